@@ -3,8 +3,8 @@
 
 // Operations on one element; see numbers.cuh.
 
-// ---- arithmetic; integers are unsigned, so that they wrap (1u prevents promotion of shorts to
-// int)
+// ---- arithmetic. The CPU's loops of sign_agnostic operations get unsigned integers, which wrap.
+// 1u keeps products of shorts from being promoted to int, whose overflow is undefined.
 
 struct Add {
   template <class T>
@@ -85,20 +85,22 @@ SW_FN T float_divmod(T a, T b, T& quotient) {
   }
   return mod;
 }
-// Division by -1 would trap for the lowest value; its quotient wraps.
 template <class T>
 struct IsSigned {
   static const bool value = (T)-1 < (T)1;
 };
 
+// Integers: 0 for a division by 0. Division of the lowest value by -1 would trap; its quotient
+// wraps.
 struct FloorDivide {
   template <class T>
   static SW_FN T of(T a, T b) {
     if (b == 0) return 0;
     if (IsSigned<T>::value && b == (T)-1) return (T)(0ull - (unsigned long long)a);
     const T quotient = (T)(a / b);
-    const bool is_below = IsSigned<T>::value && (T)(quotient * b) != a && (a < 0) != (b < 0);
-    return is_below ? (T)(quotient - 1) : quotient;
+    // C truncates the quotient.
+    const bool is_above = IsSigned<T>::value && (T)(quotient * b) != a && (a < 0) != (b < 0);
+    return is_above ? (T)(quotient - 1) : quotient;
   }
   static SW_FN float of(float a, float b) {
     float quotient;
@@ -115,8 +117,9 @@ struct Remainder {
   template <class T>
   static SW_FN T of(T a, T b) {
     if (b == 0 || (IsSigned<T>::value && b == (T)-1)) return 0;
-    const T rest = (T)(a % b);
-    return rest != 0 && IsSigned<T>::value && (rest < 0) != (b < 0) ? (T)(rest + b) : rest;
+    const T remainder = (T)(a % b);  // of the dividend's sign
+    const bool is_opposite = IsSigned<T>::value && (remainder < 0) != (b < 0);
+    return remainder != 0 && is_opposite ? (T)(remainder + b) : remainder;
   }
   static SW_FN float of(float a, float b) {
     float quotient;
@@ -167,17 +170,17 @@ struct Sign {
   }
   template <class T>
   static SW_FN Complex<T> of(Complex<T> a) {
-    const T size = m_hypot(a.re, a.im);
-    if (size == 0) return complex((T)0, (T)0);
-    if (is_finite(size)) return complex(a.re / size, a.im / size);
-    if (is_nan(size) || (is_inf(a.re) && is_inf(a.im))) return complex(nan_of<T>(), nan_of<T>());
+    const T modulus = m_hypot(a.re, a.im);
+    if (modulus == 0) return complex((T)0, (T)0);
+    if (is_finite(modulus)) return complex(a.re / modulus, a.im / modulus);
+    if (is_nan(modulus) || (is_inf(a.re) && is_inf(a.im))) return complex(nan_of<T>(), nan_of<T>());
     if (is_inf(a.re)) return complex(a.re > 0 ? (T)1 : (T)-1, (T)0);
     return complex((T)0, a.im > 0 ? (T)1 : (T)-1);
   }
 };
 SW_OPERATION1(Square, T, Multiply::of(x, x))
 struct Reciprocal {
-  // Integers: the quotient as C converts it; 1 / 0, undefined in C, gives the result of x86-64.
+  // Integers: the truncated quotient; 1 / 0, undefined in C, is what NumPy gives on x86-64.
   template <class T>
   static SW_FN T of(T a) {
     if (a == 0)
@@ -189,16 +192,17 @@ struct Reciprocal {
   template <class T>
   static SW_FN Complex<T> of(Complex<T> a) {
     if (m_fabs(a.im) <= m_fabs(a.re)) {
-      const T ratio = a.im / a.re, under = a.re + a.im * ratio;
-      return complex((T)1 / under, -ratio / under);
+      const T ratio = a.im / a.re, denominator = a.re + a.im * ratio;
+      return complex((T)1 / denominator, -ratio / denominator);
     }
-    const T ratio = a.re / a.im, under = a.re * ratio + a.im;
-    return complex(ratio / under, (T)-1 / under);
+    const T ratio = a.re / a.im, denominator = a.re * ratio + a.im;
+    return complex(ratio / denominator, (T)-1 / denominator);
   }
 };
 
-// Binary exponentiation. Negative exponents of integers are errors: the host checks them before, on
-// a GPU after the kernel, in which the loop only has to terminate.
+// Binary exponentiation. Negative exponents of integers are errors. On the CPU they are found
+// before this is called. On a GPU the error is raised after the kernel, so the loop must not get
+// them.
 struct Power {
   template <class T>
   static SW_FN T of(T a, T b) {

@@ -8,6 +8,7 @@
 #include "python/support/declared.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
+#include "spanwise/error.hpp"
 
 /// Elementwise methods of arrays, and __array_ufunc__, which NumPy's ufuncs call.
 namespace spanwise::python {
@@ -17,18 +18,20 @@ namespace py = pybind11;
 namespace {
 
 PyObject* array_ufunc_method(PyObject*, PyObject* args, PyObject* kwargs) {
-  const py::tuple given = py::reinterpret_borrow<py::tuple>(args);
-  if (given.size() < 2) throw py::type_error("__array_ufunc__ needs a ufunc and a method");
+  const py::tuple arguments = py::reinterpret_borrow<py::tuple>(args);
+  if (arguments.size() < 2)
+    throw py::type_error(text("__array_ufunc__: expected a ufunc, a method and operands, got ",
+                              arguments.size(), " arguments"));
   const py::dict options =
       kwargs != nullptr ? py::dict(py::reinterpret_borrow<py::dict>(kwargs)) : py::dict();
   return py::module_::import("spanwise._numpy.array_ufunc")
-      .attr("array_ufunc")(given[0], given[1], given[py::slice(2, py::ssize_t(given.size()), 1)],
-                           options)
+      .attr("array_ufunc")(arguments[0], arguments[1],
+                           arguments[py::slice(2, py::ssize_t(arguments.size()), 1)], options)
       .release()
       .ptr();
 }
 
-// The real or imaginary part.
+// The real or imaginary part: the attribute is a function of the same name in Python.
 template <Literal name>
 PyObject* part(PyObject* self) {
   return result_in_python<"_numpy.elementwise", name>(self);

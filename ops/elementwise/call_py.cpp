@@ -32,9 +32,9 @@ using ops::OpTraits;
 using ops::traits_of;
 
 // resolve() for operands of one dtype; cached, since it would dominate calls on small arrays.
-const ops::OpSignature& resolved(OpId op, DType dtype) {
+const ops::OpSignature& cached_signature(OpId op, DType dtype) {
   struct CachedSignature {
-    std::atomic<bool> is_known{false};
+    std::atomic<bool> is_set{false};
     ops::OpSignature signature;
   };
   static CachedSignature* const entries = new CachedSignature[ops::op_count * ops::dtype_count];
@@ -44,9 +44,9 @@ const ops::OpSignature& resolved(OpId op, DType dtype) {
   if (index < 0) resolve(op, all);  // throws
   // Written only with the GIL held.
   CachedSignature& entry = entries[static_cast<int>(op) * ops::dtype_count + index];
-  if (!entry.is_known.load(std::memory_order_acquire)) {
+  if (!entry.is_set.load(std::memory_order_acquire)) {
     entry.signature = resolve(op, all);
-    entry.is_known.store(true, std::memory_order_release);
+    entry.is_set.store(true, std::memory_order_release);
   }
   return entry.signature;
 }
@@ -63,11 +63,11 @@ Array new_call_result(const CallOptions& options, std::span<const Operand> opera
   return empty_in(layout_in(order, shape), dtype, device);
 }
 
-void check_cast(const OpTraits& op, const char* what, DType from, DType to, Casting casting) {
+void check_cast(const OpTraits& op, const char* subject, DType from, DType to, Casting casting) {
   if (casting == Casting::unsafe || can_cast(from, to, casting)) return;
   static constexpr const char* rules[] = {"no", "equiv", "safe", "same_kind", "unsafe"};
-  fail<DTypeError>(op.name, ": cannot cast ", what, " from ", from, " to ", to, " under casting=\"",
-                   rules[static_cast<int>(casting)],
+  fail<DTypeError>(op.name, ": cannot cast ", subject, " from ", from, " to ", to,
+                   " under casting=\"", rules[static_cast<int>(casting)],
                    "\"; allow more with casting=\"unsafe\", or choose another dtype");
 }
 
@@ -85,7 +85,7 @@ void check_out_fits(const OpTraits& op, const Shape& shape, const Array& out) {
                       "; pass an out of that shape");
 }
 
-std::optional<Array> mask_in(const OpTraits& op, PyObject* where, Device device) {
+std::optional<Array> mask_from(const OpTraits& op, PyObject* where, Device device) {
   if (where == nullptr || where == Py_True || where == Py_None) return {};
   Array mask =
       where == Py_False ? full(Shape{}, Scalar(false), bool_, device) : import_array(where);
@@ -100,10 +100,10 @@ std::optional<Array> mask_in(const OpTraits& op, PyObject* where, Device device)
 
 // Releases the GIL for large arrays.
 void compute_unlocked(const ops::OpSignature& signature, std::span<const Operand> operands,
-                      const Array& result, const Array* where, bool is_fresh) {
-  if (where == nullptr && ops::try_launch_compute(signature, operands, result, is_fresh)) return;
+                      const Array& result, const Array* where, bool is_disjoint) {
+  if (where == nullptr && ops::try_launch_compute(signature, operands, result, is_disjoint)) return;
   const GilRelease unlocked(is_long(result));
-  if (is_fresh)
+  if (is_disjoint)
     compute_disjoint(signature, operands, result, where);
   else
     compute(signature, operands, result, where);
@@ -112,7 +112,7 @@ void compute_unlocked(const ops::OpSignature& signature, std::span<const Operand
 // ---- comparisons with Python integers that no element can equal
 
 // -1 or 1 if the number is below or above all values of the integer dtype, else 0.
-int out_of_range(PyObject* number, DType dtype) {
+int side_of_range(PyObject* number, DType dtype) {
   if (!PyLong_CheckExact(number) || !dtype.is_integer()) return 0;
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
@@ -143,39 +143,39 @@ bool compare_out_of_range(OpId op, int side) {
   }
 }
 
-std::optional<bool> constant_comparison(OpId op, const UfuncCall& call, PyObject* const* values) {
-  if ((traits_of(op).traits & ops::compares) == 0) return {};
+std::optional<bool> constant_comparison(OpId op, const UfuncOperands& operands,
+                                        PyObject* const* values) {
+  if (!traits_of(op).has(ops::compares)) return {};
   for (int i = 0; i < 2; ++i) {
-    const Array* other = call.operands()[static_cast<std::size_t>(1 - i)].array;
-    if (!call.is_weak(i) || other == nullptr) continue;
-    const int side = out_of_range(values[i], other->dtype());
+    const Array* array = operands.operands()[static_cast<std::size_t>(1 - i)].array;
+    if (!operands.is_weak(i) || array == nullptr) continue;
+    const int side = side_of_range(values[i], array->dtype());
     if (side == 0) continue;
     return compare_out_of_range(op, i == 1 ? side : -side);
   }
   return {};
 }
 
-// Checks the casts of operands with dtype=. A Python number has a kind only, which must not get
-// lower.
-void check_operands(const UfuncCall& call, const ops::OpSignature& signature, Casting casting) {
-  const OpTraits& known = call.traits();
-  if ((known.traits & (ops::boolean_inputs | ops::first_is_condition)) != 0 || signature.mixed)
+// Checks that `casting` permits the casts of operands to the dtypes of the computation. A Python
+// number has a kind but no dtype; it must not be cast to a lower kind.
+void check_operands(const UfuncOperands& operands, const ops::OpSignature& signature,
+                    Casting casting) {
+  const OpTraits& traits = operands.traits();
+  if ((traits.traits & (ops::boolean_inputs | ops::first_is_condition)) != 0 || signature.mixed)
     return;
-  for (int i = 0; i < known.inputs; ++i) {
+  for (int i = 0; i < traits.inputs; ++i) {
     const DType to = signature.operand(i);
-    if (call.is_weak(i))
-      check_cast(known, "a Python number", call.number_dtype(i, to), to, casting);
+    if (operands.is_weak(i))
+      check_cast(traits, "a Python number", operands.number_dtype(i, to), to, casting);
     else
-      check_cast(known, "an operand", call.dtypes()[static_cast<std::size_t>(i)], to, casting);
+      check_cast(traits, "an operand", operands.dtypes()[static_cast<std::size_t>(i)], to, casting);
   }
 }
 
 // ---- variables of graphs
 
-bool has_variable(const PyObject* const* values, int count) {
-  return std::any_of(values, values + count, [](const PyObject* value) {
-    return is_variable(const_cast<PyObject*>(value));
-  });
+bool has_variable(PyObject* const* values, int count) {
+  return std::any_of(values, values + count, [](PyObject* value) { return is_variable(value); });
 }
 
 PyObject* apply_to_variables(OpId op, PyObject* const* values, int count,
@@ -185,7 +185,7 @@ PyObject* apply_to_variables(OpId op, PyObject* const* values, int count,
                      ": out=, where= and dtype= are for arrays; a variable has ",
                      "no memory yet. Use where() and astype()");
   std::optional<DType> promoted;
-  const int first = (traits_of(op).traits & ops::first_is_condition) != 0 ? 1 : 0;
+  const int first = traits_of(op).has(ops::first_is_condition) ? 1 : 0;
   for (int i = first; i < count; ++i) {
     if (!is_variable(values[i])) continue;
     const DType dtype = variable_in(values[i]).type().dtype();
@@ -197,47 +197,47 @@ PyObject* apply_to_variables(OpId op, PyObject* const* values, int count,
 }
 
 // power(x, 0.5) is sqrt(x), as x ** 0.5 is; the two differ where x is -inf or -0.0.
-bool is_square_root(OpId op, PyObject* const* values, const UfuncCall& call,
+bool is_square_root(OpId op, PyObject* const* values, const UfuncOperands& operands,
                     const ops::OpSignature& signature) {
   if (op != OpId::power || !PyFloat_CheckExact(values[1])) return false;
   const DType dtype = signature.operand(0);
   return PyFloat_AS_DOUBLE(values[1]) == 0.5 && (dtype == float32 || dtype == float64) &&
-         call.dtypes()[0].is_floating();
+         operands.dtypes()[0].is_floating();
 }
 
 PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& options) {
-  const OpTraits& known = traits_of(op);
-  UfuncCall call(op, values);
-  const auto dtypes = call.dtypes();
+  const OpTraits& traits = traits_of(op);
+  UfuncOperands operands(op, values);
+  const auto dtypes = operands.dtypes();
   const bool uniform = !options.dtype && std::all_of(dtypes.begin(), dtypes.end(),
                                                      [&](DType d) { return d == dtypes[0]; });
   const ops::OpSignature signature =
-      uniform ? resolved(op, dtypes[0]) : resolve(op, dtypes, options.dtype);
-  if (is_square_root(op, values, call, signature))
+      uniform ? cached_signature(op, dtypes[0]) : resolve(op, dtypes, options.dtype);
+  if (is_square_root(op, values, operands, signature))
     return call_on_arrays(OpId::sqrt, values, options);
-  const std::optional<bool> answer = constant_comparison(op, call, values);
+  const std::optional<bool> constant = constant_comparison(op, operands, values);
   if (options.dtype || options.casting != Casting::same_kind)
-    check_operands(call, signature, options.casting);
-  if (!answer) call.convert_numbers(signature, values);
+    check_operands(operands, signature, options.casting);
+  if (!constant) operands.convert_numbers(signature, values);
   const bool has_out = given(options.out);
   const std::optional<Array> out =
       has_out ? std::optional(writable_array(options.out)) : std::nullopt;
-  const Device device = out ? out->device() : call.device();
-  const std::optional<Array> mask = mask_in(known, options.where, device);
+  const Device device = out ? out->device() : operands.device();
+  const std::optional<Array> mask = mask_from(traits, options.where, device);
   const Array* where = mask ? &*mask : nullptr;
-  const Shape shape = common_shape(known.name, call.operands(), where);
+  const Shape shape = common_shape(traits.name, operands.operands(), where);
   if (out) {
-    check_out_fits(known, shape, *out);
-    check_cast(known, "the result", signature.result, out->dtype(), options.casting);
+    check_out_fits(traits, shape, *out);
+    check_cast(traits, "the result", signature.result, out->dtype(), options.casting);
   }
   Array result =
-      out ? *out : new_call_result(options, call.operands(), shape, signature.result, device);
-  if (answer) {
-    const Operand number{nullptr, Scalar(*answer)};
+      out ? *out : new_call_result(options, operands.operands(), shape, signature.result, device);
+  if (constant) {
+    const Operand number{nullptr, Scalar(*constant)};
     const ops::OpSignature copy{OpId::positive, bool_, bool_};
     compute_unlocked(copy, {&number, 1}, result, where, false);
   } else {
-    compute_unlocked(signature, call.operands(), result, where, !out);
+    compute_unlocked(signature, operands.operands(), result, where, !out);
   }
   return has_out ? Py_NewRef(options.out) : wrap(std::move(result));
 }
@@ -248,15 +248,15 @@ PyObject* try_call_simple(OpId op, PyObject* const* values, int count) {
   if (count > 2 || !is_array(values[0]) || !is_array(values[count - 1])) return nullptr;
   const Array &a = array_in(values[0]), &b = array_in(values[count - 1]);
   if (a.device() != working_device(a.device())) return nullptr;
-  if (count == 2 &&
-      (!(a.dtype() == b.dtype()) || !(a.shape() == b.shape()) || a.device() != b.device()))
+  if (count == 2 && (a.dtype() != b.dtype() || a.shape() != b.shape() || a.device() != b.device()))
     return nullptr;
-  const ops::OpSignature& signature = resolved(op, a.dtype());
+  const ops::OpSignature& signature = cached_signature(op, a.dtype());
   const std::array<Operand, 2> operands{Operand{&a, Scalar(false)}, Operand{&b, Scalar(false)}};
   const std::span all(operands.data(), static_cast<std::size_t>(count));
-  const bool is_plain = a.rank() < 2 || (a.layout().is_row_major() && b.layout().is_row_major());
-  Array result = is_plain ? empty(a.shape(), signature.result, a.device())
-                          : new_result(all, a.shape(), signature.result, a.device());
+  const bool is_row_major =
+      a.rank() < 2 || (a.layout().is_row_major() && b.layout().is_row_major());
+  Array result = is_row_major ? empty(a.shape(), signature.result, a.device())
+                              : new_result(all, a.shape(), signature.result, a.device());
   compute_unlocked(signature, all, result, nullptr, true);
   return wrap(std::move(result));
 }
@@ -267,9 +267,9 @@ bool is_python_number(PyObject* value) noexcept { return number_kind(value) != N
 
 PyObject* call_ufunc(OpId op, PyObject* const* operands, const CallOptions& options) {
   const int count = traits_of(op).inputs;
-  const bool is_plain = options.out == nullptr && options.where == nullptr && !options.dtype &&
-                        options.order == ArrayOrder::k && options.casting == Casting::same_kind;
-  if (is_plain)
+  const bool has_defaults = options.out == nullptr && options.where == nullptr && !options.dtype &&
+                            options.order == ArrayOrder::k && options.casting == Casting::same_kind;
+  if (has_defaults)
     if (PyObject* result = try_call_simple(op, operands, count); result != nullptr) return result;
   if (has_variable(operands, count)) return apply_to_variables(op, operands, count, options);
   return call_on_arrays(op, operands, options);

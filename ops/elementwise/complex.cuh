@@ -1,16 +1,11 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Complex functions for GPUs, whose math library has none. W. Kahan, "Branch Cuts for Complex
-// Elementary Functions" (1987) for the inverses and tanh.
+// Complex functions for GPUs, whose math library has none. The inverses and tanh follow W. Kahan,
+// "Branch Cuts for Complex Elementary Functions" (1987). After functions.cuh.
 
-template <class T>
-SW_FN Complex<T> times(Complex<T> a, Complex<T> b) {
-  return complex(a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re);
-}
-
-// Powers of four in the range of T, so that products with its smallest and largest numbers are in
-// the middle of the range; and the root of the small one.
+// Powers of four such that products of huge_of() with the smallest numbers of T, and of tiny_of()
+// with the largest, are in the middle of its range; and their square roots, which are exact.
 template <class T>
 SW_FN T huge_of() {
   return sizeof(T) == 4 ? (T)18446744073709551616.0 : (T)3.273390607896142e150;  // 2^64, 2^500
@@ -22,10 +17,6 @@ SW_FN T tiny_of() {
 template <class T>
 SW_FN T root_of_huge() {
   return sizeof(T) == 4 ? (T)4294967296.0 : (T)1.8092513943330656e75;  // 2^32, 2^250
-}
-template <class T>
-SW_FN T ln2() {
-  return (T)0.693147180559945309417232121458176568;
 }
 template <class T>
 SW_FN T root_of_tiny() {
@@ -40,8 +31,8 @@ SW_FN Complex<T> c_exp(Complex<T> x) {
     if (is_inf(x.re)) return complex(x.re, nan_of<T>());
     return complex(nan_of<T>(), nan_of<T>());
   }
-  const T size = m_exp(x.re), c = m_cos(x.im), s = m_sin(x.im);
-  if (is_finite(size) || is_inf(x.re)) return complex(size * c, size * s);
+  const T modulus = m_exp(x.re), c = m_cos(x.im), s = m_sin(x.im);
+  if (is_finite(modulus) || is_inf(x.re)) return complex(modulus * c, modulus * s);
   const T root = m_exp(x.re * (T)0.5);  // the parts may be finite though the modulus is not
   return complex(root * c * root, root * s * root);
 }
@@ -54,8 +45,8 @@ SW_FN T log_of_modulus(Complex<T> x) {
     const T scale = large > (T)1 ? tiny_of<T>() : huge_of<T>();
     return m_log(m_hypot(a * scale, b * scale)) - m_log(scale);
   }
-  const T size = m_hypot(a, b);
-  if (size < (T)0.5 || size > (T)2 || is_nan(size)) return m_log(size);
+  const T modulus = m_hypot(a, b);
+  if (modulus < (T)0.5 || modulus > (T)2 || is_nan(modulus)) return m_log(modulus);
   return m_log1p((large - 1) * (large + 1) + little * little) * (T)0.5;
 }
 template <class T>
@@ -72,12 +63,13 @@ SW_FN Complex<T> c_sqrt(Complex<T> x) {
   }
   // Scaled by a power of four, so that neither the sum overflows nor a part underflows.
   const bool is_small = m_fabs(x.re) < (T)1 && m_fabs(x.im) < (T)1;
-  const T scale = is_small ? huge_of<T>() : (T)0.0625, back = is_small ? root_of_tiny<T>() : (T)4;
+  const T scale = is_small ? huge_of<T>() : (T)0.0625,
+          unscale = is_small ? root_of_tiny<T>() : (T)4;
   const T re = x.re * scale, im = x.im * scale;
   const T root = m_sqrt((m_fabs(re) + m_hypot(re, im)) * (T)0.5);
-  const T other = m_fabs(im) / root * (T)0.5 * back;
-  if (x.re >= 0) return complex(root * back, m_copysign(other, x.im));
-  return complex(other, m_copysign(root * back, x.im));
+  const T larger = root * unscale, smaller = m_fabs(im) / root * (T)0.5 * unscale;
+  if (x.re >= 0) return complex(larger, m_copysign(smaller, x.im));
+  return complex(smaller, m_copysign(larger, x.im));
 }
 template <class T>
 SW_FN Complex<T> c_sinh(Complex<T> x) {
@@ -91,7 +83,7 @@ SW_FN Complex<T> c_cosh(Complex<T> x) {
 }
 template <class T>
 SW_FN Complex<T> c_tanh(Complex<T> x) {
-  if (m_fabs(x.re) > (sizeof(T) == 4 ? (T)11 : (T)22)) {
+  if (m_fabs(x.re) > (sizeof(T) == 4 ? (T)11 : (T)22)) {  // where tanh(x.re) rounds to 1
     const T sign = m_copysign((T)1, x.re);
     if (!is_finite(x.im) && is_inf(x.re)) return complex(sign, m_copysign((T)0, x.im));
     const T small = m_exp((T)-2 * m_fabs(x.re));
@@ -99,8 +91,8 @@ SW_FN Complex<T> c_tanh(Complex<T> x) {
   }
   if (is_nan(x.re) && x.im == 0) return x;
   const T t = m_tan(x.im), beta = (T)1 + t * t, s = m_sinh(x.re), rho = m_sqrt((T)1 + s * s);
-  const T under = (T)1 + beta * s * s;
-  return complex(beta * rho * s / under, t / under);
+  const T denominator = (T)1 + beta * s * s;
+  return complex(beta * rho * s / denominator, t / denominator);
 }
 template <class T>
 SW_FN Complex<T> c_sin(Complex<T> x) {
@@ -117,54 +109,54 @@ SW_FN Complex<T> c_tan(Complex<T> x) {
   return complex(z.im, -z.re);
 }
 
-// ---- inverses. Where a part is infinite or NaN: the table of C 2024, annex G.6, in which
-// some functions follow from others by a rotation of the plane.
+// ---- inverses. If a part is infinite or NaN, the results are those of the tables of C 2024,
+// annex G.6, in which some functions follow from others by a rotation of the plane.
 
-// acos of x with an infinite part, or NaN.
+// acos of x with a part that is infinite or NaN.
 template <class T>
-SW_FN Complex<T> acos_at_the_edge(Complex<T> x) {
-  const T quarter = (T)0.785398163397448309615660845819875721;
+SW_FN Complex<T> acos_of_nonfinite(Complex<T> x) {
+  const T quarter_pi = (T)0.785398163397448309615660845819875721;
   const T down = -m_copysign(infinity_of<T>(), x.im);
   if (is_inf(x.re)) {
     if (is_nan(x.im)) return complex(x.im, down);
-    if (is_inf(x.im)) return complex(x.re > 0 ? quarter : 3 * quarter, down);
-    return complex(x.re > 0 ? (T)0 : 4 * quarter, down);
+    if (is_inf(x.im)) return complex(x.re > 0 ? quarter_pi : 3 * quarter_pi, down);
+    return complex(x.re > 0 ? (T)0 : 4 * quarter_pi, down);
   }
-  if (is_inf(x.im)) return complex(is_nan(x.re) ? x.re : 2 * quarter, down);
-  return complex(x.re == 0 ? 2 * quarter : nan_of<T>(), nan_of<T>());
+  if (is_inf(x.im)) return complex(is_nan(x.re) ? x.re : 2 * quarter_pi, down);
+  return complex(x.re == 0 ? 2 * quarter_pi : nan_of<T>(), nan_of<T>());
 }
 template <class T>
 SW_FN Complex<T> c_acos(Complex<T> x) {
-  if (!is_finite(x.re) || !is_finite(x.im)) return acos_at_the_edge(x);
+  if (!is_finite(x.re) || !is_finite(x.im)) return acos_of_nonfinite(x);
   if (m_fabs(x.re) > root_of_huge<T>() || m_fabs(x.im) > root_of_huge<T>())  // -i log(2 x), nearly
     return complex(m_atan2(m_fabs(x.im), x.re), -m_copysign(log_of_modulus(x) + ln2<T>(), x.im));
-  const Complex<T> less = c_sqrt(complex((T)1 - x.re, -x.im));
-  const Complex<T> more = c_sqrt(complex((T)1 + x.re, x.im));
-  return complex((T)2 * m_atan2(less.re, more.re),
-                 m_asinh(times(complex(more.re, -more.im), less).im));
+  const Complex<T> root_minus = c_sqrt(complex((T)1 - x.re, -x.im));
+  const Complex<T> root_plus = c_sqrt(complex((T)1 + x.re, x.im));
+  return complex((T)2 * m_atan2(root_minus.re, root_plus.re),
+                 m_asinh(Multiply::of(complex(root_plus.re, -root_plus.im), root_minus).im));
 }
-// asinh of x with an infinite part, or NaN.
+// asinh of x with a part that is infinite or NaN.
 template <class T>
-SW_FN Complex<T> asinh_at_the_edge(Complex<T> x) {
-  const T quarter = (T)0.785398163397448309615660845819875721;
+SW_FN Complex<T> asinh_of_nonfinite(Complex<T> x) {
+  const T quarter_pi = (T)0.785398163397448309615660845819875721;
   if (is_inf(x.re)) {
     if (is_nan(x.im)) return x;
-    return complex(x.re, m_copysign(is_inf(x.im) ? quarter : (T)0, x.im));
+    return complex(x.re, m_copysign(is_inf(x.im) ? quarter_pi : (T)0, x.im));
   }
   if (is_inf(x.im))
-    return complex(m_copysign(x.im, x.re), is_nan(x.re) ? x.re : m_copysign(2 * quarter, x.im));
+    return complex(m_copysign(x.im, x.re), is_nan(x.re) ? x.re : m_copysign(2 * quarter_pi, x.im));
   return complex(nan_of<T>(), x.im == 0 ? x.im : nan_of<T>());
 }
 template <class T>
 SW_FN Complex<T> c_asinh(Complex<T> x) {
-  if (!is_finite(x.re) || !is_finite(x.im)) return asinh_at_the_edge(x);
+  if (!is_finite(x.re) || !is_finite(x.im)) return asinh_of_nonfinite(x);
   if (m_fabs(x.re) > root_of_huge<T>() || m_fabs(x.im) > root_of_huge<T>())
     return complex(m_copysign(log_of_modulus(x) + ln2<T>(), x.re), m_atan2(x.im, m_fabs(x.re)));
   // asin(-y + i x), rotated back.
-  const Complex<T> less = c_sqrt(complex((T)1 + x.im, -x.re));
-  const Complex<T> more = c_sqrt(complex((T)1 - x.im, x.re));
-  return complex(m_asinh(times(complex(less.re, -less.im), more).im),
-                 -m_atan2(-x.im, times(less, more).re));
+  const Complex<T> root_minus = c_sqrt(complex((T)1 + x.im, -x.re));
+  const Complex<T> root_plus = c_sqrt(complex((T)1 - x.im, x.re));
+  return complex(m_asinh(Multiply::of(complex(root_minus.re, -root_minus.im), root_plus).im),
+                 -m_atan2(-x.im, Multiply::of(root_minus, root_plus).re));
 }
 template <class T>
 SW_FN Complex<T> c_asin(Complex<T> x) {
@@ -181,25 +173,26 @@ SW_FN Complex<T> c_acosh(Complex<T> x) {
 }
 template <class T>
 SW_FN Complex<T> c_atanh(Complex<T> x) {
-  const T a = m_fabs(x.re), b = m_fabs(x.im), right = (T)1.570796326794896619231321691639751442;
+  const T a = m_fabs(x.re), b = m_fabs(x.im);
+  const T half_pi = (T)1.570796326794896619231321691639751442;
   if (is_inf(a) || is_inf(b)) {
     const T re = is_inf(b) || a == a ? (T)0 : a;
-    return complex(m_copysign(re, x.re), is_nan(b) ? b : m_copysign(right, x.im));
+    return complex(m_copysign(re, x.re), is_nan(b) ? b : m_copysign(half_pi, x.im));
   }
   if (is_nan(a) || is_nan(b)) return complex(a == 0 ? x.re : nan_of<T>(), nan_of<T>());
   // The squares overflow; the result is close to 1 / x.
   const T large = sizeof(T) == 4 ? (T)1e9 : (T)1e150;
   if (a > large || b > large) {
-    const T size = m_hypot(a * (T)0.5, b * (T)0.5);
-    return complex(x.re / size / size * (T)0.25, m_copysign(right, x.im));
+    const T modulus = m_hypot(a * (T)0.5, b * (T)0.5);
+    return complex(x.re / modulus / modulus * (T)0.25, m_copysign(half_pi, x.im));
   }
   if (a == 1 && b < (sizeof(T) == 4 ? (T)1e-9 : (T)1e-150)) {  // the squares underflow
     const T re = b == 0 ? infinity_of<T>() : (T)0.5 * (m_log((T)2) - m_log(b));
-    return complex(m_copysign(re, x.re), b == 0 ? x.im : m_copysign(right * (T)0.5, x.im));
+    return complex(m_copysign(re, x.re), b == 0 ? x.im : m_copysign(half_pi * (T)0.5, x.im));
   }
-  const T apart = (T)1 - a, square = b * b;
-  return complex(m_copysign((T)0.25 * m_log1p((T)4 * a / (apart * apart + square)), x.re),
-                 (T)0.5 * m_atan2((T)2 * x.im, apart * ((T)1 + a) - square));
+  const T difference = (T)1 - a, square = b * b;
+  return complex(m_copysign((T)0.25 * m_log1p((T)4 * a / (difference * difference + square)), x.re),
+                 (T)0.5 * m_atan2((T)2 * x.im, difference * ((T)1 + a) - square));
 }
 template <class T>
 SW_FN Complex<T> c_atan(Complex<T> x) {
@@ -209,7 +202,7 @@ SW_FN Complex<T> c_atan(Complex<T> x) {
 
 // ---- powers and logarithms
 
-// A part as 1 or 0: the direction of an infinite number.
+// The direction of an infinite number: 1 for an infinite part, 0 for a finite one, with its sign.
 template <class T>
 SW_FN Complex<T> direction(Complex<T> x) {
   return complex(m_copysign(is_inf(x.re) ? (T)1 : (T)0, x.re),
@@ -219,16 +212,16 @@ SW_FN Complex<T> direction(Complex<T> x) {
 // gives NaN.
 template <class T>
 SW_FN Complex<T> times_to_infinity(Complex<T> a, Complex<T> b) {
-  const Complex<T> plain = times(a, b);
+  const Complex<T> plain = Multiply::of(a, b);
   if (!is_nan(plain.re) || !is_nan(plain.im)) return plain;
-  const bool left = is_inf(a.re) || is_inf(a.im), right = is_inf(b.re) || is_inf(b.im);
-  if (!left && !right) return plain;
+  const bool is_inf_a = is_inf(a.re) || is_inf(a.im), is_inf_b = is_inf(b.re) || is_inf(b.im);
+  if (!is_inf_a && !is_inf_b) return plain;
   const auto without_nan = [](Complex<T> x) {
     return complex(is_nan(x.re) ? m_copysign((T)0, x.re) : x.re,
                    is_nan(x.im) ? m_copysign((T)0, x.im) : x.im);
   };
-  const Complex<T> z =
-      times(left ? direction(a) : without_nan(a), right ? direction(b) : without_nan(b));
+  const Complex<T> z = Multiply::of(is_inf_a ? direction(a) : without_nan(a),
+                                    is_inf_b ? direction(b) : without_nan(b));
   return complex(infinity_of<T>() * z.re, infinity_of<T>() * z.im);
 }
 template <class T>
@@ -236,32 +229,11 @@ SW_FN Complex<T> c_pow(Complex<T> a, Complex<T> b) {
   return c_exp(times_to_infinity(b, c_log(a)));
 }
 template <class T>
-SW_FN Complex<T> c_exp2(Complex<T> x) {
-  return c_exp(complex(x.re * ln2<T>(), x.im * ln2<T>()));
-}
-template <class T>
-SW_FN Complex<T> c_expm1(Complex<T> x) {
-  const T half = m_sin(x.im / 2);
-  return complex(m_expm1(x.re) * m_cos(x.im) - 2 * half * half, m_exp(x.re) * m_sin(x.im));
-}
-template <class T>
 SW_FN Complex<T> c_log1p(Complex<T> x) {
-  // Near 1, the logarithm of the modulus would be inaccurate.
-  const bool is_near = m_fabs(x.re) < (T)0.5 && m_fabs(x.im) < (T)0.5;
-  const Complex<T> one_more = complex(x.re + 1, x.im);
-  const T size =
-      is_near ? m_log1p(x.re * (x.re + 2) + x.im * x.im) * (T)0.5 : log_of_modulus(one_more);
-  return complex(size, m_atan2(x.im, one_more.re));
-}
-template <class T>
-SW_FN Complex<T> c_log2(Complex<T> x) {
-  const Complex<T> z = c_log(x);
-  const T scale = (T)1.442695040888963407359924681001892137;
-  return complex(z.re * scale, z.im * scale);
-}
-template <class T>
-SW_FN Complex<T> c_log10(Complex<T> x) {
-  const Complex<T> z = c_log(x);
-  const T scale = (T)0.434294481903251827651128918916605082;
-  return complex(z.re * scale, z.im * scale);
+  // For 1 + x near 1, the logarithm of its modulus would be inaccurate.
+  const bool is_near_one = m_fabs(x.re) < (T)0.5 && m_fabs(x.im) < (T)0.5;
+  const Complex<T> sum = complex(x.re + 1, x.im);
+  const T log_modulus =
+      is_near_one ? m_log1p(x.re * (x.re + 2) + x.im * x.im) * (T)0.5 : log_of_modulus(sum);
+  return complex(log_modulus, m_atan2(x.im, sum.re));
 }

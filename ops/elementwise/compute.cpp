@@ -38,11 +38,11 @@ void compute_after_waiting(const OpSignature& signature, std::span<const Operand
   compute_on_cpu(signature, operands, result, where);
 }
 
-constexpr ElementwiseBackend on_cpu{&compute_after_waiting}, on_cuda{&compute_on_cuda};
+constexpr ElementwiseBackend cpu_backend{&compute_after_waiting}, cuda_backend{&compute_on_cuda};
 [[maybe_unused]] const auto* const previous_cpu_backend =
-    elementwise_backends.set(DeviceKind::cpu, &on_cpu);
+    elementwise_backends.set(DeviceKind::cpu, &cpu_backend);
 [[maybe_unused]] const auto* const previous_cuda_backend =
-    elementwise_backends.set(DeviceKind::cuda, &on_cuda);
+    elementwise_backends.set(DeviceKind::cuda, &cuda_backend);
 
 bool all_on_device(std::span<const Operand> operands, Device device) noexcept {
   return std::all_of(operands.begin(), operands.end(), [&](const Operand& operand) {
@@ -54,36 +54,36 @@ bool all_on_device(std::span<const Operand> operands, Device device) noexcept {
 
 constinit DeviceTable<ElementwiseBackend> elementwise_backends{"elementwise"};
 
-void compute_disjoint(const OpSignature& signature, std::span<const Operand> given,
+void compute_disjoint(const OpSignature& signature, std::span<const Operand> operands,
                       const Array& result, const Array* where) {
   if (result.size() == 0) return;
-  if (!signature.swapped && all_on_device(given, result.device()))
-    return elementwise_backends[result.device()].compute(signature, given, result, where);
-  std::array<Operand, max_inputs> operands;
-  for (std::size_t i = 0; i < given.size(); ++i)
-    operands[i] = on_device(traits_of(signature.op), given[i], result.device());
-  if (signature.swapped) std::swap(operands[0], operands[1]);
-  elementwise_backends[result.device()].compute(signature, std::span(operands.data(), given.size()),
-                                                result, where);
+  const ElementwiseBackend& backend = elementwise_backends[result.device()];
+  if (!signature.swapped && all_on_device(operands, result.device()))
+    return backend.compute(signature, operands, result, where);
+  std::array<Operand, max_inputs> converted;
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    converted[i] = on_device(traits_of(signature.op), operands[i], result.device());
+  if (signature.swapped) std::swap(converted[0], converted[1]);
+  backend.compute(signature, std::span(converted.data(), operands.size()), result, where);
 }
 
-void compute(const OpSignature& signature, std::span<const Operand> given, const Array& result,
+void compute(const OpSignature& signature, std::span<const Operand> operands, const Array& result,
              const Array* where) {
   const char* name = traits_of(signature.op).name;
   if (result.readonly())
     fail<ReadOnlyError>(name, ": cannot write to ", result,
                         ", which is read-only; pass a writable out=");
   if (result.size() == 0) return;
-  std::array<Operand, max_inputs> operands;
+  std::array<Operand, max_inputs> separate;
   std::array<std::optional<Array>, max_inputs + 1> copies;
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    operands[i] = given[i];
-    if (given[i].array != nullptr && overlaps_partially(*given[i].array, result))
-      operands[i].array = &copies[i].emplace(copy(*given[i].array));
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    separate[i] = operands[i];
+    if (operands[i].array != nullptr && overlaps_partially(*operands[i].array, result))
+      separate[i].array = &copies[i].emplace(copy(*operands[i].array));
   }
   if (where != nullptr && may_share_memory(*where, result))
     where = &copies[max_inputs].emplace(copy(*where));
-  const std::span<const Operand> all(operands.data(), given.size());
+  const std::span<const Operand> all(separate.data(), operands.size());
   if (!result.layout().may_overlap_itself()) return compute_disjoint(signature, all, result, where);
   // If elements of the result share an address, copy() writes them in order.
   const Array temporary = copy(result);

@@ -53,14 +53,16 @@ SW_API Shape common_shape(const char* op, std::span<const Operand> operands,
 SW_API Array new_result(std::span<const Operand> operands, const Shape& shape, DType dtype,
                         Device device);
 
-/// What a back end implements: compute() for operands that are on its device and share memory with
-/// the result only element by element.
+/// The function of a back end: compute() for operands that are numbers or arrays on its device, and
+/// share memory with the result only element by element. They are not swapped.
 struct ElementwiseBackend {
   void (*compute)(const OpSignature& signature, std::span<const Operand> operands,
                   const Array& result, const Array* where);
 };
 extern DeviceTable<ElementwiseBackend> elementwise_backends;
 
+/// The functions of the CPU and of GPUs. compute_on_cpu() accesses the memory at once: its caller
+/// has ordered the uses of the arrays.
 void compute_on_cpu(const OpSignature& signature, std::span<const Operand> operands,
                     const Array& result, const Array* where);
 void compute_on_cuda(const OpSignature& signature, std::span<const Operand> operands,

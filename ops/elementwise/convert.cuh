@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Conversions between dtypes on a GPU. 16-bit floats are bits in memory and floats in registers, so
-// that no CUDA header is needed.
+// Conversions between dtypes on a GPU: To<C>::from(x) is x as a C. 16-bit floats are bits in memory
+// and floats in registers, so that no CUDA header is needed.
 
 template <class C>
 struct To {
@@ -54,7 +54,7 @@ template <>
 struct To<Half> {
   template <class T>
   static SW_FN Half from(T x) {
-    return from((float)To<float>::from(x));
+    return from(To<float>::from(x));
   }
   static SW_FN Half from(Half x) { return x; }
   static SW_FN Half from(float x) { return narrow_half(x); }
@@ -64,7 +64,7 @@ template <>
 struct To<BFloat> {
   template <class T>
   static SW_FN BFloat from(T x) {
-    return from((float)To<float>::from(x));
+    return from(To<float>::from(x));
   }
   static SW_FN BFloat from(BFloat x) { return x; }
   static SW_FN BFloat from(float x) { return narrow_bfloat(x); }

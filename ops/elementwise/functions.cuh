@@ -3,6 +3,31 @@
 
 // Operations on one element; see numbers.cuh.
 
+// ---- complex functions that the C++ library lacks, by those that it has. c_exp(), c_log(), ...
+// are functions of the C++ library on the CPU, and of complex.cuh on a GPU.
+
+template <class T>
+SW_FN Complex<T> c_exp2(Complex<T> x) {
+  return c_exp(complex(x.re * ln2<T>(), x.im * ln2<T>()));
+}
+// As nc_expm1 of numpy/_core/src/umath/funcs.inc.src.
+template <class T>
+SW_FN Complex<T> c_expm1(Complex<T> x) {
+  const T sine = m_sin(x.im / 2);
+  return complex(m_expm1(x.re) * m_cos(x.im) - 2 * sine * sine, m_exp(x.re) * m_sin(x.im));
+}
+template <class T>
+SW_FN Complex<T> c_log2(Complex<T> x) {
+  const Complex<T> z = c_log(x);
+  return complex(z.re * log2_e<T>(), z.im * log2_e<T>());
+}
+template <class T>
+SW_FN Complex<T> c_log10(Complex<T> x) {
+  const Complex<T> z = c_log(x);
+  const T log10_e = (T)0.434294481903251827651128918916605082;
+  return complex(z.re * log10_e, z.im * log10_e);
+}
+
 // ---- exponentials, logarithms, roots, angles
 
 #define SW_UNARY(Name, function)                                 \
@@ -20,9 +45,11 @@ SW_OPERATION1(Erf, T, m_erf(x))
 SW_OPERATION1(Fabs, T, m_fabs(x))
 SW_OPERATION1(Deg2Rad, T, x*(T)(3.14159265358979323846 / 180.0))
 SW_OPERATION1(Rad2Deg, T, x*(T)(180.0 / 3.14159265358979323846))
-// The exponent is never above 0, so nothing overflows on the way.
+// The argument of m_exp() is never above 0, so that no intermediate value overflows.
 SW_OPERATION1(Sigmoid, T, x >= 0 ? (T)1 / ((T)1 + m_exp(-x)) : m_exp(x) / ((T)1 + m_exp(x)))
 SW_OPERATION1(Softplus, T, (x < 0 ? (T)0 : x) + m_log1p(m_exp(-m_fabs(x))))
+
+// ---- rounding
 
 SW_OPERATION1(Floor, T, m_floor(x))
 SW_OPERATION1(Ceil, T, m_ceil(x))
@@ -38,6 +65,8 @@ struct Rint {
   }
 };
 
+// ---- functions of two numbers
+
 SW_OPERATION2(Arctan2, T, m_atan2(a, b))
 SW_OPERATION2(Hypot, T, m_hypot(a, b))
 SW_OPERATION2(Copysign, T, m_copysign(a, b))
@@ -48,21 +77,21 @@ struct Nextafter {
   }
   static SW_FN Half of(Half x, Half y) { return step(x, y, 0x7c00); }
   static SW_FN BFloat of(BFloat x, BFloat y) { return step(x, y, 0x7f80); }
-  // In sign and magnitude, adjacent numbers have adjacent bits; `infinity` is the largest
-  // magnitude.
+  // The bits of a 16-bit float are a sign and a magnitude, and adjacent numbers have adjacent
+  // magnitudes. `infinity` is the magnitude of infinity; those above it are NaN.
   template <class T>
   static SW_FN T step(T x, T y, int infinity) {
-    const int size_x = x.bits & 0x7fff, size_y = y.bits & 0x7fff;
-    if (size_x > infinity) return x;
-    if (size_y > infinity) return y;
-    const int place_x = x.bits & 0x8000 ? -size_x : size_x;
-    const int place_y = y.bits & 0x8000 ? -size_y : size_y;
-    if (place_x == place_y) return y;
+    const int magnitude_x = x.bits & 0x7fff, magnitude_y = y.bits & 0x7fff;
+    if (magnitude_x > infinity) return x;
+    if (magnitude_y > infinity) return y;
+    const int signed_x = x.bits & 0x8000 ? -magnitude_x : magnitude_x;
+    const int signed_y = y.bits & 0x8000 ? -magnitude_y : magnitude_y;
+    if (signed_x == signed_y) return y;
     T z = x;
-    if (size_x == 0)
+    if (magnitude_x == 0)
       z.bits = (unsigned short)(1 | (y.bits & 0x8000));
     else
-      z.bits = (unsigned short)((place_x < place_y) == (place_x > 0) ? x.bits + 1 : x.bits - 1);
+      z.bits = (unsigned short)((signed_x < signed_y) == (signed_x > 0) ? x.bits + 1 : x.bits - 1);
     return z;
   }
 };
@@ -70,19 +99,20 @@ SW_OPERATION2(Heaviside, T, is_nan(a) ? a : a == 0 ? b : a < 0 ? (T)0 : (T)1)
 struct Logaddexp {
   template <class T>
   static SW_FN T of(T x, T y) {
-    if (x == y) return x + (T)0.693147180559945309417232121458176568;
-    const T apart = x - y;
-    return apart > 0 ? x + m_log1p(m_exp(-apart)) : apart <= 0 ? y + m_log1p(m_exp(apart)) : apart;
+    if (x == y) return x + ln2<T>();
+    const T difference = x - y;  // NaN is the result
+    return difference > 0    ? x + m_log1p(m_exp(-difference))
+           : difference <= 0 ? y + m_log1p(m_exp(difference))
+                             : difference;
   }
 };
 struct Logaddexp2 {
   template <class T>
   static SW_FN T of(T x, T y) {
-    const T per_log2 = (T)1.442695040888963407359924681001892137;
     if (x == y) return x + (T)1;
-    const T apart = x - y;
-    return apart > 0    ? x + per_log2 * m_log1p(m_exp2(-apart))
-           : apart <= 0 ? y + per_log2 * m_log1p(m_exp2(apart))
-                        : apart;
+    const T difference = x - y;
+    return difference > 0    ? x + log2_e<T>() * m_log1p(m_exp2(-difference))
+           : difference <= 0 ? y + log2_e<T>() * m_log1p(m_exp2(difference))
+                             : difference;
   }
 };

@@ -7,6 +7,7 @@
 // are NumPy's (numpy/_core/src/umath/loops.c.src, npymath); other sources are named where they are
 // used.
 
+// Elements in memory and in registers differ for bool only: Bool in memory, see elements.cuh.
 template <class T>
 SW_FN T load(T x) {
   return x;
@@ -32,8 +33,8 @@ SW_FN Bool store(bool x) {
 
 // ---- numbers
 
-// F(Name, name) for each function that complex numbers have as well, the operation `Name`; first
-// those that C++ has for them.
+// F(Name, name) for each function of real and complex numbers: the operation Name, and the name in
+// C. SW_COMPLEX_FUNCTIONS are those that the C++ library has for complex numbers.
 // clang-format off: a table
 #define SW_COMPLEX_FUNCTIONS(F)                                                                 \
   F(Exp, exp)                                                                                   \
@@ -95,6 +96,15 @@ SW_FN T nan_of() {
 template <class T>
 SW_FN T infinity_of() {
   return (T)(1e300 * 1e300);
+}
+
+template <class T>
+SW_FN T ln2() {
+  return (T)0.693147180559945309417232121458176568;
+}
+template <class T>
+SW_FN T log2_e() {
+  return (T)1.442695040888963407359924681001892137;
 }
 
 // Complex numbers are compared lexicographically; comparisons with NaN are false.

@@ -34,9 +34,10 @@ PyObject* unary_operator(Operator op, PyObject* self) {
   return call_ufunc(op_of_operator[static_cast<int>(op)], &self, {});
 }
 
-// The operation of one operand that computes `base ** exponent`, if there is one: it is more exact
-// and much faster. NumPy's operator does the same (numpy/_core/src/multiarray/number.c).
-std::optional<OpId> short_power(PyObject* base, PyObject* exponent) {
+// The operation that computes `base ** exponent` from the base alone, such as square for the
+// exponent 2, if there is one: it is more exact and much faster. NumPy's operator does the same
+// (numpy/_core/src/multiarray/number.c).
+std::optional<OpId> unary_power(PyObject* base, PyObject* exponent) {
   if (!is_array(base)) return {};
   const DType dtype = array_in(base).dtype();
   if (PyLong_CheckExact(exponent) && dtype.is_integer()) {
@@ -67,8 +68,8 @@ PyObject* apply_operator(Operator op, PyObject* left, PyObject* right, PyObject*
     CallOptions options;
     options.out = out;
     if (op == Operator::power)
-      if (const auto short_op = short_power(left, right))
-        return call_ufunc(*short_op, operands, options);
+      if (const auto unary_op = unary_power(left, right))
+        return call_ufunc(*unary_op, operands, options);
     return call_ufunc(op_of_operator[static_cast<int>(op)], operands, options);
   } catch (const BridgeError&) {
     Py_RETURN_NOTIMPLEMENTED;
@@ -76,17 +77,14 @@ PyObject* apply_operator(Operator op, PyObject* left, PyObject* right, PyObject*
     return raise_current();
   }
 }
-// The result of == and != with an object that is no operand: no element is equal. Python would
-// compare identities instead.
-PyObject* unequal(const Array& array, bool answer) {
-  return wrap(full(array.shape(), Scalar(answer), bool_, array.device()));
-}
 PyObject* binary_operator(Operator op, PyObject* left, PyObject* right) {
   PyObject* result = apply_operator(op, left, right, nullptr);
   const bool is_equality = op == Operator::equal || op == Operator::not_equal;
   if (result != Py_NotImplemented || !is_equality || takes_operators(right)) return result;
   Py_DECREF(result);
-  return unequal(array_in(left), op == Operator::not_equal);
+  // No element equals an object that is no operand. Python would compare identities instead.
+  const Array& array = array_in(left);
+  return wrap(full(array.shape(), Scalar(op == Operator::not_equal), bool_, array.device()));
 }
 PyObject* in_place_operator(Operator op, PyObject* self, PyObject* other) noexcept {
   return apply_operator(op, self, other, self);

@@ -38,14 +38,15 @@ std::string listed_dtypes(std::span<const DType> dtypes) {
 
 bool is_exact_dtype(DType dtype) noexcept { return dtype.is_bool() || dtype.is_integer(); }
 
-// The first dtype of the table to which all of `values` cast safely; `common` is their promotion.
-std::optional<DType> first_safe(unsigned dtypes, std::span<const DType> values, DType common) {
+// The first of `dtypes` to which all operands cast safely; `common` is their promotion.
+std::optional<DType> first_safe_dtype(unsigned dtypes, std::span<const DType> operands,
+                                      DType common) {
   if ((dtypes >> dtype_index(common) & 1u) != 0) return common;
   for (int i = 0; i < dtype_count; ++i) {
     const DType candidate = dtypes_in_order[i];
     // bfloat16 is chosen only for bfloat16 operands, above; others get float16.
     if ((dtypes >> i & 1u) == 0 || candidate == bfloat16) continue;
-    if (std::all_of(values.begin(), values.end(),
+    if (std::all_of(operands.begin(), operands.end(),
                     [&](DType dtype) { return can_cast(dtype, candidate, Casting::safe); }))
       return candidate;
   }
@@ -59,20 +60,20 @@ DType result_dtype_of(const OpTraits& op, DType compute) {
   return compute;
 }
 
-// The dtype of computation whose result is `wanted`.
-DType compute_for(const OpTraits& op, std::span<const DType> operands, DType wanted) {
+// The dtype of the computation whose result is `requested`.
+DType compute_for(const OpTraits& op, std::span<const DType> operands, DType requested) {
   // The modulus of complex numbers is computed from both parts.
   const bool needs_complex =
       op.result == Result::real_part &&
       std::any_of(operands.begin(), operands.end(), [](DType d) { return d.is_complex(); });
   for (int i = 0; i < dtype_count; ++i) {
     const DType dtype = dtypes_in_order[i];
-    if ((op.dtypes >> i & 1u) != 0 && result_dtype_of(op, dtype) == wanted &&
+    if ((op.dtypes >> i & 1u) != 0 && result_dtype_of(op, dtype) == requested &&
         (!needs_complex || dtype.is_complex()))
       return dtype;
   }
-  if (((op.traits & keeps_integers) != 0) && is_exact_dtype(wanted)) return wanted;
-  fail<DTypeError>(op.name, ": no loop gives dtype=", wanted, " from ", listed_dtypes(operands),
+  if (op.has(keeps_integers) && is_exact_dtype(requested)) return requested;
+  fail<DTypeError>(op.name, ": no loop gives dtype=", requested, " from ", listed_dtypes(operands),
                    "; leave dtype= out, or cast the result with astype()");
 }
 
@@ -93,9 +94,9 @@ int dtype_index(DType dtype) noexcept {
     std::array<std::array<std::int8_t, 8>, 8> table{};
     for (auto& kind : table) kind.fill(-1);
     for (int i = 0; i < dtype_count; ++i) {
-      const DType known = dtypes_in_order[i];
-      table[static_cast<std::size_t>(known.code())]
-           [static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(known.itemsize())))] =
+      const DType entry = dtypes_in_order[i];
+      table[static_cast<std::size_t>(entry.code())]
+           [static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(entry.itemsize())))] =
                static_cast<std::int8_t>(i);
     }
     return table;
@@ -136,34 +137,35 @@ std::string display_name(OpId op) {
   return name;
 }
 
-OpSignature resolve(OpId op, std::span<const DType> operands, std::optional<DType> wanted) {
-  const OpTraits& known = traits_of(op);
+OpSignature resolve(OpId op, std::span<const DType> operands, std::optional<DType> requested) {
+  const OpTraits& traits = traits_of(op);
   for (const DType dtype : operands)
     if (!dtype.is_computable())
-      fail<DTypeError>(known.name, ": cannot compute with ", dtype,
+      fail<DTypeError>(traits.name, ": cannot compute with ", dtype,
                        ", which can only be copied; cast it with its own library first");
-  if (known.result == Result::boolean && wanted && *wanted != bool_)
-    fail<DTypeError>(known.name, ": no loop gives dtype=", wanted.value_or(bool_),
+  if (traits.result == Result::boolean && requested && *requested != bool_)
+    fail<DTypeError>(traits.name, ": no loop gives dtype=", requested.value_or(bool_),
                      "; the result is bool");
-  if ((known.traits & boolean_inputs) != 0) return {op, bool_, bool_};
-  if ((known.traits & compares) != 0)
+  if (traits.has(boolean_inputs)) return {op, bool_, bool_};
+  if (traits.has(compares))
     if (const auto mixed = mixed_comparison(op, operands)) return *mixed;
-  const auto values = operands.subspan((known.traits & first_is_condition) != 0 ? 1 : 0);
+  // A condition does not take part in the promotion.
+  const auto values = operands.subspan(traits.has(first_is_condition) ? 1 : 0);
   DType common = promote(values);
-  if (common.is_bool() && (known.traits & no_bool) != 0 && (!wanted || *wanted == bool_))
-    refuse_dtypes(known, operands);
-  if (wanted && known.result != Result::boolean) {
-    const DType compute = compute_for(known, operands, *wanted);
-    return {is_exact_dtype(compute) && (known.traits & keeps_integers) != 0 ? OpId::positive : op,
-            compute, *wanted};
+  if (common.is_bool() && traits.has(no_bool) && (!requested || *requested == bool_))
+    refuse_dtypes(traits, operands);
+  if (requested && traits.result != Result::boolean) {
+    const DType compute = compute_for(traits, operands, *requested);
+    return {is_exact_dtype(compute) && traits.has(keeps_integers) ? OpId::positive : op, compute,
+            *requested};
   }
   if (is_exact_dtype(common)) {
-    if ((known.traits & keeps_integers) != 0) return {OpId::positive, common, common};
-    if ((known.traits & integers_as_double) != 0) return {op, float64, float64};
+    if (traits.has(keeps_integers)) return {OpId::positive, common, common};
+    if (traits.has(integers_as_double)) return {op, float64, float64};
   }
-  const std::optional<DType> compute = first_safe(known.dtypes, values, common);
-  if (!compute) refuse_dtypes(known, operands);
-  return {op, *compute, result_dtype_of(known, *compute)};
+  const std::optional<DType> compute = first_safe_dtype(traits.dtypes, values, common);
+  if (!compute) refuse_dtypes(traits, operands);
+  return {op, *compute, result_dtype_of(traits, *compute)};
 }
 
 }  // namespace spanwise::ops

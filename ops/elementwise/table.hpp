@@ -15,7 +15,7 @@
 namespace spanwise::ops {
 
 /// Sets of dtypes, one bit each in NumPy's order of types.
-enum Types : unsigned {
+enum DTypeSet : unsigned {
   t_bool = 1u << 0,
   t_int8 = 1u << 1,
   t_uint8 = 1u << 2,
@@ -25,8 +25,8 @@ enum Types : unsigned {
   t_uint32 = 1u << 6,
   t_int64 = 1u << 7,
   t_uint64 = 1u << 8,
-  t_half = 1u << 9,
-  t_bfloat = 1u << 10,
+  t_float16 = 1u << 9,
+  t_bfloat16 = 1u << 10,
   t_float32 = 1u << 11,
   t_float64 = 1u << 12,
   t_complex64 = 1u << 13,
@@ -34,7 +34,7 @@ enum Types : unsigned {
 
   booleans = t_bool,
   integers = 0xffu << 1,
-  floats = t_half | t_bfloat | t_float32 | t_float64,
+  floats = t_float16 | t_bfloat16 | t_float32 | t_float64,
   complexes = t_complex64 | t_complex128,
   doubles = t_float64 | t_complex128,
   any_dtype = booleans | integers | floats | complexes,
@@ -47,8 +47,10 @@ inline constexpr int dtype_count = 15;
 /// The index of a computable dtype in dtypes_in_order; -1 for others.
 SW_API int dtype_index(DType dtype) noexcept;
 
+/// The dtype of an operation's result: that of the computation, bool, or that of its real part.
 enum class Result : std::uint8_t { same, boolean, real_part };
 
+/// Properties of operations, one bit each.
 enum Traits : unsigned {
   sign_agnostic = 1u << 0,  ///< the bits of the result do not depend on the signedness of integers
   vectorises = 1u << 1,     ///< has a loop per instruction set
@@ -56,7 +58,7 @@ enum Traits : unsigned {
   integers_as_double = 1u << 3,  ///< bool and integers are computed in float64
   keeps_integers = 1u << 4,      ///< returns bool and integers unchanged
   boolean_inputs = 1u << 5,      ///< operands are converted to bool
-  compares = 1u << 6,            ///< has a body for int64 with uint64
+  compares = 1u << 6,            ///< a comparison, which has a body for int64 with uint64
   first_is_condition = 1u << 7,  ///< the first operand is bool, independent of the others
   native_halves = 1u << 8,       ///< has bodies for 16-bit floats
 };
@@ -74,6 +76,9 @@ struct OpTraits {
   unsigned dtypes;
   Result result;
   unsigned traits;
+
+  /// Whether it has one of these Traits.
+  bool has(unsigned any_of) const noexcept { return (traits & any_of) != 0; }
 };
 SW_API const OpTraits& traits_of(OpId op) noexcept;
 inline constexpr int op_count = 0
@@ -81,7 +86,8 @@ inline constexpr int op_count = 0
 #include "table.inc"
 #undef SW_OP
     ;
-/// The operation with exchanged operands that has the same result, bit by bit.
+/// The operation that has the same result, bit by bit, for exchanged operands: `greater` for
+/// `less`. nullopt if there is none.
 std::optional<OpId> swapped_op(OpId op) noexcept;
 /// The name in messages and printed graphs: "FloorDivide".
 SW_API std::string display_name(OpId op);
@@ -99,20 +105,22 @@ struct OpSignature {
   /// The dtype that operand i (after swapping) is cast to.
   DType operand(int i) const noexcept {
     if (mixed) return i == 0 ? int64 : uint64;
-    return (traits_of(op).traits & first_is_condition) != 0 && i == 0 ? bool_ : compute;
+    return traits_of(op).has(first_is_condition) && i == 0 ? bool_ : compute;
   }
 };
 
-/// The dtype in which loops and kernels compute on `dtype`: 16-bit floats in float32, unless the
-/// operation has native_halves.
-inline DType loop_compute(const OpSignature& signature, DType dtype) noexcept {
-  const bool is_half = dtype == float16 || dtype == bfloat16;
-  return is_half && (traits_of(signature.op).traits & native_halves) == 0 ? float32 : dtype;
+/// The dtype in which loops and kernels compute on `dtype`: 16-bit floats in float32.
+inline DType loop_dtype(DType dtype) noexcept {
+  return dtype == float16 || dtype == bfloat16 ? float32 : dtype;
+}
+/// The same for one operation: 16-bit floats as they are if it has native_halves.
+inline DType loop_dtype(const OpSignature& signature, DType dtype) noexcept {
+  return traits_of(signature.op).has(native_halves) ? dtype : loop_dtype(dtype);
 }
 
-/// The signature for operands of these dtypes; Python numbers have got a dtype before. With
-/// `wanted` the result has that dtype. Throws DTypeError if NumPy has no such loop.
+/// The signature for operands of these dtypes; the caller has chosen those of Python numbers. The
+/// result has the dtype `requested`, if there is one. Throws DTypeError if NumPy has no such loop.
 SW_API OpSignature resolve(OpId op, std::span<const DType> operands,
-                           std::optional<DType> wanted = {});
+                           std::optional<DType> requested = {});
 
 }  // namespace spanwise::ops

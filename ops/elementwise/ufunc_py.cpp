@@ -54,9 +54,9 @@ PyObject* single_out(const char* caller, PyObject* out) {
   throw py::error_already_set();
 }
 
-void read_option(const PyUfunc* self, PyObject* word, PyObject* value, CallOptions& options) {
-  const auto is = [&](const char* name) {
-    return PyUnicode_CompareWithASCIIString(word, name) == 0;
+void read_option(const PyUfunc* self, PyObject* name, PyObject* value, CallOptions& options) {
+  const auto is = [&](const char* option) {
+    return PyUnicode_CompareWithASCIIString(name, option) == 0;
   };
   if (is("out")) {
     if (options.out != nullptr) refuse_call(text(self->name, "() got out by position and by name"));
@@ -72,7 +72,7 @@ void read_option(const PyUfunc* self, PyObject* word, PyObject* value, CallOptio
   } else if (is("subok")) {
     return;  // there are no subclasses
   } else {
-    refuse_call(text(self->name, "() has no argument '", std::string(py::str(word)),
+    refuse_call(text(self->name, "() has no argument '", std::string(py::str(name)),
                      "'; it has out, where, casting, order, dtype",
                      is("signature") ? "; set the dtype of the computation with dtype=" : ""));
   }
@@ -107,16 +107,16 @@ PyObject* ufunc_at(PyObject* object, PyObject* const* arguments, Py_ssize_t coun
 // ---- attributes
 
 OpId op_of(PyObject* self) { return reinterpret_cast<const PyUfunc*>(self)->op; }
-// Also its pickle: the name in spanwise.
+// Also the result of __reduce__: pickle finds the ufunc by its name in the module.
 py::str name_of(PyObject* self) { return reinterpret_cast<const PyUfunc*>(self)->name; }
 
 py::str doc_of(PyObject* self) {
-  const OpTraits& known = traits_of(op_of(self));
-  const char* operands = known.inputs == 1 ? "x" : known.inputs == 2 ? "x1, x2" : "x1, x2, x3";
-  return py::str(text(known.name, "(", operands,
+  const OpTraits& traits = traits_of(op_of(self));
+  const char* operands = traits.inputs == 1 ? "x" : traits.inputs == 2 ? "x1, x2" : "x1, x2, x3";
+  return py::str(text(traits.name, "(", operands,
                       ", /, out=None, *, where=True, casting='same_kind', order='K', "
                       "dtype=None)\n\nElement by element, like numpy.",
-                      known.name, " if NumPy has it; of arrays of any library on one device."));
+                      traits.name, " if NumPy has it; of arrays of any library on one device."));
 }
 PyObject* ufunc_repr(PyObject* self) noexcept {
   return PyUnicode_FromFormat("<ufunc '%s'>", reinterpret_cast<PyUfunc*>(self)->name);

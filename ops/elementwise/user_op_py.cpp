@@ -22,14 +22,14 @@ namespace py = pybind11;
 
 namespace {
 
-// Each is (name, letter, dtype or None).
+// From tuples of name, dtype letter, and dtype or None.
 std::vector<ops::UserOpSpec::Parameter> user_parameters(const py::handle& list) {
   std::vector<ops::UserOpSpec::Parameter> parameters;
   for (const py::handle item : list) {
-    const auto given = py::cast<py::tuple>(item);
-    ops::UserOpSpec::Parameter parameter{given[0].cast<std::string>(),
-                                         given[1].cast<std::string>()};
-    if (!given[2].is_none()) parameter.dtype = dtype_from(given[2]);
+    const auto fields = py::cast<py::tuple>(item);
+    ops::UserOpSpec::Parameter parameter{fields[0].cast<std::string>(),
+                                         fields[1].cast<std::string>()};
+    if (!fields[2].is_none()) parameter.dtype = dtype_from(fields[2]);
     parameters.push_back(std::move(parameter));
   }
   return parameters;

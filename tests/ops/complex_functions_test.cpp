@@ -25,6 +25,10 @@ namespace gpu {
 // After it.
 #include "../../ops/elementwise/numbers.cuh"
 // After both.
+#include "../../ops/elementwise/arithmetic.cuh"
+// After arithmetic.cuh.
+#include "../../ops/elementwise/functions.cuh"
+// After them.
 #include "../../ops/elementwise/complex.cuh"
 #undef SW_FN
 }  // namespace gpu

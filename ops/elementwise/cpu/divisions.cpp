@@ -42,18 +42,18 @@ namespace pairs_avx512 {
 // Uses `block` and rounded_down() of divide_pairs.inc.
 #include "divide_integers.inc"
 
-template <PairDivision wanted>
+template <PairDivision result>
 Loop find(DType dtype) noexcept {
-  const Loop floats = find_divide_floats<wanted>(dtype);
-  return floats != nullptr ? floats : find_divide_integers<wanted>(dtype);
+  const Loop floats = find_divide_floats<result>(dtype);
+  return floats != nullptr ? floats : find_divide_integers<result>(dtype);
 }
 }  // namespace pairs_avx512
 SW_END_INSTRUCTIONS
 
-template <PairDivision wanted>
+template <PairDivision result>
 Loop find_for_processor(DType dtype) noexcept {
-  if (has_avx512()) return pairs_avx512::find<wanted>(dtype);
-  return has_avx2_and_fma() ? pairs_avx2::find_divide_floats<wanted>(dtype) : nullptr;
+  if (has_avx512()) return pairs_avx512::find<result>(dtype);
+  return has_avx2_and_fma() ? pairs_avx2::find_divide_floats<result>(dtype) : nullptr;
 }
 
 }  // namespace
@@ -63,9 +63,9 @@ DivideByNumber find_divide_by_number(DType dtype, Division division) noexcept {
   return has_avx2() ? divide_avx2::find_divide(dtype, division) : nullptr;
 }
 
-Loop find_divide_pairs(DType dtype, PairDivision wanted) noexcept {
-  if (wanted == PairDivision::quotient) return find_for_processor<PairDivision::quotient>(dtype);
-  if (wanted == PairDivision::remainder) return find_for_processor<PairDivision::remainder>(dtype);
+Loop find_divide_pairs(DType dtype, PairDivision result) noexcept {
+  if (result == PairDivision::quotient) return find_for_processor<PairDivision::quotient>(dtype);
+  if (result == PairDivision::remainder) return find_for_processor<PairDivision::remainder>(dtype);
   return find_for_processor<PairDivision::truncated_remainder>(dtype);
 }
 

@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
-#include "cpu_kernels.hpp"
+#include "cpu_loops.hpp"
 #include "spanwise/dtype.hpp"
 
 namespace spanwise::ops {
 
-/// A divisor d and the factor for a multiplication that replaces the division, which takes ten
+/// A divisor d and the factor for a multiplication that replaces the division, which would take ten
 /// times as long. T. Granlund, P. L. Montgomery, "Division by Invariant Integers using
 /// Multiplication" (1994): with 2^(k-1) < d <= 2^k the quotient of n < 2^bits is the integer part
 /// of n * ceil(2^(bits + k) / d) / 2^(bits + k), bits <= 63. Negative quotients are rounded down by
@@ -24,7 +24,7 @@ struct Divisor {
   typedef unsigned __int128 Wide;
   std::uint64_t d;
   int k;
-  std::uint64_t factor;  // less than 2^(bits + 1) where d < 2^bits
+  std::uint64_t factor;  ///< less than 2^(bits + 1) if d < 2^bits
 };
 
 /// The result of the division of a[i] by a number, whose absolute value is passed: the quotient
@@ -43,7 +43,7 @@ enum class PairDivision { quotient, remainder, truncated_remainder };
 
 /// The loop for the processor's vector unit, which calls scalar_loop of its context, a
 /// DivisionContext, for blocks that it cannot compute. nullptr if it has none, or for other dtypes.
-Loop find_divide_pairs(DType dtype, PairDivision wanted) noexcept;
+Loop find_divide_pairs(DType dtype, PairDivision result) noexcept;
 
 /// The context of the kernels of divisions.
 struct DivisionContext {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "cpu_kernels.hpp"
+#include "cpu_loops.hpp"
 #include "spanwise/core/element_words.hpp"
 
 #if defined(__x86_64__)

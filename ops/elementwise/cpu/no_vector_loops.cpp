@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "divisions.hpp"
 
-// The loops for vector units, of processors that have none: none.
+// Vector loops are written for x86-64, and those by libmvec for Linux. Elsewhere the baseline loops
+// are used.
 namespace spanwise::ops {
 
 #if !defined(__x86_64__)

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "cpu_kernels.hpp"
+#include "cpu_loops.hpp"
 
 #if defined(__x86_64__)
 
@@ -26,7 +26,7 @@ constexpr Wide minus_logarithm(Wide c) {
   return 2 * t * sum;
 }
 
-/// For each of 32 numbers c: -ln c rounded to a multiple of 2^-bits, and the rounding error.
+/// For each of 32 numbers c: -ln c rounded to a multiple of 2^-bits, and the rest -ln c minus that.
 template <class T>
 struct LogarithmTable {
   alignas(64) T logarithms[32], rests[32];
@@ -43,8 +43,7 @@ struct LogarithmTable {
   }
 };
 
-// The same loops once per instruction set, each in a namespace of its own. exp_loops.inc uses the
-// includes above.
+// The same loops once per instruction set, in separate namespaces.
 SW_BEGIN_AVX2_FMA
 namespace exp_avx2 {
 #include "exp_loops.inc"
@@ -78,16 +77,16 @@ Loop find_vector_exp(DType dtype) noexcept {
 }
 
 CpuLoops find_vector_power(DType dtype) noexcept {
-  CpuLoops kernel;
-  if (!has_avx512()) return kernel;
+  CpuLoops loops;
+  if (!has_avx512()) return loops;
   if (dtype == float32) {
-    kernel.loop = &float_power_avx512::powers;
-    kernel.with_number = &float_power_avx512::powers_by_number;
+    loops.loop = &float_power_avx512::powers;
+    loops.with_number = &float_power_avx512::powers_by_number;
   } else if (dtype == float64) {
-    kernel.loop = &power_avx512::powers;
-    kernel.with_number = &power_avx512::powers_by_number;
+    loops.loop = &power_avx512::powers;
+    loops.with_number = &power_avx512::powers_by_number;
   }
-  return kernel;
+  return loops;
 }
 
 }  // namespace spanwise::ops

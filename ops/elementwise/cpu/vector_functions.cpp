@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu_kernels.hpp"
+#include "cpu_loops.hpp"
 #include "spanwise/core/fork.hpp"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -21,6 +21,7 @@ namespace {
 // glibc's libmvec under its vector ABI: _ZGV<isa>N<lanes><v per operand>_<name>, "b" for SSE, "d"
 // for AVX2, "e" for AVX-512. Looked up by name, so that a C library without it, or with fewer
 // functions, still works. https://sourceware.org/glibc/wiki/libmvec
+/// A function of libmvec by its C name. `sigmoid` and `softplus` are computed from its exp.
 struct VectorName {
   OpId op;
   const char* name;
@@ -71,7 +72,7 @@ namespace vectors_avx512 {
 SW_END_INSTRUCTIONS
 #undef SW_VECTOR_BYTES
 
-// Never closed: loops may run until the process ends.
+// libmvec, null without it. Never closed: loops may run until the process ends.
 void* vector_library() {
   static constinit std::atomic<void*> cached{nullptr};
   if (void* handle = cached.load(std::memory_order_acquire)) return handle;
@@ -82,10 +83,10 @@ void* vector_library() {
 }
 
 struct InstructionSet {
-  char letter;
-  int bytes;
-  Loop (*single)(OpId op, int operands);
-  Loop (*twice)(OpId op, int operands);
+  char letter;  ///< in symbols of libmvec
+  int bytes;    ///< of a vector
+  Loop (*float_loop)(OpId op, int operands);
+  Loop (*double_loop)(OpId op, int operands);
 };
 const InstructionSet& instruction_set() {
   static const InstructionSet best = [] {
@@ -111,10 +112,10 @@ CpuLoops find_vector_function(OpId op, DType dtype) noexcept {
                   dtype == float32 ? "f" : "");
     const void* function = ::dlsym(vector_library(), symbol);
     if (function == nullptr) return {};
-    CpuLoops kernel;
-    kernel.loop = (dtype == float32 ? set.single : set.twice)(op, entry.operands);
-    kernel.context = function;
-    return kernel;
+    CpuLoops loops;
+    loops.loop = (dtype == float32 ? set.float_loop : set.double_loop)(op, entry.operands);
+    loops.context = function;
+    return loops;
   }
   return {};
 }

@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <cstdint>
 #include <memory>
 
 #include "../compute.hpp"
@@ -19,7 +20,8 @@ namespace {
 using strided::ArrayRole;
 using strided::BodyKernels;
 
-// The kernels of an operation, in a list for each combination of numbers among its operands.
+// The kernels of an operation. There is a list for each operation and each set of operands that are
+// passed by value, so that lists are short.
 BodyKernels& kernels_of(const OperationKey& key) {
   using List = KernelList<OperationKey, std::unique_ptr<BodyKernels>>;
   static auto& lists = *new std::array<List, op_count << max_inputs>;
@@ -27,22 +29,21 @@ BodyKernels& kernels_of(const OperationKey& key) {
   return *list.get(key, [] { return std::make_unique<BodyKernels>(); });
 }
 
-void fail_negative_exponent(bool has_negative_exponent) {
-  if (has_negative_exponent)
-    fail<ArgumentError>(
-        "power: integers to negative integer powers are not allowed; expected "
-        "exponents >= 0, got negative ones; use float_power()");
+[[noreturn]] void fail_negative_exponent() {
+  fail<ArgumentError>(
+      "power: integers to negative integer powers are not allowed; expected exponents >= 0, got "
+      "negative ones; use float_power()");
 }
 
 bool has_integer_exponents(const OpSignature& signature) noexcept {
   return signature.op == OpId::power && signature.operand(1).code() == DTypeCode::int_;
 }
 
-// Whether the kernel must check exponents; the host checks a number.
+// Whether the kernel must check exponents. An exponent that is a number is checked here.
 bool checks_exponent(const OpSignature& signature, std::span<const Operand> operands) {
   if (!has_integer_exponents(signature)) return false;
   if (operands[1].array != nullptr) return true;
-  fail_negative_exponent(operands[1].scalar.as_int64() < 0);
+  if (operands[1].scalar.as_int64() < 0) fail_negative_exponent();
   return false;
 }
 
@@ -69,15 +70,15 @@ class OperationCall {
     const Kernel& kernel =
         call_.kernel(kernels_of(key_), device, [&] { return operation_body(key_); });
     if (!key_.checks_exponent) return launch(kernel, nullptr);
-    const Array negative = zeros({}, int32, device);
-    order_use(Stream::current(device), negative, true);
-    launch(kernel, negative.data());
+    const Array has_negative = zeros({}, int32, device);
+    order_use(Stream::current(device), has_negative, true);
+    launch(kernel, has_negative.data());
     // Waits for the kernel, since NumPy raises an error for negative exponents.
-    fail_negative_exponent(item(negative).as_int64() != 0);
+    if (item(has_negative).as_int64() != 0) fail_negative_exponent();
   }
 
-  // Launches if all arrays are contiguous, of the result's shape, and the kernel is known; returns
-  // false otherwise.
+  // Launches if all arrays are contiguous and of the result's shape, and the kernel is loaded;
+  // returns false otherwise.
   bool try_launch() {
     if (!call_.plan_dense() || call_.shape().has_constants()) return false;
     const Kernel* kernel = kernels_of(key_).find({call_.shape(), result_.device()});
@@ -87,20 +88,21 @@ class OperationCall {
   }
 
  private:
-  void launch(const Kernel& kernel, void* negative) const {
+  // `has_negative`: where the kernel reports negative exponents; null if it does not check them.
+  void launch(const Kernel& kernel, void* has_negative) const {
     std::array<Scalar, max_inputs> numbers{Scalar(false), Scalar(false), Scalar(false)};
-    std::array<void*, max_inputs + 1> others;
+    std::array<void*, max_inputs + 1> parameters;
     std::size_t count = 0;
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       if (operands_[i].array != nullptr) continue;
-      const DType wanted = signature_.operand(static_cast<int>(i));
-      numbers[i] = operands_[i].scalar.cast(wanted);
-      if (const DType computed = loop_compute(signature_, wanted); computed != wanted)
+      const DType dtype = signature_.operand(static_cast<int>(i));
+      numbers[i] = operands_[i].scalar.cast(dtype);
+      if (const DType computed = loop_dtype(signature_, dtype); computed != dtype)
         numbers[i] = numbers[i].cast(computed);
-      others[count++] = const_cast<void*>(numbers[i].data());
+      parameters[count++] = const_cast<void*>(numbers[i].data());
     }
-    if (negative != nullptr) others[count++] = &negative;
-    call_.launch(kernel, std::span(others.data(), count));
+    if (has_negative != nullptr) parameters[count++] = &has_negative;
+    call_.launch(kernel, std::span(parameters.data(), count));
   }
 
   const OpSignature& signature_;

@@ -25,9 +25,9 @@ struct OperationKey {
   DType result;                              ///< in memory
   std::array<DType, max_inputs> operands{};  ///< in memory, after swapping
 
-  /// `operands` after swapping.
-  OperationKey(const OpSignature& signature, std::span<const Operand> operands, DType result,
-               bool has_mask) noexcept;
+  /// `call_operands`: after swapping.
+  OperationKey(const OpSignature& signature, std::span<const Operand> call_operands,
+               DType result_dtype, bool is_masked) noexcept;
 
   friend bool operator==(const OperationKey&, const OperationKey&) = default;
 
@@ -37,8 +37,9 @@ struct OperationKey {
   }
 };
 
-/// Arrays: the operands that are no numbers, the result, the mask. Parameters: the numbers, and an
-/// address of an int32 that is set to 1 for a negative exponent, if these are checked.
+/// Arrays of the body: the operands that are no numbers, the result, the mask. Parameters: the
+/// numbers, and the address of an int32 that is set to 1 for a negative exponent, if these are
+/// checked.
 strided::Body operation_body(const OperationKey& key);
 
 /// The dtype's type in registers: a 16-bit float is a float unless the operation takes its bits.

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "../cpu/cpu_kernels.hpp"
+#include "../cpu/cpu_loops.hpp"
 #include "program.hpp"
 
 namespace spanwise::ops {

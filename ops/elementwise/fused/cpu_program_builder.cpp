@@ -76,20 +76,20 @@ class CpuProgramBuilder {
     Instruction instruction{.count = static_cast<int>(values.size()) + 1};
     for (std::size_t i = 0; i < values.size(); ++i)
       instruction.registers[i] = converted(
-          register_of(values[i]), loop_compute(signature, signature.operand(static_cast<int>(i))));
+          register_of(values[i]), loop_dtype(signature, signature.operand(static_cast<int>(i))));
     if (values.size() == 2 && at(instruction.registers[0]).is_number && !signature.mixed)
       if (const auto other = swapped_op(signature.op)) {
         signature.op = *other;
         std::swap(instruction.registers[0], instruction.registers[1]);
       }
-    const CpuLoops& kernel = cpu_kernel_for(signature);
+    const CpuLoops& kernel = cpu_loops_for(signature);
     const bool by_number = kernel.with_number != nullptr && only_first_is_array(instruction);
     instruction.loop = by_number ? kernel.with_number : kernel.loop;
     instruction.context = kernel.context;
     if (!by_number)
       for (std::size_t i = 0; i < values.size(); ++i)
         instruction.registers[i] = filled(instruction.registers[i]);
-    const int computed = add_register(loop_compute(signature, signature.result));
+    const int computed = add_register(loop_dtype(signature, signature.result));
     instruction.registers[values.size()] = computed;
     result_.steps_.push_back(instruction);
     value_registers_.push_back(converted(computed, step.signature.result));

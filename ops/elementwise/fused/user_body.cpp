@@ -18,8 +18,6 @@
 namespace spanwise::ops {
 namespace {
 
-bool is_half(DType dtype) noexcept { return dtype == float16 || dtype == bfloat16; }
-
 // The type of a value in the user's text.
 std::string text_type(DType dtype) {
   if (dtype.is_bool()) return "bool";
@@ -82,8 +80,6 @@ CompiledLoop compiled_loop(const std::string& source) {
 }
 
 }  // namespace
-
-DType loop_dtype(DType dtype) noexcept { return is_half(dtype) ? float32 : dtype; }
 
 bool fits_program(const ElementBody& body) noexcept {
   const auto is_real = [](const ElementBody::Value& value) {

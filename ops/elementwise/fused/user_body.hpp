@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "../cpu/cpu_kernels.hpp"
+#include "../cpu/cpu_loops.hpp"
 #include "spanwise/graph/element_body.hpp"
 
 namespace spanwise::ops {
@@ -35,8 +35,6 @@ std::string body_source(const UserBody& body, const std::string& name);
 std::string body_call(const UserBody& body, const std::string& name,
                       std::span<const std::string> values);
 
-/// The dtype in which the loop below has an input or output: float32 for 16-bit floats.
-DType loop_dtype(DType dtype) noexcept;
 /// The body as a loop, compiled by the host's compiler at the first call for each text. Valid until
 /// the process exits. Throws CompileError.
 Loop loop_of(const UserBody& body);

@@ -24,24 +24,26 @@ using ops::traits_of;
 
 namespace {
 
-// The dtype of the computation for an array of dtype `target` and the value.
+// The dtype of the computation on an array of dtype `target` and `value`, which is a Python number
+// or has been imported as `array`.
 DType accumulating_dtype(OpId op, DType target, PyObject* value, const Array* array) {
   const char* name = traits_of(op).name;
-  DType wanted = target;
+  DType compute = target;
   if (array != nullptr)
-    wanted = promote(target, array->dtype());
+    compute = promote(target, array->dtype());
   else if (PyComplex_Check(value))
-    wanted = target.is_complex() ? target : complex128;
+    compute = target.is_complex() ? target : complex128;
   else if (PyFloat_Check(value))
-    wanted = target.is_complex() || target.is_floating() ? target : float64;
+    compute = target.is_complex() || target.is_floating() ? target : float64;
   else if (!PyBool_Check(value) && target.is_bool())
-    wanted = int64;
-  if (!can_cast(wanted, target, Casting::same_kind))
-    fail<DTypeError>(name, ".at: cannot cast the result from ", wanted, " to ", target,
+    compute = int64;
+  if (!can_cast(compute, target, Casting::same_kind))
+    fail<DTypeError>(name, ".at: cannot cast the result from ", compute, " to ", target,
                      " under casting=\"same_kind\"; cast the values: b.astype(\"", target, "\")");
-  const DType both[] = {wanted, wanted};
-  (void)ops::resolve(op, both);  // throws for dtypes that it does not have
-  return wanted;
+  const DType operands[] = {compute, compute};
+  (void)ops::resolve(op,
+                     operands);  // throws DTypeError for a dtype that the operation does not have
+  return compute;
 }
 
 // NumPy's type characters; E is bfloat16 of ml_dtypes.
@@ -70,19 +72,19 @@ void accumulate_at(OpId op, PyObject* target, PyObject* key, PyObject* value) {
 }
 
 py::list types_of(OpId op) {
-  const OpTraits& known = traits_of(op);
+  const OpTraits& traits = traits_of(op);
   py::list types;
   // All dtypes convert to bool, and operations with keeps_integers accept integers.
-  unsigned dtypes = (known.traits & ops::boolean_inputs) != 0 ? ops::any_dtype : known.dtypes;
-  if ((known.traits & ops::keeps_integers) != 0) dtypes |= ops::booleans | ops::integers;
-  if ((known.traits & ops::no_bool) != 0) dtypes &= ~unsigned{ops::booleans};
+  unsigned dtypes = traits.has(ops::boolean_inputs) ? ops::any_dtype : traits.dtypes;
+  if (traits.has(ops::keeps_integers)) dtypes |= ops::booleans | ops::integers;
+  if (traits.has(ops::no_bool)) dtypes &= ~unsigned{ops::booleans};
   for (int index = 0; index < ops::dtype_count; ++index) {
     if ((dtypes >> index & 1u) == 0) continue;
     const DType dtype = ops::dtypes_in_order[index];
-    const std::vector<DType> operands(static_cast<std::size_t>(known.inputs), dtype);
+    const std::vector<DType> operands(static_cast<std::size_t>(traits.inputs), dtype);
     const ops::OpSignature signature = ops::resolve(op, operands);
     std::string entry(operands.size(), type_character(dtype));
-    if ((known.traits & ops::first_is_condition) != 0) entry[0] = '?';
+    if (traits.has(ops::first_is_condition)) entry[0] = '?';
     types.append(entry + "->" + type_character(signature.result));
   }
   return types;

@@ -1,11 +1,11 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
-#include <type_traits>
 
 #include <complex>
+#include <type_traits>
 
-#include "cpu_kernels.hpp"
+#include "cpu_loops.hpp"
 
 #if defined(__x86_64__)
 
