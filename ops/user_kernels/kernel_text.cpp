@@ -101,7 +101,7 @@ std::string prologue(const CommonSpec& spec, std::span<const ConvertedArgument> 
   if (has_half || types.find("__half") != std::string::npos) out += "#include <cuda_fp16.h>\n";
   if (has_bfloat16 || types.find("__nv_bfloat16") != std::string::npos)
     out += "#include <cuda_bf16.h>\n";
-  if (has_complex) out += library_text("complex_numbers.cuh");
+  if (has_complex) out += "#include <spanwise/complex.cuh>\nusing spanwise::complex;\n";
   out += library_text("raw.cuh");
   // The preamble may use type parameters, and types of operands may be defined in it.
   out += type_parameter_typedefs(operands);

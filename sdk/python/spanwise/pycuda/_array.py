@@ -11,7 +11,7 @@ import spanwise as sw
 from ._layout import (
     array_over,
     as_shape,
-    by_stride,
+    axes_by_stride,
     from_host,
     is_opaque,
     packed_like,
@@ -28,12 +28,9 @@ class ArrayFlags:
     """c_contiguous, f_contiguous and forc (one of both) of an array."""
 
     def __init__(self, array):
-        strides = np.lib.stride_tricks.as_strided(
-            np.empty(1, "V1" if array.itemsize == 1 else f"V{array.itemsize}"),
-            array.shape, array.strides,
-        )  # fmt: skip
-        self.c_contiguous = strides.flags.c_contiguous
-        self.f_contiguous = strides.flags.f_contiguous
+        element = np.empty(1, f"V{array.itemsize}")  # never read: NumPy computes the flags
+        flags = np.lib.stride_tricks.as_strided(element, array.shape, array.strides).flags
+        self.c_contiguous, self.f_contiguous = flags.c_contiguous, flags.f_contiguous
         self.forc = self.c_contiguous or self.f_contiguous
 
 
@@ -62,7 +59,8 @@ class GPUArray(Views, Operators):
 
     @classmethod
     def of(cls, array, like=None, dtype=None, base=None):
-        """The GPUArray over a spanwise.Array."""
+        """The GPUArray over the spanwise.Array `array`, with the allocator of the GPUArray `like`.
+        `base` is the GPUArray that owns the memory of a view."""
         self = cls.__new__(cls)
         self.array, self.base, self._gpudata = array, base, None
         self.dtype = np.dtype(array.dtype) if dtype is None else dtype
@@ -110,16 +108,17 @@ class GPUArray(Views, Operators):
 
     def _bytes(self):
         """The memory from element 0 to the end of the array, or of the array it is a view of."""
-        axes = by_stride(self.strides, self.shape)
+        axes = axes_by_stride(self.strides, self.shape)
         axes = (*axes, self.ndim) if is_opaque(self.dtype) else tuple(axes)
         ordered = self.array.transpose(axes) if self.ndim else self.array
         if ordered.flags.c_contiguous:
             return ordered.reshape(-1).view("uint8")
         if self.base is not None:
-            held = self.base.gpudata
-            held = held if isinstance(held, sw.driver.DeviceAllocation) else None
-            if held is not None and 0 <= self.ptr - int(held) < held.nbytes:
-                return held.array.reshape(-1).view("uint8")[self.ptr - int(held) :]
+            memory = self.base.gpudata
+            if isinstance(memory, sw.driver.DeviceAllocation):
+                start = self.ptr - int(memory)
+                if 0 <= start < memory.nbytes:
+                    return memory.array.reshape(-1).view("uint8")[start:]
         raise sw.CopyNeededError(
             f"GPUArray: expected contiguous memory, got strides {self.strides} for shape {self.shape}; "
             "pass x.copy()"
@@ -230,7 +229,7 @@ class GPUArray(Views, Operators):
         return repr(self.get())
 
     def __reduce__(self):
-        return _unpickled, (self.get(),)
+        return to_gpu, (self.get(),)
 
 
 def to_gpu(ary, allocator=mem_alloc, stream=None):
@@ -239,7 +238,3 @@ def to_gpu(ary, allocator=mem_alloc, stream=None):
     out = GPUArray(ary.shape, ary.dtype, allocator, strides=packed_like(ary))
     out.set(ary, stream=stream)
     return out
-
-
-def _unpickled(host):
-    return to_gpu(host)

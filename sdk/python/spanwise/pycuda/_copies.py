@@ -8,7 +8,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ._memory import host_bytes, mem_alloc, memory, on_stream, order_of
+from ._memory import as_memory, host_bytes, mem_alloc, on_stream, order_of
 
 __all__ = [
     "Memcpy2D", "Memcpy3D", "from_device", "from_device_like", "mem_alloc_like", "mem_alloc_pitch",
@@ -28,7 +28,8 @@ def mem_alloc_like(x):
 
 
 def mem_alloc_pitch(width, height, access_size):
-    """(allocation, pitch) for `height` rows of `width` bytes that start `pitch` bytes apart."""
+    """(allocation, pitch) for `height` rows of `width` bytes that start `pitch` bytes apart, a
+    multiple of 512, which is enough for textures and for any `access_size`."""
     pitch = -(-int(width) // 512) * 512
     return mem_alloc(pitch * height), pitch
 
@@ -38,7 +39,7 @@ def memcpy_htod(dest, src, stream=None):
     return `src` may be modified."""
     source = host_bytes(src, "memcpy_htod")
     if source.size:
-        _drv.memcpy_htod(memory(dest, source.nbytes), source, stream)
+        _drv.memcpy_htod(as_memory(dest, source.nbytes), source, stream)
 
 
 def memcpy_dtoh(dest, src, stream=None):
@@ -46,16 +47,18 @@ def memcpy_dtoh(dest, src, stream=None):
     copy."""
     target = host_bytes(dest, "memcpy_dtoh")
     if target.size:
-        _drv.memcpy_dtoh(target, memory(src, target.nbytes), stream)
+        _drv.memcpy_dtoh(target, as_memory(src, target.nbytes), stream)
 
 
 memcpy_htod_async, memcpy_dtoh_async = memcpy_htod, memcpy_dtoh
 
 
 def _between_addresses(copy):
+    """`copy` for sources and destinations that may be addresses."""
+
     @functools.wraps(copy)
     def copy_bytes(dest, src, size, *args, **options):
-        copy(memory(dest, size), memory(src, size), int(size), *args, **options)
+        copy(as_memory(dest, size), as_memory(src, size), int(size), *args, **options)
 
     return copy_bytes
 
@@ -65,10 +68,12 @@ memcpy_peer = memcpy_peer_async = _between_addresses(_drv.memcpy_peer)
 
 
 def _memset(set_values, itemsize):
+    """`set_values` for a destination that may be an address."""
+
     @functools.wraps(set_values)
     def memset(dest, value, count, *args, **options):
         count = int(count)
-        set_values(memory(dest, count * itemsize), int(value), count, *args, **options)
+        set_values(as_memory(dest, count * itemsize), int(value), count, *args, **options)
 
     return memset
 
@@ -79,11 +84,13 @@ memset_d32 = memset_d32_async = _memset(_drv.memset_d32, 4)
 
 
 def _memset_rows(set_rows, itemsize):
+    """`set_rows` for a destination that may be an address, on a stream."""
+
     @functools.wraps(set_rows)
     def memset(dest, pitch, value, width, height, stream=None):
-        span = pitch * (height - 1) + width * itemsize
+        nbytes = pitch * (height - 1) + width * itemsize
         with on_stream(stream):
-            set_rows(memory(dest, span), pitch, value, width, height)
+            set_rows(as_memory(dest, nbytes), pitch, value, width, height)
 
     return memset
 
@@ -113,10 +120,12 @@ def from_device_like(devptr, other):
     return from_device(devptr, other.shape, other.dtype, order_of(other))
 
 
-def _resolved(setter, on_host):
+def _resolved(setter, is_host):
+    """`setter` of Memcpy2D or Memcpy3D for host arrays of any dtype, or for addresses."""
+
     @functools.wraps(setter)
     def set_memory(self, x):
-        setter(self, host_bytes(x, type(self).__name__) if on_host else memory(x, 0))
+        setter(self, host_bytes(x, type(self).__name__) if is_host else as_memory(x, 0))
 
     return set_memory
 

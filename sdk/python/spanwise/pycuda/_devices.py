@@ -6,14 +6,14 @@ import spanwise as sw
 
 __all__ = ["Context", "Device", "get_driver_version", "get_version"]
 
-#: The CPU reports the architecture that its kernels see as __CUDA_ARCH__, and the CUDA version
-#: whose language they are written in: one without texture references.
+#: The CPU reports the compute capability that its kernels see as __CUDA_ARCH__, and CUDA 13.0, so
+#: that programs which ask for the version use no texture references.
 _CPU_CAPABILITY = (7, 0)
 _CPU_CUDA_VERSION = 13000
 _CPU_ATTRIBUTES = {
-    "COMPUTE_CAPABILITY_MAJOR": 7, "COMPUTE_CAPABILITY_MINOR": 0, "CONCURRENT_KERNELS": 1,
-    "INTEGRATED": 1, "CAN_MAP_HOST_MEMORY": 1, "UNIFIED_ADDRESSING": 1, "COMPUTE_MODE": 0,
-    "KERNEL_EXEC_TIMEOUT": 0, "ECC_ENABLED": 0, "TOTAL_CONSTANT_MEMORY": 65536,
+    "COMPUTE_CAPABILITY_MAJOR": _CPU_CAPABILITY[0], "COMPUTE_CAPABILITY_MINOR": _CPU_CAPABILITY[1],
+    "CONCURRENT_KERNELS": 1, "INTEGRATED": 1, "CAN_MAP_HOST_MEMORY": 1, "UNIFIED_ADDRESSING": 1,
+    "COMPUTE_MODE": 0, "KERNEL_EXEC_TIMEOUT": 0, "ECC_ENABLED": 0, "TOTAL_CONSTANT_MEMORY": 65536,
     "MAX_REGISTERS_PER_BLOCK": 65536, "PCI_DOMAIN_ID": 0, "PCI_BUS_ID": 0, "PCI_DEVICE_ID": 0,
     "ASYNC_ENGINE_COUNT": 0, "GPU_OVERLAP": 0, "CLOCK_RATE": 0, "MEMORY_CLOCK_RATE": 0,
     "GLOBAL_MEMORY_BUS_WIDTH": 0, "TEXTURE_ALIGNMENT": 512, "MAX_PITCH": 2**31 - 1,
@@ -71,9 +71,11 @@ class Device(sw.driver.Device):
 
     def get_attributes(self):
         """A dict from device_attribute to value, for the attributes that the device has."""
-        extra = _CPU_ATTRIBUTES if self.spanwise_device.kind == "cpu" else {}
-        known = {sw.driver.device_attribute[name]: value for name, value in extra.items()}
-        return {**super().get_attributes(), **known}
+        attributes = super().get_attributes()
+        if self.spanwise_device.kind == "cpu":
+            for name, value in _CPU_ATTRIBUTES.items():
+                attributes[sw.driver.device_attribute[name]] = value
+        return attributes
 
     def pci_bus_id(self):
         """The PCI id as "domain:bus:device.0", zeros for the CPU."""
@@ -92,11 +94,11 @@ class Device(sw.driver.Device):
 
 
 def _device_at(which):
+    """The spanwise.device for an ordinal, a PCI id or a device's name."""
     gpus = _gpus()
     if isinstance(which, str) and ":" in which and not which.startswith("cuda"):
-        wanted = which.lower()
         for candidate in [Device(gpu) for gpu in gpus] or [Device(sw.device("cpu"))]:
-            if candidate.pci_bus_id() == wanted:
+            if candidate.pci_bus_id() == which.lower():
                 return candidate.spanwise_device
         raise sw.DeviceError(
             f"Device: no device has the PCI id {which!r}; list Device(i).pci_bus_id()"
@@ -104,12 +106,12 @@ def _device_at(which):
     if isinstance(which, str):
         return sw.device(which)
     ordinal = int(which)
-    known = gpus or [sw.device("cpu")]
-    if not 0 <= ordinal < len(known):
+    devices = gpus or [sw.device("cpu")]
+    if not 0 <= ordinal < len(devices):
         raise sw.DeviceError(
-            f"Device: expected an ordinal from 0 to {len(known) - 1}, got {ordinal}; see Device.count()"
+            f"Device: expected an ordinal from 0 to {len(devices) - 1}, got {ordinal}; see Device.count()"
         )
-    return known[ordinal]
+    return devices[ordinal]
 
 
 class Context(sw.driver.Context):

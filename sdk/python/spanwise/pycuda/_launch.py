@@ -7,7 +7,7 @@ import numpy as np
 import spanwise as sw
 
 from ._copies import memcpy_dtoh_async, memcpy_htod_async
-from ._memory import find, is_address, mem_alloc, memory
+from ._memory import allocation_at, as_memory, is_address, mem_alloc
 
 __all__ = ["ArgumentHandler", "Function", "In", "InOut", "Out"]
 
@@ -49,31 +49,32 @@ class InOut(In, Out):
     """A host array that is copied to the device before the kernel and back after it."""
 
 
-def _by_value(x):
-    """A NumPy record, also as an array, as the bytes of a struct parameter."""
+def _struct_value(x):
+    """A NumPy array as the value of a struct parameter: its element, or all its bytes."""
     return x[()] if x.ndim == 0 else np.frombuffer(x.tobytes(), f"V{x.nbytes}")[0]
 
 
-def argument(x, parameter):
-    """One of PyCUDA's kernel arguments as one of Spanwise's."""
+def _converted(x, parameter):
+    """One of PyCUDA's kernel arguments as one of Spanwise's; `parameter` is None where the number of
+    arguments differs from that of the parameters."""
     if isinstance(x, ArgumentHandler):
         x = x.get_device_alloc()
     if isinstance(x, sw.driver.DeviceAllocation):
         return x
     if isinstance(x, np.ndarray):
-        return _by_value(x)
+        return _struct_value(x)
     if hasattr(x, "gpudata"):
-        return memory(x.gpudata, getattr(x, "nbytes", 0)) if x.gpudata is not None else 0
+        return as_memory(x.gpudata, getattr(x, "nbytes", 0)) if x.gpudata is not None else 0
     if is_address(x):
         if not isinstance(x, int | np.integer) or (parameter is not None and parameter.is_pointer):
-            return find(int(x)) or int(x)
+            return allocation_at(int(x)) or int(x)
         if x < 0 and parameter is not None and str(parameter.dtype or "").startswith("uint"):
             return int(x) % (1 << 8 * parameter.size)  # the bits, as in C
         return x
-    described = getattr(x, "__cuda_array_interface__", None)
-    if described and not isinstance(x, sw.Array):
-        address = int(described["data"][0])
-        return find(address) or (x if sw.device().kind == "cuda" else address)
+    interface = getattr(x, "__cuda_array_interface__", None)
+    if interface and not isinstance(x, sw.Array):
+        address = int(interface["data"][0])
+        return allocation_at(address) or (x if sw.device().kind == "cuda" else address)
     return x
 
 
@@ -88,9 +89,9 @@ class Function:
 
     def _launch(self, args, block, grid, shared, stream):
         if len(args) != len(self._parameters):
-            converted = [argument(x, None) for x in args]
+            converted = [_converted(x, None) for x in args]
         else:
-            converted = [argument(x, p) for x, p in zip(args, self._parameters, strict=True)]
+            converted = [_converted(x, p) for x, p in zip(args, self._parameters, strict=True)]
         for texture in self._textures:
             texture.update()
         handlers = [x for x in args if isinstance(x, ArgumentHandler)]

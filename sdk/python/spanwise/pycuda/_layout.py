@@ -10,7 +10,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ._memory import array_at, memory
+from ._memory import array_at, as_memory
 
 _THREADS = 256
 
@@ -48,7 +48,7 @@ def _strides_by(axes, shape, itemsize):
     return tuple(strides)
 
 
-def by_stride(strides, shape):
+def axes_by_stride(strides, shape):
     """The axes, that with the largest stride first."""
     return sorted(range(len(strides)), key=lambda axis: (-abs(strides[axis]), -shape[axis], axis))
 
@@ -56,10 +56,11 @@ def by_stride(strides, shape):
 def packed_like(x, dtype=None):
     """Strides of a contiguous array with the shape of `x` and its order of axes."""
     itemsize = np.dtype(x.dtype if dtype is None else dtype).itemsize
-    return _strides_by(reversed(by_stride(x.strides, x.shape)), x.shape, itemsize)
+    return _strides_by(reversed(axes_by_stride(x.strides, x.shape)), x.shape, itemsize)
 
 
 def _is_packed(shape, strides, axes, itemsize):
+    """Whether the array is contiguous with the axes in the order `axes`, the largest stride first."""
     packed = _strides_by(reversed(axes), shape, itemsize)
     return all(shape[axis] == 1 or strides[axis] == packed[axis] for axis in axes)
 
@@ -67,11 +68,11 @@ def _is_packed(shape, strides, axes, itemsize):
 def array_over(gpudata, shape, dtype, strides):
     """The spanwise.Array over the memory at `gpudata`. Opaque dtypes have an additional last axis
     of bytes. Packed layouts share the storage of the allocation, so that work on both is ordered."""
-    axes, itemsize = by_stride(strides, shape), dtype.itemsize
+    axes, itemsize = axes_by_stride(strides, shape), dtype.itemsize
     opaque = is_opaque(dtype)
     nbytes = math.prod(shape) * itemsize
-    if math.prod(shape) == 0 or _is_packed(shape, strides, axes, itemsize):
-        flat = flat_bytes(memory(gpudata, nbytes))
+    if nbytes == 0 or _is_packed(shape, strides, axes, itemsize):
+        flat = flat_bytes(as_memory(gpudata, nbytes))
         if flat.nbytes < nbytes:
             raise sw.ArgumentError(
                 f"GPUArray: expected at least {nbytes} bytes for shape {shape} of {dtype}, got {flat.nbytes}; "
@@ -85,9 +86,9 @@ def array_over(gpudata, shape, dtype, strides):
             ordered = flat.view(dtype).reshape(extents)
         else:
             ordered = sw.empty(extents, dtype=dtype)
-        back = sorted(range(len(axes)), key=axes.__getitem__)
-        return ordered.transpose((*back, len(back)) if opaque else tuple(back))
-    owner = memory(gpudata, nbytes)
+        inverse = sorted(range(len(axes)), key=axes.__getitem__)
+        return ordered.transpose((*inverse, len(inverse)) if opaque else tuple(inverse))
+    owner = as_memory(gpudata, nbytes)
     address = int(owner) if isinstance(owner, sw.driver.DeviceAllocation) else int(gpudata)
     if opaque:
         return array_at(address, (*shape, itemsize), "|u1", (*strides, 1), owner)
@@ -105,7 +106,7 @@ def to_host(array, dtype):
     """A new NumPy array with the elements of `array`, its axes in the same order in memory."""
     opaque = is_opaque(dtype)
     ndim = array.ndim - opaque
-    axes = by_stride(array.strides[:ndim], array.shape[:ndim])
+    axes = axes_by_stride(array.strides[:ndim], array.shape[:ndim])
     ordered = array.transpose((*axes, ndim) if opaque else tuple(axes)) if ndim else array
     host = np.array(ordered.numpy(), order="C", copy=array.device.kind == "cpu" or None)
     if opaque:

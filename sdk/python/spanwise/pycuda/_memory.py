@@ -15,7 +15,8 @@ import numpy as np
 
 import spanwise as sw
 
-_live = weakref.WeakValueDictionary()
+#: Address -> the allocation that begins there.
+_allocations = weakref.WeakValueDictionary()
 
 
 class DeviceAllocation(sw.driver.DeviceAllocation):
@@ -32,8 +33,8 @@ class DeviceAllocation(sw.driver.DeviceAllocation):
 
     def free(self):
         """Releases the memory after the work that is queued on it."""
-        if _live.get(int(self)) is self:
-            del _live[int(self)]
+        if _allocations.get(int(self)) is self:
+            del _allocations[int(self)]
         super().free()
 
 
@@ -66,17 +67,17 @@ def array_at(address, shape, typestr="|u1", strides=None, owner=None):
         "version": 3,
     }  # fmt: skip
     if sw.device().kind == "cpu":
-        window = np.asarray(_AddressedMemory("__array_interface__", description, owner))
+        source = np.asarray(_AddressedMemory("__array_interface__", description, owner))
     else:
-        window = _AddressedMemory("__cuda_array_interface__", description, owner)
-    return sw.asarray(window, copy=False)
+        source = _AddressedMemory("__cuda_array_interface__", description, owner)
+    return sw.asarray(source, copy=False)
 
 
 def registered(allocation):
-    """`allocation`, whose addresses integers can name from now on."""
-    known = _live.get(int(allocation))
+    """`allocation`, to which addresses inside it are resolved from now on."""
+    known = _allocations.get(int(allocation))
     if known is None or known.nbytes < allocation.nbytes:
-        _live[int(allocation)] = allocation
+        _allocations[int(allocation)] = allocation
     return allocation
 
 
@@ -85,14 +86,14 @@ def mem_alloc(nbytes):
     return registered(DeviceAllocation(sw.empty(int(nbytes), dtype="uint8")))
 
 
-def find(address):
+def allocation_at(address):
     """The allocation from `address` to its end, or None if the address is in no allocation."""
-    exact = _live.get(address)
+    exact = _allocations.get(address)
     if exact is not None:
         return exact
-    starts = sorted(_live.keys())
-    place = bisect.bisect_right(starts, address) - 1
-    owner = _live.get(starts[place]) if place >= 0 else None
+    starts = sorted(_allocations.keys())
+    index = bisect.bisect_right(starts, address) - 1
+    owner = _allocations.get(starts[index]) if index >= 0 else None
     if owner is None or address >= int(owner) + owner.nbytes:
         return None
     return sw.driver.DeviceAllocation(owner.array[address - int(owner) :])
@@ -102,18 +103,17 @@ def is_address(x):
     return isinstance(x, int | np.integer | PointerHolderBase) and not isinstance(x, bool)
 
 
-def memory(x, nbytes):
+def as_memory(x, nbytes):
     """`x` as memory that spanwise.driver accepts: an allocation, or another library's array. `x` may
     be an address; `nbytes` are then assumed to be there if it is in no known allocation."""
     if isinstance(x, sw.driver.DeviceAllocation):
         return x
     if is_address(x):
-        found = find(int(x))
-        if found is None:
-            found = sw.driver.DeviceAllocation(array_at(int(x), (int(nbytes),), owner=x))
-        return found
-    held = getattr(x, "gpudata", None)
-    return x if held is None else memory(held, nbytes)
+        return allocation_at(int(x)) or sw.driver.DeviceAllocation(
+            array_at(int(x), (int(nbytes),), owner=x)
+        )
+    gpudata = getattr(x, "gpudata", None)
+    return x if gpudata is None else as_memory(gpudata, nbytes)
 
 
 def host_bytes(x, caller):

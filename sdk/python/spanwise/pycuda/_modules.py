@@ -12,7 +12,8 @@ __all__ = ["Module", "module_from_buffer", "module_from_file"]
 
 
 class Module:
-    """Kernels and variables loaded on one device."""
+    """Kernels and variables of a spanwise.Module, loaded on one device. `textures` has the texture
+    references that its source declares: {name: TextureDeclaration}."""
 
     def __init__(self, module, textures=None):
         self.module = module
@@ -28,8 +29,8 @@ class Module:
         """(address, size in bytes) of a __device__ or __constant__ variable."""
         if name not in self._globals:
             self._globals[name] = registered(DeviceAllocation(self.module.get_global(name)))
-        found = self._globals[name]
-        return int(found), found.nbytes
+        allocation = self._globals[name]
+        return int(allocation), allocation.nbytes
 
     def get_texref(self, name):
         """The TextureReference of that name. Raises NotSupportedError for a name that the source

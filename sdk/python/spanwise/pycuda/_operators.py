@@ -12,6 +12,7 @@ from ._memory import on_stream
 
 
 def _operand(x):
+    """`x` as an operand of a spanwise.Array; None for other types than GPUArray and numbers."""
     if isinstance(x, Operators):
         return x.array
     if np.isscalar(x) and not isinstance(x, str | bytes):

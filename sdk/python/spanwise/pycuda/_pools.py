@@ -48,6 +48,7 @@ class _Pool:
         return ((head + 1) << shift) - 1 if shift >= 0 else max(head >> -shift, 1)
 
     def _count(self, block, nbytes):
+        """Counts `block` as active until it is destroyed, and returns it."""
         self._changed(1, nbytes)
         weakref.finalize(block, self._changed, -1, -nbytes).atexit = False
         return block

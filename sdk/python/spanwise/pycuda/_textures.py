@@ -15,7 +15,7 @@ import numpy as np
 import spanwise as sw
 
 from ._copies import memcpy_htod
-from ._memory import memory
+from ._memory import as_memory
 from ._types import get_or_register_dtype
 
 __all__ = [
@@ -38,6 +38,7 @@ TRSF_READ_AS_INTEGER, TRSF_NORMALIZED_COORDINATES = 1, 2
 _DECLARATION = re.compile(
     r"(?:static\s+)?\btexture\s*<\s*([\w\s]+?)\s*(?:,\s*(\w+)\s*(?:,\s*(\w+)\s*)?)?>\s*(\w+)\s*;"
 )
+#: Second template argument of a declaration -> rank.
 _RANKS = {"1": 1, "2": 2, "3": 3, **{f"cudaTextureType{n}D": n for n in (1, 2, 3)}}
 
 
@@ -58,9 +59,9 @@ class TextureDeclaration:
 def with_texture_objects(source):
     """(source with texture objects, {name: TextureDeclaration}). Declarations of types or ranks that
     textures do not have are unchanged."""
-    found = {}
+    declarations = {}
 
-    def declare(match):
+    def declared_constant(match):
         element, rank, mode, name = match.groups()
         try:
             declared = TextureDeclaration(" ".join(element.split()), rank, mode)
@@ -68,27 +69,27 @@ def with_texture_objects(source):
             return match[0]
         if declared.rank is None:
             return match[0]
-        found[name] = declared
+        declarations[name] = declared
         return f"__constant__ cudaTextureObject_t {name};"
 
-    source = _DECLARATION.sub(declare, source)
-    for name, declared in found.items():
+    source = _DECLARATION.sub(declared_constant, source)
+    for name, declared in declarations.items():
         fetch = re.compile(rf"\b(tex(?:1Dfetch|[123]D))\s*\(\s*{name}\b")
         source = fetch.sub(rf"\1<{declared.result}>({name}", source)
-    return source, found
+    return source, declarations
 
 
 class TextureReference:
     """A texture reference of a module: set_array() or set_address() sets the memory that kernels
     read, the modes how they read it."""
 
-    def __init__(self, declared, address):
+    def __init__(self, declared, address):  # the address of the module's constant
         self._declared, self._address = declared, address
         self._source, self._linear, self._texture = None, False, None
         self._modes, self._filter, self._flags = [address_mode.CLAMP] * 3, filter_mode.POINT, 0
 
-    def _set(self, **fields):
-        self.__dict__.update(fields)
+    def _set(self, **attributes):
+        self.__dict__.update(attributes)
         self._texture = None  # update() makes it again
 
     def set_array(self, array):
@@ -98,7 +99,7 @@ class TextureReference:
     def set_address(self, devptr, bytes, allow_offset=False):
         """Reads elements from device memory, by tex1Dfetch. Returns the offset, 0."""
         declared = self._declared
-        allocation = memory(devptr, bytes)
+        allocation = as_memory(devptr, bytes)
         flat = allocation.array[: int(bytes)].view(declared.dtype)
         shape = (-1, declared.channels) if declared.channels > 1 else (-1,)
         self._set(_source=flat.reshape(shape), _linear=True)
@@ -148,7 +149,8 @@ class TextureReference:
 
 
 class Array:
-    """What TextureReference.set_array() takes: a copy of an array with axes (z,) y, x (, channels)."""
+    """CUDA's array, the argument of TextureReference.set_array(): a copy of an array with axes (z,) y,
+    x (, channels)."""
 
     def __init__(self, array):
         self.array = array
@@ -177,7 +179,7 @@ def make_multichannel_2d_array(matrix, order):
 
 def _is_c(order):
     if order not in ("C", "F"):
-        raise ValueError(f"expected order 'C' or 'F', got {order!r}")
+        raise ValueError(f"array of a texture: expected order 'C' or 'F', got {order!r}")
     return order == "C"
 
 

@@ -6,17 +6,20 @@ import re
 
 import numpy as np
 
-_BASES = {
+#: Name of a vector type without its length -> dtype of its elements.
+_VECTOR_ELEMENTS = {
     "char": "int8", "uchar": "uint8", "short": "int16", "ushort": "uint16", "int": "int32",
     "uint": "uint32", "long": "int64", "ulong": "uint64", "longlong": "int64",
     "ulonglong": "uint64", "float": "float32", "double": "float64",
 }  # fmt: skip
+#: dtype -> the C type that declarations use.
 _CTYPES = {
     "bool": "bool", "int8": "signed char", "uint8": "unsigned char", "int16": "short",
     "uint16": "unsigned short", "int32": "int", "uint32": "unsigned", "int64": "long long",
     "uint64": "unsigned long long", "float16": "half", "float32": "float", "float64": "double",
     "complex64": "pycuda::complex<float>", "complex128": "pycuda::complex<double>",
 }  # fmt: skip
+#: C type -> dtype.
 _DTYPES = {
     "bool": "bool", "char": "int8", "signed char": "int8", "unsigned char": "uint8",
     "short": "int16", "unsigned short": "uint16", "int": "int32", "signed": "int32",
@@ -103,21 +106,21 @@ def parse_c_arg(c_arg):
     """A VectorArg or ScalarArg from a C declaration such as "const float *x". Raises TypeError for
     an unknown type, ValueError for text that is no declaration."""
     text = re.sub(r"\b(const|volatile|__restrict__|restrict)\b", " ", c_arg)
-    found = re.fullmatch(r"\s*(.*?[\s*>])\s*(\w+)\s*(\[\s*\])?\s*", text, re.S)
-    if not found:
+    match = re.fullmatch(r"\s*(.*?[\s*>])\s*(\w+)\s*(\[\s*\])?\s*", text, re.S)
+    if not match:
         raise ValueError(f"parse_c_arg: expected a declaration such as 'float *x', got {c_arg!r}")
-    kind, name, brackets = found.groups()
-    stars = kind.count("*") + bool(brackets)
+    type_text, name, brackets = match.groups()
+    stars = type_text.count("*") + bool(brackets)
     if stars > 1:
         raise ValueError(f"parse_c_arg: expected at most one '*', got {c_arg!r}")
-    dtype = get_or_register_dtype(" ".join(kind.replace("*", " ").split()))
+    dtype = get_or_register_dtype(" ".join(type_text.replace("*", " ").split()))
     return (VectorArg if stars else ScalarArg)(dtype, name)
 
 
 def parse_c_args(arguments):
     """The parameters of a list of declarations as one text, or those of a sequence."""
-    given = arguments.split(",") if isinstance(arguments, str) else arguments
-    return [parse_c_arg(one) if isinstance(one, str) else one for one in given]
+    arguments = arguments.split(",") if isinstance(arguments, str) else arguments
+    return [parse_c_arg(x) if isinstance(x, str) else x for x in arguments]
 
 
 def get_arg_type(c_arg):
@@ -130,13 +133,15 @@ class vec:  # noqa: N801  (PyCUDA's name)
 
 
 def _maker(dtype):
+    """vec.make_float3() for the dtype of float3, and so on."""
+
     def make(*fields):
         return np.array(tuple(fields), dtype)
 
     return make
 
 
-for _base, _scalar in _BASES.items():
+for _base, _scalar in _VECTOR_ELEMENTS.items():
     for _count in range(1, 3 if _base in ("double", "longlong", "ulonglong") else 5):
         _name = f"{_base}{_count}"
         _dtype = np.dtype([(field, _scalar) for field in "xyzw"[:_count]])

@@ -101,20 +101,20 @@ INSTEAD = {
 }  # fmt: skip
 
 
-def module_getattr(module, name_here):
-    """A module's ``__getattr__``: imports submodules, and raises AttributeError that says what
-    replaces a name of PyCUDA's `module`."""
+def module_getattr(module, own_name):
+    """``__getattr__`` of the module `own_name`: imports submodules of the package, and raises an
+    AttributeError, which says what to use in place of a name of PyCUDA's `module`."""
     instead = INSTEAD.get(module, {})
 
-    def find(name):
+    def missing_attribute(name):
         if name in instead:
             raise AttributeError(f"{module}.{name} is not available: {instead[name]}")
         if module == "pycuda" and not name.startswith("_"):
             try:
-                return importlib.import_module(f"{name_here}.{name}")
+                return importlib.import_module(f"{own_name}.{name}")
             except ModuleNotFoundError as error:
-                if error.name != f"{name_here}.{name}":
+                if error.name != f"{own_name}.{name}":
                     raise
-        raise AttributeError(f"module {name_here!r} has no attribute {name!r}")
+        raise AttributeError(f"module {own_name!r} has no attribute {name!r}")
 
-    return find
+    return missing_attribute

@@ -15,13 +15,14 @@ class Views:
     """Members that return arrays over the memory of `self`."""
 
     def _key(self, index):
+        """`index` for `self.array`, which has the bytes of an opaque dtype on an additional axis."""
         index = index if isinstance(index, tuple) else (index,)
         if not any(part is Ellipsis for part in index):
-            return (*index, Ellipsis)
+            return (*index, Ellipsis)  # a view also for the index of one element
         return (*index, slice(None)) if is_opaque(self.dtype) else index
 
     def __getitem__(self, index):
-        """A view; also for the index of one element."""
+        """A view, of rank 0 for the index of one element."""
         return self._view(self.array[self._key(index)])
 
     def __setitem__(self, index, value):

@@ -7,8 +7,8 @@ import os
 
 import spanwise as sw
 
-from ._complex import with_headers
 from ._errors import CompileError
+from ._headers import with_spanwise_headers
 from ._modules import Module
 from ._textures import with_texture_objects
 from ._unsupported import module_getattr
@@ -23,7 +23,8 @@ __all__ = [
 
 DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 
-# Options of nvcc for its host compiler and its linker, which are not used here.
+# Options of nvcc for its host compiler and its linker, which are not used here: those whose value is
+# the next argument, and beginnings of those that hold their value.
 _WITH_VALUE = {
     "-Xcompiler", "--compiler-options", "-ccbin", "--compiler-bindir", "-Xlinker", "-L", "-l",
 }  # fmt: skip
@@ -31,13 +32,13 @@ _PREFIXES = ("-L", "-l", "-Xcompiler=", "--compiler-options=", "-ccbin=", "--com
 
 
 def _options(options, arch):
-    given = DEFAULT_NVCC_FLAGS if options is None else options
-    kept, skip = [], False
-    for option in given:
-        if skip:
-            skip = False
+    """The `options` of nvcc, by default PyCUDA's, that Spanwise's compilers take, and `arch`."""
+    kept, is_value = [], False
+    for option in DEFAULT_NVCC_FLAGS if options is None else options:
+        if is_value:
+            is_value = False
         elif option in _WITH_VALUE:
-            skip = True
+            is_value = True
         elif not option.startswith(_PREFIXES):
             kept.append(option)
     return kept + ([f"-arch={arch}"] if arch else [])
@@ -60,24 +61,12 @@ class SourceModule(Module):
     """
 
     def __init__(
-        self,
-        source,
-        nvcc="nvcc",
-        options=None,
-        keep=False,
-        no_extern_c=False,
-        arch=None,
-        code=None,
-        cache_dir=None,
-        include_dirs=(),
-    ):
-        text, textures = with_texture_objects(with_headers(str(source)))
-        module = _compiled(
-            text,
-            options=_options(options, arch),
-            include_dirs=list(include_dirs),
-            keep=keep,
-        )
+        self, source, nvcc="nvcc", options=None, keep=False, no_extern_c=False, arch=None,
+        code=None, cache_dir=None, include_dirs=(),
+    ):  # fmt: skip
+        text, textures = with_texture_objects(with_spanwise_headers(str(source)))
+        options = _options(options, arch)
+        module = _compiled(text, options=options, include_dirs=list(include_dirs), keep=keep)
         super().__init__(module, textures)
 
 
@@ -94,7 +83,7 @@ class DynamicModule(Module):
         self._arch = arch
 
     def add_source(self, source, nvcc_options=None, name="kernel.ptx"):
-        self._sources.append(with_headers(str(source)))
+        self._sources.append(with_spanwise_headers(str(source)))
         self._options += [
             option for option in _options(nvcc_options, self._arch) if option not in self._options
         ]
@@ -115,8 +104,8 @@ class DynamicModule(Module):
     def link(self):
         """Compiles and links what was added. Raises CompileError."""
         texts = [part for part in self._sources if isinstance(part, str)] or [""]
-        rest = texts[1:] + [part for part in self._sources if not isinstance(part, str)]
-        super().__init__(_compiled(texts[0], options=self._options, link=rest, **self._arguments))
+        linked = texts[1:] + [part for part in self._sources if not isinstance(part, str)]
+        super().__init__(_compiled(texts[0], options=self._options, link=linked, **self._arguments))
         return self
 
 

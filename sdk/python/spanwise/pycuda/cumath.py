@@ -21,7 +21,7 @@ __all__ = [*_UNARY, "fmod", "frexp", "ldexp", "modf"]
 
 
 def _unary(name, function):
-    def f(array, stream_or_out=None, *, out=None, stream=None):
+    def compute(array, stream_or_out=None, *, out=None, stream=None):
         if isinstance(stream_or_out, GPUArray):
             out = stream_or_out
         elif stream_or_out is not None:
@@ -32,9 +32,9 @@ def _unary(name, function):
             function(array.array, out=out.array)
             return out
 
-    f.__name__ = f.__qualname__ = name
-    f.__doc__ = f"{function.__name__} of each element, written to `out` if it is given."
-    return f
+    compute.__name__ = compute.__qualname__ = name
+    compute.__doc__ = f"{function.__name__} of each element, written to `out` if it is given."
+    return compute
 
 
 globals().update({name: _unary(name, function) for name, function in _UNARY.items()})

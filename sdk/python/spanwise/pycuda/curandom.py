@@ -32,7 +32,9 @@ _MAX_MEAN = 600
 
 
 @functools.cache
-def _kernel():
+def _poisson_kernel():
+    """Poisson numbers `count` from uniform `u` by inversion, or from normal `z` for large means. 2000
+    bounds the loop, where rounding keeps the sum of all probabilities below `u`."""
     return sw.ElementwiseKernel(
         "double *count, double *mean, double *u, double *z",
         f"""
@@ -58,12 +60,12 @@ def _fill_poisson(generator, data, lambda_value):
         mean = sw.full(shape, float(lambda_value), dtype="float64")
     count = sw.empty(shape, dtype="float64")
     u, z = generator.random(shape), generator.standard_normal(shape)
-    _kernel()(count, mean, u, z)
+    _poisson_kernel()(count, mean, u, z)
     data.array[...] = count.astype(data.dtype)
 
 
 _MAX_SEED = 2**31 - 1
-_DIRECTIONS = 20000  # dimensions of cuRAND's tables
+_MAX_DIRECTIONS = 20000  # dimensions of cuRAND's tables
 
 
 class direction_vector_set:  # noqa: N801  (PyCUDA's name)
@@ -77,7 +79,7 @@ def get_curand_version():
     return 10, 0, 0
 
 
-def _uniform(generator, out):
+def _fill_uniform(generator, out):
     kind = out.dtype.kind
     if kind == "f":
         out.array[...] = generator.random(out.shape, dtype=out.dtype)
@@ -91,7 +93,7 @@ def _uniform(generator, out):
     return out
 
 
-_default = []
+_default = []  # the generator of rand(), after its first call
 
 
 def rand(shape, dtype=np.float32, stream=None):
@@ -99,7 +101,7 @@ def rand(shape, dtype=np.float32, stream=None):
     if not _default:
         _default.append(sw.random.default_rng())
     with on_stream(stream):
-        return _uniform(_default[0], GPUArray(shape, dtype))
+        return _fill_uniform(_default[0], GPUArray(shape, dtype))
 
 
 def seed_getter_uniform(n):
@@ -116,8 +118,10 @@ def seed_getter_unique(n):
 def generate_direction_vectors(count, direction=direction_vector_set.VECTOR_32):
     """An array (count, 32) or (count, 64) of zeros: the generators need no direction vectors."""
     bits = 64 if direction in (2, 3) else 32
-    if not 0 <= count <= _DIRECTIONS:
-        raise ValueError(f"expected at most {_DIRECTIONS} direction vectors, got {count}")
+    if not 0 <= count <= _MAX_DIRECTIONS:
+        raise ValueError(
+            f"generate_direction_vectors: expected 0 to {_MAX_DIRECTIONS} vectors, got {count}"
+        )
     return GPUArray((count, bits), np.dtype(f"uint{bits}")).fill(0)
 
 
@@ -132,7 +136,8 @@ def generate_scramble_constants64(count):
 
 
 def _generates(fill):
-    """`fill` for a new array of a shape and a dtype, which it returns."""
+    """A method that makes an array of a shape and a dtype, fills it by the method `fill`, and returns
+    it."""
 
     def generate(self, shape, dtype, *arguments, **named):
         data = GPUArray(shape, dtype, mem_alloc)
@@ -150,7 +155,7 @@ class _Generator:
     def __init__(self, seed_getter=None, offset=0):
         seed = None
         if seed_getter is not None:
-            seed = [int(seed_getter(1).get()[0]) & 0xFFFFFFFF, int(offset)]
+            seed = [int(seed_getter(1).get()[0]) & 0xFFFFFFFF, int(offset)]  # as unsigned
         self._start(seed)
 
     def _start(self, seed):
@@ -162,7 +167,7 @@ class _Generator:
     def fill_uniform(self, data, stream=None):
         """Floating numbers from [0, 1), or integers from the whole range of the dtype."""
         with on_stream(stream):
-            _uniform(self._random, data)
+            _fill_uniform(self._random, data)
 
     def fill_normal(self, data, stream=None):
         """Numbers with mean 0 and standard deviation 1."""
@@ -195,9 +200,11 @@ class _Sobol(_Generator):
         self._start(None if not offset else [0, int(offset)])
 
 
-class _ScrambledSobol(_Generator):
+class _ScrambledSobol(_Sobol):
+    __doc__ = _Sobol.__doc__
+
     def __init__(self, dir_vector=None, scramble_vector=None, offset=0):
-        self._start(None if not offset else [0, int(offset)])
+        super().__init__(dir_vector, offset)
 
 
 for _base, _names in {

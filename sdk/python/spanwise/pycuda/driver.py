@@ -11,7 +11,7 @@ from ._launch import *  # noqa: F403
 from ._memory import (
     DeviceAllocation as DeviceAllocation,
     PointerHolderBase as PointerHolderBase,
-    find as _find,
+    allocation_at as _allocation_at,
     mem_alloc as mem_alloc,
     order_of as _order_of,
 )
@@ -19,14 +19,15 @@ from ._modules import *  # noqa: F403
 from ._textures import *  # noqa: F403
 from ._unsupported import module_getattr as _module_getattr
 
-_SAME = (
+#: Names that spanwise.driver has with the same meaning.
+_FROM_SPANWISE = (
     "Event", "Stream", "aligned_empty", "aligned_zeros", "ctx_flags", "device_attribute",
     "event_flags", "func_cache", "function_attribute", "host_alloc_flags", "init", "limit",
     "mem_get_info", "mem_host_register_flags", "pagelocked_empty", "pagelocked_empty_like",
     "pagelocked_zeros", "pagelocked_zeros_like", "register_host_memory", "start_profiler",
     "stop_profiler",
 )  # fmt: skip
-globals().update({name: getattr(_sw.driver, name) for name in _SAME})
+globals().update({name: getattr(_sw.driver, name) for name in _FROM_SPANWISE})
 
 
 class compute_mode:  # noqa: N801  (PyCUDA's name)
@@ -50,10 +51,10 @@ def aligned_zeros_like(array, alignment=4096):
 
 def mem_get_address_range(devptr):
     """(address, size) of the part of an allocation from `devptr` to its end."""
-    found = _find(int(devptr))
-    if found is None:
+    allocation = _allocation_at(int(devptr))
+    if allocation is None:
         raise _sw.DeviceError(f"mem_get_address_range: no allocation contains {int(devptr):#x}")
-    return int(found), found.nbytes
+    return int(allocation), allocation.nbytes
 
 
 __all__ = [name for name in globals() if not name.startswith("_")]

@@ -9,7 +9,7 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray
-from ._complex import without_headers
+from ._headers import with_spanwise_headers
 from ._layout import is_opaque, splay
 from ._memory import on_stream
 from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_args
@@ -46,8 +46,8 @@ class _LinearCombination:
     def __init__(self, kernel, scalars):
         self._kernel, self._scalars = kernel, scalars
 
-    def _all(self, args):
-        missing = [place for place, scalar in enumerate(self._scalars) if scalar.bound is None]
+    def _with_factors(self, args):
+        missing = [i for i, scalar in enumerate(self._scalars) if scalar.bound is None]
         if missing:
             raise ValueError(
                 f"linear_combination: the factors {missing} are not bound; call x.bind_to_texref_ext(references[i])"
@@ -55,11 +55,11 @@ class _LinearCombination:
         return [*(scalar.bound for scalar in self._scalars), *args]
 
     def prepared_call(self, grid, block, *args, shared_size=0):
-        self._kernel.prepared_call(grid, block, *self._all(args), shared_size=shared_size)
+        self._kernel.prepared_call(grid, block, *self._with_factors(args), shared_size=shared_size)
 
     def prepared_async_call(self, grid, block, stream, *args, shared_size=0):
         self._kernel.prepared_async_call(
-            grid, block, stream, *self._all(args), shared_size=shared_size
+            grid, block, stream, *self._with_factors(args), shared_size=shared_size
         )
 
 
@@ -86,7 +86,9 @@ extern "C" __global__ void {name}({arguments})
 """
 
 
-def _module_maker(loop, name_here, doc):
+def _module_maker(loop, own_name, doc):
+    """The function `own_name`, which compiles a kernel with the text `loop`."""
+
     def make(
         arguments, operation, name="kernel", keep=False, options=None, preamble="", loop_prep="",
         after_loop="",
@@ -98,7 +100,7 @@ def _module_maker(loop, name_here, doc):
         )  # fmt: skip
         return SourceModule(source, options=options, keep=keep, no_extern_c=True)
 
-    make.__name__ = make.__qualname__ = name_here
+    make.__name__ = make.__qualname__ = own_name
     make.__doc__ = doc
     return make
 
@@ -157,8 +159,8 @@ def get_linear_combination_kernel(summand_descriptors, dtype_z):
 
 
 def _in_memory_order(arrays):
-    """The arrays as Spanwise's, transposed if all are in Fortran order, so that i is the place in
-    memory."""
+    """The arrays as Spanwise's, transposed if all are in Fortran order, so that i counts elements in
+    the order of memory."""
     flags = [x.flags for x in arrays]
     transposed = all(f.f_contiguous for f in flags) and not all(f.c_contiguous for f in flags)
     return [x.array.T if transposed else x.array for x in arrays]
@@ -173,45 +175,43 @@ class ElementwiseKernel:
     def __init__(self, arguments, operation, name="kernel", keep=False, options=None, **kwargs):
         self.arguments = arguments
         self._parts = {
-            "operation": operation,
-            "name": name,
-            "keep": keep,
-            "options": options,
-            **kwargs,
-        }
-        self._kernel, self._kernels = None, {}
+            "operation": operation, "name": name, "keep": keep, "options": options, **kwargs,
+        }  # fmt: skip
+        self._strided, self._contiguous = None, {}
 
-    def _whole(self):
-        if self._kernel is None:
-            parts = {**self._parts, "keep": False}
-            parts["preamble"] = without_headers(parts.get("preamble", ""))
-            self._kernel = sw.ElementwiseKernel(self.arguments, **parts)
-        return self._kernel
+    def _strided_kernel(self):
+        if self._strided is None:
+            parts = {**self._parts, "keep": False}  # only SourceModule takes keep=True
+            parts["preamble"] = with_spanwise_headers(parts.get("preamble", ""))
+            self._strided = sw.ElementwiseKernel(self.arguments, **parts)
+        return self._strided
 
     def __call__(self, *args, range=None, slice=None, stream=None):
         arrays = [x for x in args if isinstance(x, GPUArray)]
         if range is not None or slice is not None:
             self._on_range(args, arrays[0], range, slice, stream)
         elif any(is_opaque(x.dtype) for x in arrays):
-            self._launched(False, args, arrays[0].size, stream, arrays[0].size)
+            self._launch_contiguous(False, args, arrays[0].size, stream, arrays[0].size)
         else:
             ordered = iter(_in_memory_order(arrays))
             values = [next(ordered) if isinstance(x, GPUArray) else x for x in args]
             with on_stream(stream):
-                self._whole()(*values)
+                self._strided_kernel()(*values)
 
-    def _launched(self, use_range, args, count, stream, *bounds):
-        if use_range not in self._kernels:
-            self._kernels[use_range] = get_elwise_kernel_and_types(
+    def _launch_contiguous(self, use_range, args, count, stream, *bounds):
+        """Launches the kernel of pointers and scalars with `count` threads; `bounds` are n, or start,
+        stop and step."""
+        if use_range not in self._contiguous:
+            self._contiguous[use_range] = get_elwise_kernel(
                 self.arguments, use_range=use_range, **self._parts
-            )[1]
-        self._kernels[use_range].prepared_async_call(*splay(count), stream, *args, *bounds)
+            )
+        self._contiguous[use_range].prepared_async_call(*splay(count), stream, *args, *bounds)
 
     def _on_range(self, args, first, range, slice, stream):
-        chosen = range if slice is None else builtins.range(*slice.indices(first.size))
-        step = 1 if chosen.step is None else chosen.step
-        count = -(-abs(chosen.stop - chosen.start) // abs(step))
-        self._launched(True, args, count, stream, chosen.start, chosen.stop, step)
+        indices = range if slice is None else builtins.range(*slice.indices(first.size))
+        step = 1 if indices.step is None else indices.step
+        count = -(-abs(indices.stop - indices.start) // abs(step))
+        self._launch_contiguous(True, args, count, stream, indices.start, indices.stop, step)
 
     def get_texref(self, name, use_range=False):
         """Always raises NotSupportedError: CUDA 12 removed texture references."""

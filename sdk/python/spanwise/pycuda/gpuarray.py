@@ -30,6 +30,7 @@ def take(a, indices, out=None, stream=None):
 
 
 def _into(out, result, like):
+    """`result` as a GPUArray, in the memory of `out`, of equal size and dtype, if it is given."""
     if out is None:
         return GPUArray.of(result, like)
     sw.copyto(out.array, result.reshape(out.array.shape))
@@ -37,6 +38,7 @@ def _into(out, result, like):
 
 
 def _outputs(arrays, out, dest_shape, caller):
+    """`out`, or a new array of `dest_shape` for each of `arrays`."""
     if out is None:
         return [GPUArray(dest_shape, x.dtype, x.allocator) for x in arrays]
     if len(out) != len(arrays):
@@ -47,15 +49,15 @@ def _outputs(arrays, out, dest_shape, caller):
 def multi_take(arrays, indices, out=None, stream=None):
     """take() from each of several arrays with the same indices, as a list."""
     outputs = _outputs(arrays, out, indices.shape, "multi_take")
-    return [take(x, indices, o, stream) for x, o in zip(arrays, outputs, strict=True)]
+    return [take(x, indices, y, stream) for x, y in zip(arrays, outputs, strict=True)]
 
 
 def multi_put(arrays, dest_indices, dest_shape=None, out=None, stream=None):
     """Outputs in which the elements with `dest_indices` are those of the arrays, as a list."""
     outputs = _outputs(arrays, out, dest_shape, "multi_put")
     with on_stream(stream):
-        for x, o in zip(arrays, outputs, strict=True):
-            o.ravel().array[dest_indices.array] = x.ravel().array
+        for x, y in zip(arrays, outputs, strict=True):
+            y.ravel().array[dest_indices.array] = x.ravel().array
     return outputs
 
 
@@ -67,9 +69,9 @@ def multi_take_put(
     outputs = _outputs(arrays, out, dest_shape, "multi_take_put")
     offsets = [0] * len(arrays) if src_offsets is None else src_offsets
     with on_stream(stream):
-        for x, o, offset in zip(arrays, outputs, offsets, strict=True):
+        for x, y, offset in zip(arrays, outputs, offsets, strict=True):
             indices = src_indices.array + int(offset)
-            o.ravel().array[dest_indices.array] = sw.take(x.ravel().array, indices)
+            y.ravel().array[dest_indices.array] = sw.take(x.ravel().array, indices)
     return outputs
 
 
@@ -122,9 +124,9 @@ def arange(*args, dtype=None, stream=None, **limits):
         args, dtype = args[:-1], args[-1]
     names = ("stop",) if len(args) == 1 else ("start", "stop", "step")
     positional = dict(zip(names, args, strict=False))
-    given = {**positional, **limits}
-    start, stop, step = given.pop("start", 0), given.pop("stop", None), given.pop("step", 1)
-    if stop is None or given or len(args) > 3 or positional.keys() & limits.keys():
+    unknown = {**positional, **limits}
+    start, stop, step = unknown.pop("start", 0), unknown.pop("stop", None), unknown.pop("step", 1)
+    if stop is None or unknown or len(args) > 3 or positional.keys() & limits.keys():
         raise ValueError(f"arange: expected [start,] stop[, step], got {args} and {limits}")
     if dtype is None:
         dtype = np.array([start, stop, step]).dtype
@@ -152,6 +154,7 @@ def _allocated(x, allocator, result):
 
 
 def _written(result, out):
+    """`result` as a GPUArray, converted to the dtype of `out` and in its memory if it is given."""
     if out is None:
         return GPUArray.of(sw.asarray(result))
     out.array[...] = sw.asarray(result).astype(out.dtype)
@@ -241,7 +244,7 @@ def dot(a, b, dtype=None, stream=None, allocator=None):
     """The sum of the products of all elements, as an array without axes."""
     dtype = np.result_type(a.dtype, b.dtype) if dtype is None else np.dtype(dtype)
     with on_stream(stream):
-        x, y = (one.ravel().array.astype(dtype) for one in (a, b))
+        x, y = (operand.ravel().array.astype(dtype) for operand in (a, b))
         return _allocated(a, allocator, sw.dot(x, y))
 
 
@@ -252,7 +255,7 @@ def subset_sum(subset, a, dtype=None, stream=None, allocator=None):
 
 def subset_dot(subset, a, b, dtype=None, stream=None, allocator=None):
     """dot() of the elements with the indices `subset`."""
-    x, y = (take(one, subset, stream=stream) for one in (a, b))
+    x, y = (take(operand, subset, stream=stream) for operand in (a, b))
     return dot(x, y, dtype, stream, allocator)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray
-from ._complex import without_headers
+from ._headers import with_spanwise_headers
 from ._layout import is_opaque
 from ._memory import mem_alloc, on_stream
 from ._types import VectorArg, dtype_to_ctype, parse_c_args
@@ -26,9 +26,10 @@ __all__ = [
 ]
 
 _BLOCK = 64
-_ELEMENTS_OF_THREAD = 64
+_ELEMENTS_PER_THREAD = 64
 
-# One thread combines the elements t, t + total, ... until one result is left.
+# Of _total threads, thread t combines the elements t, t + _total, ...; further launches combine
+# their results until one is left.
 _SOURCE = """#include <pycuda-complex.hpp>
 {preamble}
 typedef {type} _out_type;
@@ -70,7 +71,7 @@ class ReductionKernel:
         self._texts = {"neutral": neutral, "reduce_expr": reduce_expr, "preamble": preamble}
         self._map_expr = map_expr or f"{self._first().name}[i]"
         self._name, self._options, self._allocator = name, options, allocator
-        self._text = arguments
+        self._declarations = arguments
         self._kernel = self._module = None
 
     def _first(self):
@@ -94,10 +95,10 @@ class ReductionKernel:
 
     def _strided(self):
         if self._kernel is None:
-            texts = {**self._texts, "preamble": without_headers(self._texts["preamble"])}
+            preamble = with_spanwise_headers(self._texts["preamble"])
             self._kernel = sw.ReductionKernel(
-                self.dtype_out, map_expr=self._map_expr, arguments=self._text, name=self._name,
-                options=self._options, **texts,
+                self.dtype_out, map_expr=self._map_expr, arguments=self._declarations, name=self._name,
+                options=self._options, **{**self._texts, "preamble": preamble},
             )  # fmt: skip
         return self._kernel
 
@@ -114,7 +115,7 @@ class ReductionKernel:
         n = next(x for x in args if isinstance(x, GPUArray)).size
         source, kernel = args, self._module.get_function(f"{self._name}_map")
         while True:
-            total = max(-(-n // _ELEMENTS_OF_THREAD), 1)
+            total = max(-(-n // _ELEMENTS_PER_THREAD), 1)
             target = out if total == 1 else GPUArray((total,), self.dtype_out)
             kernel(target, *source, total, n, block=(_BLOCK, 1, 1), grid=(-(-total // _BLOCK), 1))
             if total == 1:

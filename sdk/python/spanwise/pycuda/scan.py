@@ -7,7 +7,7 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray
-from ._complex import without_headers
+from ._headers import with_spanwise_headers
 from ._memory import on_stream
 from ._unsupported import module_getattr
 
@@ -23,7 +23,7 @@ class _ScanKernel:
     ):  # fmt: skip
         self.dtype = np.dtype(dtype)
         self._kernel = self._kernel_class(
-            self.dtype, scan_expr, neutral, name_prefix, options, without_headers(preamble)
+            self.dtype, scan_expr, neutral, name_prefix, options, with_spanwise_headers(preamble)
         )
 
     def __call__(self, input_ary, output_ary=None, allocator=None, stream=None):

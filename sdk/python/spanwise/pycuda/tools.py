@@ -45,20 +45,20 @@ __all__ = [
 ]
 
 
-def _chosen_device():
+def _configured_ordinal():
     """The ordinal in $CUDA_DEVICE or ~/.cuda_device, or None."""
-    chosen = os.environ.get("CUDA_DEVICE")
+    ordinal = os.environ.get("CUDA_DEVICE")
     file = Path.home() / ".cuda_device"
-    if chosen is None and file.is_file():
-        chosen = file.read_text().strip()
-    return int(chosen) if chosen else None
+    if ordinal is None and file.is_file():
+        ordinal = file.read_text().strip()
+    return int(ordinal) if ordinal else None
 
 
 def make_default_context(ctx_maker=None):
     """Pushes and returns the context of the device that $CUDA_DEVICE or ~/.cuda_device names, else
     of the default device. `ctx_maker(device)` may push another."""
-    chosen = _chosen_device()
-    device = Device(sw.device()) if chosen is None else Device(chosen)
+    ordinal = _configured_ordinal()
+    device = Device(sw.device()) if ordinal is None else Device(ordinal)
     return device.make_context() if ctx_maker is None else ctx_maker(device)
 
 
@@ -71,6 +71,7 @@ class DeviceData:
         self.max_threads = properties.max_threads_per_block
         self.warp_size = properties.warp_size
         self.shared_memory = properties.max_shared_bytes
+        # PyCUDA's constants: the driver does not report these.
         self.thread_blocks_per_mp, self.warps_per_mp = 8, 64
         self.registers = 65536
         self.smem_alloc_granularity, self.smem_granularity = 128, 32
@@ -133,15 +134,15 @@ def mark_cuda_test(inner_f):
     """Decorator: runs a test inside the default context."""
 
     @functools.wraps(inner_f)
-    def f(*args, **kwargs):
-        steps = init_cuda_context_fixture()
-        next(steps)
+    def wrapper(*args, **kwargs):
+        fixture = init_cuda_context_fixture()
+        next(fixture)
         try:
             inner_f(*args, **kwargs)
         finally:
-            next(steps, None)
+            next(fixture, None)
 
-    return f
+    return wrapper
 
 
 __getattr__ = module_getattr("pycuda.tools", __name__)

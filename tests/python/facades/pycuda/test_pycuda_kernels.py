@@ -165,8 +165,9 @@ def test_complex_numbers_of_the_header():
       out[0 + threadIdx.x] = z * z / (z + 1.0f) - conj(z);
       out[3 + threadIdx.x] = exp(z) + sqrt(z) * log(z);
       out[6 + threadIdx.x] = pow(z, 3) + pow(z, -1) + number(abs(z), arg(z));
+      out[9 + threadIdx.x] = pow(z, 2.5f) + tan(z) / 2.0;
     }"""
-    out = np.zeros(9, "complex64")
+    out = np.zeros(12, "complex64")
     kernel = compiler.SourceModule(source, no_extern_c=True).get_function("f")
     kernel(drv.Out(out), drv.In(x), block=(3, 1, 1))
     z = x.astype("complex128")
@@ -174,5 +175,6 @@ def test_complex_numbers_of_the_header():
         z * z / (z + 1) - z.conj(),
         np.exp(z) + np.sqrt(z) * np.log(z),
         z**3 + 1 / z + np.abs(z) + 1j * np.angle(z),
+        z**2.5 + np.tan(z) / 2,
     ]
     np.testing.assert_allclose(out, np.concatenate(expected), rtol=2e-5)

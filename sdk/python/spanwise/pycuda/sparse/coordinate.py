@@ -24,8 +24,8 @@ _THREADS = 128
 
 
 class CoordinateSpMV:
-    """The product of a matrix of SciPy with vectors, float32 or float64. The rows are kept
-    compressed on the current device; a thread adds up one row. Raises TypeError for other dtypes."""
+    """The product of a matrix of SciPy with vectors, float32 or float64. The matrix is kept in CSR
+    format on the default device; a thread adds up one row. Raises TypeError for other dtypes."""
 
     def __init__(self, mat, dtype):
         from scipy.sparse import csr_matrix
@@ -35,8 +35,8 @@ class CoordinateSpMV:
             raise TypeError(f"{type(self).__name__}: expected float32 or float64, got {self.dtype}")
         rows = csr_matrix(mat, dtype=self.dtype)
         self.shape, self.nnz = rows.shape, rows.nnz
-        parts = (rows.indptr.astype(np.int32), rows.indices.astype(np.int32), rows.data)
-        self._rows = [sw.array(part, device=sw.default_device()) for part in parts]
+        csr = (rows.indptr.astype(np.int32), rows.indices.astype(np.int32), rows.data)
+        self._csr = [sw.array(values, device=sw.default_device()) for values in csr]
         name = f"add_product<{'float' if self.dtype == np.float32 else 'double'}>"
         self._kernel = sw.SourceModule(_SOURCE, names=[name]).get_function(name)
 
@@ -52,5 +52,5 @@ class CoordinateSpMV:
         n = self.shape[0]
         grid = min(-(-n // _THREADS), 65535)
         if n:
-            self._kernel(n, *self._rows, x.array, y.array, block=_THREADS, grid=grid)
+            self._kernel(n, *self._csr, x.array, y.array, block=_THREADS, grid=grid)
         return y
