@@ -40,7 +40,7 @@ class Selector {
         take_basic(part);
       }
     }
-    view_.take_rest();
+    view_.take_remaining_axes();
   }
 
   Layout view() const { return view_.layout(); }

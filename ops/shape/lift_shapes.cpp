@@ -35,7 +35,7 @@ Variable shape_origin(const Variable& x) {
 
 // Replaces x.shape[k] by an extent that does not need x.
 std::vector<Variable> lift_extent(const ExtentOrigin& origin) {
-  const Variable lifted = inferred_extent(origin.of, origin.axis);
+  const Variable lifted = inferred_extent(origin.variable, origin.axis);
   if (item_of_shape(lifted) == origin) return {};
   return {lifted};
 }

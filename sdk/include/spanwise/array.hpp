@@ -86,8 +86,8 @@ class SW_API Array {
   /// Sets readonly() of this view. Other threads may read and copy the array meanwhile.
   void set_readonly() noexcept { storage_.set_readonly(); }
 
-  // Views with the semantics of NumPy's operation of the same name; they share the storage. Errors
-  // as Layout's.
+  // Views with the semantics of NumPy's operation of the same name; they share the storage. They
+  // throw as the members of Layout with these names.
   Array index(int axis, std::int64_t i) const { return view(layout_.index(axis, i)); }
   Array slice(int axis, const Slice& range) const { return view(layout_.slice(axis, range)); }
   Array expand(int axis) const { return view(layout_.expand(axis)); }

@@ -176,9 +176,9 @@ SW_API std::optional<Array> share(ForeignView& view);
 SW_API Array share_bytes(ForeignView& view);
 /// Copies the result of share_bytes() into a new C-contiguous array of `memory`'s shape and dtype.
 SW_API Array gather(const Array& bytes, const ForeignMemory& memory);
-/// Combines the three above: shares where possible and `mode` is not always, else copies, without
-/// the interpreter's lock, and sets view.copied. `prefix` begins messages. Throws SharingError
-/// under CopyMode::never.
+/// Combines share(), share_bytes() and gather(): shares where possible and `mode` is not always,
+/// else copies, without the interpreter's lock, and sets view.copied. `prefix` begins messages.
+/// Throws SharingError under CopyMode::never.
 SW_API Array take(ForeignView& view, CopyMode mode, std::string_view prefix);
 
 /// The owner's context where the memory of `storage` was adopted with `release`, directly or by

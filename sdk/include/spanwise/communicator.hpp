@@ -66,8 +66,8 @@ class SW_API CollectiveError : public Error {
 };
 
 /// What an engine executes. The arrays are C-contiguous, on the engine's device and do not overlap
-/// unless they are the same memory (in place, for all_reduce, reduce and broadcast); the one that
-/// the operation has no use for on this rank is empty. all_gather, reduce_scatter and all_to_all
+/// unless they are the same memory (in place, for all_reduce, reduce and broadcast); an array that
+/// the operation does not use on this rank is empty. all_gather, reduce_scatter and all_to_all
 /// treat an array as `size` equal blocks in the order of the ranks.
 struct CollectiveCall {
   Collective op = Collective::barrier;
@@ -82,11 +82,11 @@ struct CollectiveCall {
 class SW_API CommunicatorEngine : public RefCounted {
  public:
   virtual std::string_view name() const noexcept = 0;
-  /// Where the arrays of calls are.
+  /// The device of the arrays of calls.
   virtual Device device() const noexcept = 0;
   /// Runs the calls as one group, in which sends and receives do not wait for each other: queued on
   /// `stream`, or complete at return for an engine of the CPU, which bounds its waits. Throws
-  /// CollectiveError, DTypeError for what the engine cannot reduce, DeviceError.
+  /// CollectiveError, DTypeError for a dtype that the engine cannot reduce, DeviceError.
   virtual void run(std::span<const CollectiveCall> calls, const Stream& stream) = 0;
   /// The error of queued work; "" where there is none. Never blocks.
   virtual std::string poll() { return {}; }
@@ -100,15 +100,15 @@ class SW_API CommunicatorEngine : public RefCounted {
 /// Carries what the ranks of a communicator exchange besides data.
 class SW_API CommunicatorMonitor : public RefCounted {
  public:
-  /// What some ranks have to agree on.
+  /// A text on which some ranks have to agree.
   struct Item {
     std::string key;
-    std::vector<int> ranks;  ///< all of them where empty
+    std::vector<int> ranks;  ///< empty: all ranks
     std::string text;
   };
-  /// Returns when the ranks of every item have given it the same text. Throws CollectiveError on
-  /// each of them where the texts differ, and where one does not arrive within the time limit, has
-  /// ended or has failed.
+  /// Returns when the ranks of every item have passed the same text for its key. Throws
+  /// CollectiveError on each of them where the texts differ, or where a rank does not call within
+  /// the time limit, has ended or has failed. `number` and `op` describe the call in the error.
   virtual void agree(std::span<const Item> items, std::int64_t number, const std::string& op) = 0;
   /// Makes an error known to the other ranks.
   virtual void report(const std::string& error) noexcept = 0;
@@ -174,16 +174,17 @@ class SW_API Communicator final : public RefCounted {
   /// Returns when all ranks have called it.
   void barrier();
 
-  /// Between the two, calls are only recorded; end_group() runs them together. A group is the only
-  /// way in which ranks may send to and receive from each other without an order.
+  /// Between begin_group() and end_group(), calls are only recorded; end_group() runs them
+  /// together. Outside of a group, a send to a rank that sends too, instead of receiving, may block
+  /// both.
   void begin_group();
   void end_group();
-  /// Forgets the calls of an open group.
+  /// Ends an open group without running its calls.
   void cancel_group() noexcept;
 
-  /// Ends all calls here; later ones throw CollectiveError with `reason`, and so does the next wait
-  /// of the host for a GPU on which work of this communicator was unfinished. The first reason
-  /// stays.
+  /// Ends all calls of this rank; later ones throw CollectiveError with `reason`, and so does the
+  /// next wait of the host for a GPU on which work of this communicator was unfinished. A second
+  /// call does not replace the reason.
   void abort(const std::string& reason) noexcept;
   /// abort() where the engine reports an error or queued work is older than the time limit, with
   /// the reason reported to the other ranks. For a thread that calls it several times a second.
@@ -202,16 +203,17 @@ class SW_API Communicator final : public RefCounted {
   /// integers and bool for mean, and dtypes without arithmetic.
   static void check_reduction(Collective op, Reduction reduction, DType dtype);
 
-  /// The number of the next collective node of a graph that uses the communicator of that name,
-  /// which orders these nodes in every function. `used`: the number of a loaded node, which is not
-  /// given again.
+  /// A new number for a collective node of a graph that uses the communicator of that name. The
+  /// nodes of a communicator run in the order of these numbers in every function.
   static std::int64_t next_node(std::string_view name);
+  /// Records that a node which was loaded from a file has the number `used`, so that next_node()
+  /// does not return it.
   static void note_node(std::string_view name, std::int64_t used);
 
  private:
   struct Pending;
   struct Queued;
-  struct Last {
+  struct CallDescription {
     Collective op = Collective::barrier;
     Reduction reduction = Reduction::sum;
     int peer = 0;
@@ -222,8 +224,9 @@ class SW_API Communicator final : public RefCounted {
   };
   Communicator(Options options, Ref<CommunicatorEngine> engine, Ref<CommunicatorMonitor> monitor);
   void check_usable() const;
-  Last describe(Collective op, const Array& source, const CollectiveOptions& options) const;
-  std::string text_of(const Last& call) const;
+  CallDescription describe(Collective op, const Array& source,
+                           const CollectiveOptions& options) const;
+  std::string text_of(const CallDescription& call) const;
   Pending prepare(Collective op, const Array& source, const CollectiveOptions& options);
   void start(std::span<Pending> calls);
   void agree(std::span<const Pending> calls);
@@ -239,15 +242,17 @@ class SW_API Communicator final : public RefCounted {
   Ref<CommunicatorEngine> engine_;
   Ref<CommunicatorMonitor> monitor_;
   std::uint32_t process_ = process_generation();
-  mutable Mutex mutex_;  // of the members up to the blank line
+  mutable Mutex mutex_;  // protects the members up to the blank line
   std::string failure_;
-  std::optional<Last> last_;
-  Ref<StreamIdentity> queued_on_;  // the stream of the last call on a GPU, for a rank alone
-  std::vector<Queued> watching_;   // queued work, for several ranks
+  std::optional<CallDescription> last_;
+  // Queued work on a GPU. With one rank: the stream of the last call; no other rank can be late.
+  Ref<StreamIdentity> queued_on_;
+  // With several ranks: what the watchdog waits for.
+  std::vector<Queued> watching_;
 
   std::atomic<bool> is_usable_{true};
-  std::int64_t collectives_ = 0;
-  std::vector<std::int64_t> sent_, received_;  // messages by peer
+  std::int64_t collectives_ = 0;               // the number of calls but for send and recv
+  std::vector<std::int64_t> sent_, received_;  // the numbers of messages by peer
   bool in_group_ = false;
   std::vector<Pending> group_;
   std::optional<Stream> own_stream_;

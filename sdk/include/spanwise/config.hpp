@@ -28,8 +28,8 @@ struct Setting {
 /// by get(), not here. Returns false where the name is declared already.
 SW_API bool declare(Setting setting);
 
-/// The value. Throws ArgumentError for an unknown name (naming the nearest) or an invalid value.
-/// Thread-safe.
+/// The current value. Throws ArgumentError for an unknown name (naming the nearest) or an invalid
+/// value. Thread-safe.
 SW_API std::string get(std::string_view name);
 /// "1", "true", "yes", "on" are true; "0", "false", "no", "off" and "" are false. Throws
 /// ArgumentError for other values, and as get().
@@ -66,7 +66,7 @@ class SW_API CachedSetting {
 class SW_API Flag : CachedSetting {
  public:
   constexpr explicit Flag(const char* name) noexcept : CachedSetting(name, read) {}
-  /// As get_bool.
+  /// The value as config::get_bool() reads it, and its errors.
   bool get() const { return CachedSetting::get() != 0; }
 
  private:

@@ -20,8 +20,10 @@ SW_API Storage allocate(std::size_t bytes, Device device);
 /// An uninitialised array in C order. Throws LayoutError for an invalid shape, OutOfMemoryError.
 SW_API Array empty(const Shape& shape, DType dtype, Device device = default_device());
 /// The same with a layout that must be dense (its elements fill their memory without gaps) and
-/// start at offset 0.
+/// start at offset 0 (not checked).
 SW_API Array empty_in(Layout layout, DType dtype, Device device = default_device());
+/// An array in C order with every element 0. On a GPU the zeros are written in the order of the
+/// current stream.
 SW_API Array zeros(const Shape& shape, DType dtype, Device device = default_device());
 /// An array with every element `value`, cast to `dtype`. On a GPU the fill is queued on the current
 /// stream.

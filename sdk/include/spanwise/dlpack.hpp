@@ -6,7 +6,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/export.hpp"
 
-// Declared in dlpack.h, of whichever version the program includes.
+// Defined by the version of dlpack.h that the program includes.
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 
@@ -14,8 +14,8 @@ namespace spanwise {
 
 /// Exports `array` as a managed tensor of DLPack 1.3 that shares its memory. The caller must call
 /// its deleter once, on any thread; the memory lives until then. `copied` sets
-/// DLPACK_FLAG_BITMASK_IS_COPIED: only the consumer uses the memory. Does not wait for queued GPU
-/// work: order the consumer's stream with order_use().
+/// DLPACK_FLAG_BITMASK_IS_COPIED: the consumer may write, since no other code uses the memory. Does
+/// not wait for queued GPU work: order the consumer's stream with order_use().
 SW_API DLManagedTensorVersioned* to_dlpack(const Array& array, bool copied = false);
 /// The same for DLPack before 1.0, which has no read-only flag: throws SharingError for a read-only
 /// array.

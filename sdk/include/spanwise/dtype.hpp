@@ -70,6 +70,7 @@ class SW_API DType {
   std::uint16_t lanes_ = 1;
 };
 
+/// Makes dtypes in constant expressions, where DType's constructor, which checks, cannot be used.
 struct DTypes {
   static constexpr DType make(DTypeCode code, int bits) noexcept {
     return {DType::Unchecked{}, code, bits};

@@ -33,6 +33,8 @@ struct BFloat16 {
  private:
   static std::uint16_t from_float(float value) noexcept {
     const auto word = std::bit_cast<std::uint32_t>(value);
+    // 0x40 is the quiet bit: without it a NaN whose payload is in the low half would become
+    // infinity.
     if ((word & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>((word >> 16) | 0x40u);
     return static_cast<std::uint16_t>((word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
   }
@@ -47,6 +49,7 @@ inline float Half::to_float(std::uint16_t half) noexcept {
     const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;
     return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(magnitude));
   }
+  // The biases of the exponents, 127 and 15, differ by 112.
   return std::bit_cast<float>(sign | ((exponent + 112u) << 23) | (mantissa << 13));
 }
 
@@ -56,13 +59,15 @@ inline std::uint16_t Half::from_float(float value) noexcept {
   const std::uint32_t magnitude = word & 0x7fffffffu;
   if (magnitude > 0x7f800000u)
     return static_cast<std::uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x1ffu));
+  // From 65520 on, half way between the largest half and the next power of two.
   if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
-  if (magnitude < 0x38800000u) {
+  if (magnitude < 0x38800000u) {  // below 2^-14: a subnormal half
     // Adding 0.5 puts the units of 2^-24 in the low bits of the sum; the adder rounds to even.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5f;
     return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
   }
   const std::uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
+  // 0x38000000 is 112 << 23, the difference of the biases.
   return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
 }
 

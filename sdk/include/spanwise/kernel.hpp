@@ -24,6 +24,7 @@
 
 namespace spanwise {
 
+/// How a kernel is launched.
 struct LaunchConfig {
   Dim3 grid{};
   Dim3 block{};
@@ -118,13 +119,14 @@ struct KernelParameter {
   ParameterLayout layout = ParameterLayout::none;
 };
 
+/// How a SourceModule is compiled.
 struct ModuleOptions {
   std::vector<std::string>
       options{};                     ///< compiler options: -D, -U, -I and -std= reach both devices
   std::vector<std::string> names{};  ///< template instances to compile, e.g. "scale<float>"
   std::vector<std::string> include_dirs{};
   std::optional<Device> device{};  ///< default: default_device()
-  bool keep = false;               ///< keep and name the generated files
+  bool keep = false;               ///< keep the generated files; prints their folder to stderr
   /// Further translation units: CUDA C++ texts, each compiled separately with the same options, and
   /// for a GPU compiled device code (relocatable cubins, PTX, LTO-IR, fat binaries, objects,
   /// archives), recognised by its contents. Messages call them "link[0].cu", ...

@@ -24,7 +24,7 @@
 #include "spanwise/graph/op.hpp"
 #include "spanwise/kernel.hpp"
 
-/// The header for authors of ops.
+/// The header for authors of ops: checks, registration, kernel_op() and plug-ins.
 namespace spanwise {
 
 /// Throws GraphError unless there are `count` inputs, none of them null.
@@ -101,11 +101,11 @@ SW_API std::vector<std::string> op_names();
 /// type.
 template <class T>
 const T& property(std::string_view op, const OpProperties& properties, std::string_view name) {
-  const auto found = properties.find(name);
-  if (found == properties.end()) fail<ArgumentError>(op, ": expected a property ", name);
-  if (!std::holds_alternative<T>(found->second))
+  const auto entry = properties.find(name);
+  if (entry == properties.end()) fail<ArgumentError>(op, ": expected a property ", name);
+  if (!std::holds_alternative<T>(entry->second))
     fail<ArgumentError>(op, ": property ", name, " is of the wrong type");
-  return std::get<T>(found->second);
+  return std::get<T>(entry->second);
 }
 /// The same for an optional property: nullopt where it is missing.
 template <class T>

@@ -45,30 +45,30 @@ struct Property {
   enum Required { boolean = SW_BOOL, integer, real, text, integers };
 
   /// A required property: {"length", Property::integer}.
-  Property(const char* given_name, Required kind) : name(given_name), required(true) {
+  Property(const char* property_name, Required kind) : name(property_name), required(true) {
     value.kind = kind;
   }
-  Property(const char* given_name, bool given) : name(given_name) {
+  Property(const char* property_name, bool default_value) : name(property_name) {
     value.kind = SW_BOOL;
-    value.as.integer = given;
+    value.as.integer = default_value;
   }
   template <class T>
     requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-  Property(const char* given_name, T given) : name(given_name) {
+  Property(const char* property_name, T default_value) : name(property_name) {
     value.kind = SW_INT;
-    value.as.integer = static_cast<std::int64_t>(given);
+    value.as.integer = static_cast<std::int64_t>(default_value);
   }
-  Property(const char* given_name, double given) : name(given_name) {
+  Property(const char* property_name, double default_value) : name(property_name) {
     value.kind = SW_REAL;
-    value.as.real = given;
+    value.as.real = default_value;
   }
-  /// `given` must have static lifetime, as a string literal has.
-  Property(const char* given_name, const char* given) : name(given_name) {
+  /// `default_value` must have static lifetime, as a string literal has.
+  Property(const char* property_name, const char* default_value) : name(property_name) {
     value.kind = SW_TEXT;
-    value.as.text = given;
+    value.as.text = default_value;
   }
-  Property(const char* given_name, std::vector<std::int64_t> given)
-      : name(given_name), list(std::move(given)) {
+  Property(const char* property_name, std::vector<std::int64_t> default_value)
+      : name(property_name), list(std::move(default_value)) {
     value.kind = SW_INTS;
   }
 
@@ -158,20 +158,20 @@ class Registration {
  public:
   template <class OpClass>
   static Registration of(OpInfo info) {
-    Registration made(std::move(info));
-    made.table_.create = &create<OpClass>;
-    return made;
+    Registration registration(std::move(info));
+    registration.table_.create = &create<OpClass>;
+    return registration;
   }
 
   /// Valid while this object lives and is not moved.
   const sw_op& table() {
     properties_.clear();
     for (const Property& property : info_.properties) {
-      sw_property& made = properties_.emplace_back();
-      made = {property.name, property.value, property.required};
+      sw_property& entry = properties_.emplace_back();
+      entry = {property.name, property.value, property.required};
       if (property.value.kind != SW_INTS) continue;
-      made.value.count = static_cast<std::int32_t>(property.list.size());
-      made.value.as.integers = property.list.data();
+      entry.value.count = static_cast<std::int32_t>(property.list.size());
+      entry.value.as.integers = property.list.data();
     }
     table_.properties = properties_.data();
     table_.views = info_.views.data();
@@ -220,12 +220,13 @@ class Registration {
   static sw_status create(void* info, const sw_create* create, void** op) {
     return guarded(create->call, [&] {
       const Properties properties(*create, *static_cast<const OpInfo*>(info));
-      std::unique_ptr<Op> made;
+      // As Op*, which is the type that the other functions of the table expect.
+      Op* created = nullptr;
       if constexpr (std::is_constructible_v<OpClass, const Properties&>)
-        made = std::make_unique<OpClass>(properties);
+        created = new OpClass(properties);
       else
-        made = std::make_unique<OpClass>();
-      *op = made.release();
+        created = new OpClass;
+      *op = created;
     });
   }
 
@@ -246,23 +247,23 @@ bool register_op(OpInfo info) {
   return true;
 }
 
-/// The body of the entry function.
-inline sw_status describe(const char* name_space, const sw_host* given, sw_call* call,
+/// The body of the entry function: stores the host's functions and describes the registered ops.
+inline sw_status describe(const char* name_space, const sw_host* functions, sw_call* call,
                           const sw_plugin** plugin) noexcept {
-  host = given;
+  host = functions;
   // A host of another major version reads only the version fields, and reports the mismatch itself.
-  if (given->abi_major == SW_PLUGIN_ABI_MAJOR && given->struct_size < sizeof(sw_host))
-    return given->fail(call, SW_ERROR,
-                       "was built for a newer Spanwise; build it with this one's "
-                       "headers, or install the newer");
+  if (host->abi_major == SW_PLUGIN_ABI_MAJOR && host->struct_size < sizeof(sw_host))
+    return host->fail(call, SW_ERROR,
+                      "was built for a newer Spanwise; build it with this one's "
+                      "headers, or install the newer");
   return guarded(call, [&] {
     static auto& tables = *new std::vector<const sw_op*>;
-    static auto& made = *new sw_plugin{};
+    static auto& library = *new sw_plugin{};
     for (Registration& op : registrations()) tables.push_back(&op.table());
-    made = {SW_PLUGIN_ABI_MAJOR, SW_PLUGIN_ABI_MINOR,
-            sizeof(sw_plugin),   static_cast<std::int32_t>(tables.size()),
-            name_space,          tables.data()};
-    *plugin = &made;
+    library = {SW_PLUGIN_ABI_MAJOR, SW_PLUGIN_ABI_MINOR,
+               sizeof(sw_plugin),   static_cast<std::int32_t>(tables.size()),
+               name_space,          tables.data()};
+    *plugin = &library;
   });
 }
 

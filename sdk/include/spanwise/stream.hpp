@@ -87,7 +87,7 @@ class SW_API Stream {
 
   // Set for a foreign stream without an owner: detaches the state when the last copy is destroyed.
   // Declared before state_, so that it is destroyed after it.
-  Ref<RefCounted> use_;
+  Ref<RefCounted> foreign_use_;
   Ref<RefCounted> state_;  // a runtime::StreamState, which is incomplete here
 };
 
@@ -101,7 +101,10 @@ class SW_API Event {
   Device device() const noexcept;
   /// CUevent as an integer; 0 on the CPU.
   std::uintptr_t handle() const noexcept;
+  /// Blocks the calling thread until the work before the event is done. Throws DeviceError for
+  /// errors of that work.
   void synchronize() const;
+  /// True when the work before the event is done. Never blocks.
   bool query() const;
   /// Milliseconds from `start` to this event; both must have been recorded with timing. Throws
   /// DeviceError where either has not completed, ArgumentError for events of two devices.

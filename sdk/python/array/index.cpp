@@ -94,7 +94,7 @@ Layout layout_by(const Layout& source, PyObject* index) {
       view.take(integer_from(key));
     }
   }
-  view.take_rest();
+  view.take_remaining_axes();
   return view.layout();
 }
 

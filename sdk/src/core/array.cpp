@@ -21,13 +21,13 @@ namespace {
                     ", since the storage has ", storage.bytes(), " bytes");
 }
 
-bool is_multiple(const void* address, std::int64_t alignment) noexcept {
+bool is_aligned(const void* address, std::int64_t alignment) noexcept {
   return (reinterpret_cast<std::uintptr_t>(address) & static_cast<std::uintptr_t>(alignment - 1)) ==
          0;
 }
 
-// The common case in one pass: as many strides as extents, no extent 0, inside the storage, and no
-// overflow.
+// Whether a layout without extents of 0 is valid and inside the storage; also false for an extent
+// of 0. One pass, since every array is checked.
 bool is_inside(const Storage& storage, const Layout& layout, DType dtype) noexcept {
   const int rank = layout.shape.size();
   if (rank != layout.strides.size() || rank > max_rank) return false;
@@ -54,17 +54,13 @@ void check(const Storage& storage, const Layout& layout, DType dtype) {
     fail<LayoutError>("array: shape ", layout.shape, " and strides ", layout.strides,
                       "; expected as many strides as extents");
   core::check_shape(layout.shape);
-  const auto [lowest, highest] = layout.extent();
   // For size 0 only the offset is checked, so that data() stays an address inside the storage.
-  const bool empty = highest < lowest;
-  const std::int64_t first = empty ? layout.offset : lowest;
-  // Compares products: a division would take as long as the rest of the check.
-  std::int64_t end = layout.offset, end_byte = 0;
-  const bool inside = first >= 0 && (empty || !__builtin_add_overflow(highest, 1, &end)) &&
-                      !__builtin_mul_overflow(end, dtype.itemsize(), &end_byte) &&
-                      end_byte <= static_cast<std::int64_t>(storage.bytes());
-  if (!inside) [[unlikely]]
-    fail_outside(storage, layout, dtype);
+  std::int64_t first_byte = 0;
+  const bool is_empty_inside =
+      layout.size() == 0 && layout.offset >= 0 &&
+      !__builtin_mul_overflow(layout.offset, dtype.itemsize(), &first_byte) &&
+      first_byte <= static_cast<std::int64_t>(storage.bytes());
+  if (!is_empty_inside) fail_outside(storage, layout, dtype);
 }
 
 // The range of bytes that contains all elements of an array, [begin, end).
@@ -81,7 +77,8 @@ Footprint footprint_of(const Array& array) noexcept {
           base + static_cast<std::uint64_t>(highest + 1) * item};
 }
 
-// The greatest common divisor of an array's strides, in bytes; 0 for one element.
+// The greatest common divisor of an array's strides, in bytes: all elements have addresses that are
+// equal modulo this grain. 0 for one element.
 std::uint64_t grain_of(const Array& array) noexcept {
   std::uint64_t grain = 0;
   const auto item = static_cast<std::uint64_t>(array.dtype().itemsize());
@@ -124,7 +121,7 @@ Array Array::reinterpret(DType dtype) const {
              dtype);
   // The host can read unaligned elements; a kernel that does destroys the device's context.
   const std::int64_t alignment = device().is_cpu() ? 1 : alignment_of(dtype, device());
-  if (size() != 0 && !is_multiple(view.data(), alignment))
+  if (size() != 0 && !is_aligned(view.data(), alignment))
     fail<LayoutError>("view: the address of the first element is no multiple of the ", alignment,
                       " bytes that ", dtype, " is aligned to on ", device(),
                       "; copy to a contiguous array first");

@@ -16,7 +16,8 @@ struct KindName {
   DeviceKind kind;
 };
 
-// The first name of a kind is printed. A name precedes those that are prefixes of it.
+// The first name of a kind is printed. A name is listed before its prefixes, as "cuda_host" before
+// "cuda", since parse() takes the first that matches.
 constexpr std::array<KindName, 5> kind_names{{{"cpu", DeviceKind::cpu},
                                               {"cuda_host", DeviceKind::cuda_host},
                                               {"cuda_managed", DeviceKind::cuda_managed},
@@ -24,10 +25,10 @@ constexpr std::array<KindName, 5> kind_names{{{"cpu", DeviceKind::cpu},
                                               {"gpu", DeviceKind::cuda}}};
 
 // Parses "", ":1" and "1" as 0, 1 and 1; -1 for anything else.
-int ordinal_in(std::string_view rest) {
-  if (rest.empty()) return 0;
-  if (rest.front() == ':') rest.remove_prefix(1);
-  return number_in(rest).value_or(-1);
+int parse_ordinal(std::string_view text) {
+  if (text.empty()) return 0;
+  if (text.front() == ':') text.remove_prefix(1);
+  return number_in(text).value_or(-1);
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ int ordinal_in(std::string_view rest) {
 Device Device::parse(std::string_view name) {
   for (const KindName& candidate : kind_names) {
     if (!name.starts_with(candidate.name)) continue;
-    const int ordinal = ordinal_in(name.substr(candidate.name.size()));
+    const int ordinal = parse_ordinal(name.substr(candidate.name.size()));
     if (ordinal < 0) break;
     return Device(candidate.kind, ordinal);
   }

@@ -47,7 +47,7 @@ std::string element_name(DTypeCode code, int bits) {
 }
 
 // Parses a positive integer; 0 where `digits` is not one.
-int positive_number(std::string_view digits) { return std::max(number_in(digits).value_or(0), 0); }
+int parse_positive(std::string_view digits) { return std::max(number_in(digits).value_or(0), 0); }
 
 std::optional<DType> parse_element(std::string_view name, int lanes) {
   if (name == "bool") return DType(DTypeCode::bool_, 8, lanes);
@@ -55,7 +55,7 @@ std::optional<DType> parse_element(std::string_view name, int lanes) {
     if (name == kind.name) return DType(static_cast<DTypeCode>(kind.code), kind.bits, lanes);
   for (std::size_t code = 0; code < kinds.size(); ++code) {
     if (!name.starts_with(kinds[code])) continue;
-    const int bits = positive_number(name.substr(kinds[code].size()));
+    const int bits = parse_positive(name.substr(kinds[code].size()));
     if (bits > 0) return DType(static_cast<DTypeCode>(code), bits, lanes);
   }
   return std::nullopt;
@@ -66,9 +66,9 @@ std::optional<DType> parse_element(std::string_view name, int lanes) {
       "dtype: \"", name,
       "\" names no dtype; expected bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, "
       "float16, bfloat16, float32, float64, complex64, complex128, or a type that can only be "
-      "moved: float8_e3m4, float8_e4m3, float8_e4m3b11fnuz, float8_e4m3fn, float8_e4m3fnuz, "
-      "float8_e5m2, float8_e5m2fnuz, float8_e8m0fnu, float6_e2m3fn, float6_e3m2fn, float4_e2m1fn, "
-      "opaque<bits>, each with x<lanes> for vectors (\"float32x4\")");
+      "moved: ",
+      joined(small_floats, ", ", &SmallFloat::name),
+      ", opaque<bits>, each with x<lanes> for vectors (\"float32x4\")");
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ DType DType::parse(std::string_view name) {
   if (const std::optional<DType> element = parse_element(name, 1)) return *element;
   // The lanes follow the last x. Tried second, since "complex64" contains an x.
   const auto x = name.rfind('x');
-  const int lanes = x != name.npos ? positive_number(name.substr(x + 1)) : 0;
+  const int lanes = x != name.npos ? parse_positive(name.substr(x + 1)) : 0;
   const auto vector = lanes > 0 ? parse_element(name.substr(0, x), lanes) : std::nullopt;
   if (!vector) fail_to_parse(name);
   return *vector;

@@ -7,13 +7,14 @@
 #include <cstring>
 #include <type_traits>
 
+#include "spanwise/core/element_words.hpp"
 #include "spanwise/dtype.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/half.hpp"
 
 namespace spanwise::core {
 
-/// The mapping between computable dtypes and C++ types: dtype_of<T> and visit().
+/// The dtype of the C++ type T; visit() maps the other way.
 template <class T>
 inline constexpr DType dtype_of = [] {
   if constexpr (std::is_same_v<T, bool>)
@@ -32,30 +33,6 @@ inline constexpr DType dtype_of = [] {
     return DTypes::make(std::is_signed_v<T> ? DTypeCode::int_ : DTypeCode::uint, 8 * sizeof(T));
 }();
 
-namespace detail {
-template <class F>
-decltype(auto) visit_integer(bool is_signed, int bits, F&& f) {
-  switch (is_signed ? -bits : bits) {
-    case -8:
-      return f(std::type_identity<std::int8_t>{});
-    case -16:
-      return f(std::type_identity<std::int16_t>{});
-    case -32:
-      return f(std::type_identity<std::int32_t>{});
-    case -64:
-      return f(std::type_identity<std::int64_t>{});
-    case 8:
-      return f(std::type_identity<std::uint8_t>{});
-    case 16:
-      return f(std::type_identity<std::uint16_t>{});
-    case 32:
-      return f(std::type_identity<std::uint32_t>{});
-    default:
-      return f(std::type_identity<std::uint64_t>{});
-  }
-}
-}  // namespace detail
-
 /// Calls f(std::type_identity<T>{}) with the C++ type T of `dtype`. Throws DTypeError, with a
 /// message that begins with `caller`, for a dtype that is not computable.
 template <class F>
@@ -72,7 +49,8 @@ decltype(auto) visit(DType dtype, const char* caller, F&& f) {
   if (dtype == bfloat16) return f(std::type_identity<BFloat16>{});
   if (dtype == complex64) return f(std::type_identity<std::complex<float>>{});
   if (dtype == complex128) return f(std::type_identity<std::complex<double>>{});
-  return detail::visit_integer(dtype.code() == DTypeCode::int_, dtype.bits(), std::forward<F>(f));
+  return with_integer(dtype,
+                      [&](auto integer) { return f(std::type_identity<decltype(integer)>{}); });
 }
 
 /// Loads the element at address `bytes`, aligned or not. Any non-zero byte is a true bool.

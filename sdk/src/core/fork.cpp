@@ -118,8 +118,7 @@ std::uint32_t process_generation() noexcept {
 }
 
 Mutex& loader_mutex() {
-  // never destroyed: modules may be unloaded until the process exits
-  static auto& mutex = *new Mutex;
+  static auto& mutex = *new Mutex;  // never destroyed: libraries may be unloaded at process exit
   return mutex;
 }
 

@@ -133,8 +133,8 @@ bool Layout::may_overlap_itself() const {
 }
 
 int Layout::normalise_axis(std::int64_t axis) const {
-  const bool inside = axis >= -rank() && axis < rank();
-  if (!inside)
+  const bool is_inside = axis >= -rank() && axis < rank();
+  if (!is_inside)
     fail<AxisError>("axis ", axis, " of an array of ", rank(), " axes with shape ", shape,
                     "; expected ", -rank(), " to ", rank() - 1);
   return static_cast<int>(axis < 0 ? axis + rank() : axis);

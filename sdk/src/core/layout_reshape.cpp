@@ -9,49 +9,50 @@
 namespace spanwise {
 namespace {
 
-// A run: neighbouring axes that can be merged into one axis with a single stride.
-struct MergedRun {
+// Neighbouring axes that one axis with a single stride can replace.
+struct MergedAxis {
   std::int64_t extent, stride;
 };
 
-// Collects the runs of a non-empty layout, last axis first; returns their number.
-int runs_of(const Layout& layout, std::array<MergedRun, max_rank>& runs) noexcept {
+// Writes the merged axes of a non-empty layout to `merged`, last axis first; returns their number.
+int merge_axes(const Layout& layout, std::array<MergedAxis, max_rank>& merged) noexcept {
   int count = 0;
   for (int axis = layout.rank() - 1; axis >= 0; --axis) {
     const std::int64_t extent = layout.shape[axis], stride = layout.strides[axis];
     if (extent == 1) continue;
-    MergedRun* inner = count > 0 ? &runs[static_cast<std::size_t>(count - 1)] : nullptr;
+    MergedAxis* inner = count > 0 ? &merged[static_cast<std::size_t>(count - 1)] : nullptr;
     if (inner != nullptr && core::saturating_multiply(inner->stride, inner->extent) == stride)
       inner->extent *= extent;
     else
-      runs[static_cast<std::size_t>(count++)] = {extent, stride};
+      merged[static_cast<std::size_t>(count++)] = {extent, stride};
   }
   return count;
 }
 
-// Splits the runs into the axes of `target`, last axis first; nullopt where an axis would span two
-// runs.
-std::optional<Layout> cut(const Layout& layout, Shape&& target) {
-  std::array<MergedRun, max_rank> runs;
-  const int count = runs_of(layout, runs);
+// Splits the merged axes into the axes of `target`, last axis first; nullopt where an axis would
+// span two of them.
+std::optional<Layout> split_axes(const Layout& layout, Shape&& target) {
+  std::array<MergedAxis, max_rank> merged;
+  const int count = merge_axes(layout, merged);
   const int rank = target.size();
   std::optional<Layout> result(Layout{std::move(target), Strides(rank), layout.offset});
   const Shape& shape = result->shape;
-  int run = 0;
-  std::int64_t left = count > 0 ? runs[0].extent : 1, stride = count > 0 ? runs[0].stride : 1;
+  // The merged axis that is being split: what is left of its extent, and the next stride.
+  std::size_t current = 0;
+  std::int64_t left = count > 0 ? merged[0].extent : 1, stride = count > 0 ? merged[0].stride : 1;
   for (int axis = rank - 1; axis >= 0; --axis) {
     const std::int64_t extent = shape[axis];
     if (extent != 1 && left == 1) {
-      ++run;  // exists, since the sizes are equal
-      left = runs[static_cast<std::size_t>(run)].extent;
-      stride = runs[static_cast<std::size_t>(run)].stride;
+      ++current;  // exists, since the sizes are equal
+      left = merged[current].extent;
+      stride = merged[current].stride;
     }
     result->strides[axis] = stride;
     if (extent == 1) continue;
     // The most frequent case, which needs no division: the axis takes all that is left.
-    const std::int64_t rest = left == extent ? 1 : left / extent;
-    if (rest * extent != left) return std::nullopt;
-    left = rest;
+    const std::int64_t quotient = left == extent ? 1 : left / extent;
+    if (quotient * extent != left) return std::nullopt;
+    left = quotient;
     stride = core::saturating_multiply(stride, extent);
   }
   return result;
@@ -100,16 +101,16 @@ std::optional<Layout> Layout::reshape(const Shape& target) const {
   // The product of the extents is a valid size here, so only the rank is checked.
   if (resolved.size() > max_rank)
     fail<LayoutError>("reshape: ", resolved.size(), " axes; expected at most ", max_rank);
-  return cut(*this, std::move(resolved));
+  return split_axes(*this, std::move(resolved));
 }
 
 namespace {
 
 // Converts an offset or stride from elements of `from` bytes to elements of `to` bytes.
-std::int64_t recount(std::int64_t elements, int from, int to, const char* what) {
+std::int64_t rescale(std::int64_t elements, int from, int to, const char* quantity) {
   const std::int64_t bytes = core::saturating_multiply(elements, from);
   if (bytes % to != 0)
-    fail<LayoutError>("view: ", what, " of ", elements, " elements of ", from,
+    fail<LayoutError>("view: ", quantity, " of ", elements, " elements of ", from,
                       " bytes is no multiple of the new ", to,
                       " bytes; copy to a contiguous array first");
   return bytes / to;
@@ -139,10 +140,10 @@ Layout Layout::reinterpret(int from, int to) const {
                       "element's ", to);
   view.shape[last] = bytes / to;
   view.strides[last] = 1;
-  view.offset = size() == 0 ? 0 : recount(offset, from, to, "an offset");
+  view.offset = size() == 0 ? 0 : rescale(offset, from, to, "an offset");
   for (int axis = 0; axis < last; ++axis) {
     const bool steps = shape[axis] > 1 && size() != 0;
-    view.strides[axis] = steps ? recount(strides[axis], from, to, "a stride") : 0;
+    view.strides[axis] = steps ? rescale(strides[axis], from, to, "a stride") : 0;
   }
   core::check_shape(view.shape);
   return view;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/checked_int.hpp"
+#include "core/string_utils.hpp"
 #include "spanwise/core/indexed_layout.hpp"
 #include "spanwise/core/shapes_text.hpp"
 #include "spanwise/error.hpp"
@@ -27,12 +28,12 @@ SliceRange resolve(const Slice& slice, std::int64_t n) {
   const std::int64_t step = slice.step.value_or(1);
   if (step == 0) fail<ArgumentError>("slice: step 0; expected a positive or negative step");
   const std::int64_t first = step > 0 ? 0 : -1, last = step > 0 ? n : n - 1;
-  const auto bound = [&](const std::optional<std::int64_t>& given, std::int64_t absent) {
-    if (!given) return absent;
-    return *given < 0 ? std::max(core::saturating_add(*given, n), first) : std::min(*given, last);
+  const auto clamped = [&](const std::optional<std::int64_t>& bound, std::int64_t default_bound) {
+    if (!bound) return default_bound;
+    return *bound < 0 ? std::max(core::saturating_add(*bound, n), first) : std::min(*bound, last);
   };
-  const std::int64_t start = bound(slice.start, step > 0 ? first : last);
-  const std::int64_t stop = bound(slice.stop, step > 0 ? last : first);
+  const std::int64_t start = clamped(slice.start, step > 0 ? first : last);
+  const std::int64_t stop = clamped(slice.stop, step > 0 ? last : first);
   const std::int64_t span = step > 0 ? stop - start : start - stop;
   return {start, span <= 0 ? 0 : (span - 1) / core::magnitude(step) + 1, step};
 }
@@ -82,8 +83,8 @@ Layout Layout::slice(int axis, const Slice& range) const {
 }
 
 Layout Layout::expand(int axis) const {
-  const bool inside = axis >= -rank() - 1 && axis <= rank();
-  if (!inside)
+  const bool is_inside = axis >= -rank() - 1 && axis <= rank();
+  if (!is_inside)
     fail<LayoutError>("expand: axis ", axis, " of an array of ", rank(), " axes; expected ",
                       -rank() - 1, " to ", rank());
   if (rank() >= max_rank)
@@ -171,8 +172,8 @@ Layout Layout::diagonal(std::int64_t k, int axis1, int axis2) const {
 
 namespace {
 
-// The extent to which two broadcast, where -1 is unknown: an unknown extent beside n is 1 or n,
-// unless n is 1. Nothing where they do not broadcast.
+// The extent to which two extents broadcast; -1 is unknown. An unknown extent beside n > 1 can only
+// be 1 or n, so the result is n. nullopt where they do not broadcast.
 std::optional<std::int64_t> broadcast_extents(std::int64_t a, std::int64_t b) noexcept {
   if (a == b || b == 1) return a;
   if (a == 1 || a == -1) return b;
@@ -183,14 +184,12 @@ std::optional<std::int64_t> broadcast_extents(std::int64_t a, std::int64_t b) no
 }  // namespace
 
 std::string shapes_text(std::span<const Shape> shapes) {
-  std::string all;
-  for (const Shape& shape : shapes) {
-    std::string extents;
-    for (const std::int64_t extent : shape)
-      extents += (extents.empty() ? "" : ", ") + (extent == -1 ? "?" : std::to_string(extent));
-    all += (all.empty() ? "(" : " and (") + extents + (shape.size() == 1 ? ",)" : ")");
-  }
-  return all;
+  const auto extent_text = [](std::int64_t extent) {
+    return extent == -1 ? "?" : std::to_string(extent);
+  };
+  return joined(shapes, " and ", [&](const Shape& shape) {
+    return text('(', joined(shape, ", ", extent_text), shape.size() == 1 ? ",)" : ")");
+  });
 }
 
 Shape broadcast_shapes(std::span<const Shape> shapes) {
@@ -202,12 +201,12 @@ Shape broadcast_shapes(std::span<const Shape> shapes) {
     const int added = rank - shape.size();
     for (int axis = 0; axis < shape.size(); ++axis) {
       std::int64_t& extent = common[axis + added];
-      const auto both = broadcast_extents(extent, shape[axis]);
-      if (!both)
+      const auto common_extent = broadcast_extents(extent, shape[axis]);
+      if (!common_extent)
         fail<LayoutError>("broadcast: shapes ", shapes_text(shapes), " do not fit: ", extent,
                           " and ", shape[axis], " on axis ", axis + added,
                           "; expected equal extents, or 1");
-      extent = *both;
+      extent = *common_extent;
       are_known &= shape[axis] != -1;
     }
   }

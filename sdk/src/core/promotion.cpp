@@ -8,8 +8,8 @@
 namespace spanwise {
 namespace {
 
-// The floating dtype for the values of `dtype`, by NumPy's table; integers of 32 and 64 bits give
-// float64, although it rounds the latter.
+// The floating dtype for the values of `dtype`, by NumPy's table. Integers of 64 bits give float64
+// too, which rounds them.
 DType floating_for(DType dtype) {
   if (dtype.is_floating()) return dtype;
   if (dtype.is_complex()) return dtype == complex64 ? float32 : float64;
@@ -24,11 +24,11 @@ DType larger_floating(DType a, DType b) {
 
 DType promote_integers(DType a, DType b) {
   if (a.code() == b.code()) return a.bits() >= b.bits() ? a : b;
-  const DType with_sign = a.code() == DTypeCode::int_ ? a : b;
-  const DType without = a.code() == DTypeCode::int_ ? b : a;
-  if (with_sign.bits() > without.bits()) return with_sign;
+  const DType signed_dtype = a.code() == DTypeCode::int_ ? a : b;
+  const DType unsigned_dtype = a.code() == DTypeCode::int_ ? b : a;
+  if (signed_dtype.bits() > unsigned_dtype.bits()) return signed_dtype;
   // The next wider signed type; there is none above uint64.
-  return without.bits() == 64 ? float64 : DType(DTypeCode::int_, 2 * without.bits());
+  return unsigned_dtype.bits() == 64 ? float64 : DType(DTypeCode::int_, 2 * unsigned_dtype.bits());
 }
 
 // bfloat16 represents 8-bit integers exactly, which floating_for() maps to float16.
@@ -41,7 +41,7 @@ DType promote_floating(DType a, DType b) {
   return larger_floating(floating_for(a), floating_for(b));
 }
 
-// The order of NumPy's kinds for casting="same_kind".
+// The position of a dtype in the order of kinds by which casting="same_kind" only goes up.
 int kind_rank(DType dtype) {
   if (dtype.is_bool()) return 0;
   if (dtype.is_integer()) return dtype.code() == DTypeCode::uint ? 1 : 2;
@@ -64,14 +64,14 @@ DType promote(DType a, DType b) {
 }
 
 DType promote(std::span<const DType> dtypes) {
-  const auto kind = [](DType dtype) {
+  const auto category = [](DType dtype) {
     return dtype.is_complex() ? 3 : dtype.is_floating() ? 2 : dtype.is_integer() ? 1 : 0;
   };
   if (dtypes.empty()) fail<ArgumentError>("promote: expected at least one dtype, got none");
   std::optional<DType> common;
-  for (int wanted = 3; wanted >= 0; --wanted)
+  for (int current = 3; current >= 0; --current)
     for (const DType dtype : dtypes)
-      if (kind(dtype) == wanted) common = common ? promote(*common, dtype) : dtype;
+      if (category(dtype) == current) common = common ? promote(*common, dtype) : dtype;
   return *common;
 }
 

@@ -7,7 +7,8 @@
 
 namespace spanwise::core {
 
-/// Has no constructor or destructor, so that accessing the thread-local needs no guard check.
+/// The lists of one thread. Has no constructor or destructor, so that accessing the thread-local
+/// needs no guard check.
 struct StorageFreeList::Lists {
   static constexpr std::size_t size_classes = max_bytes / unit, max_per_size = 8,
                                max_without_memory = 32;
@@ -69,17 +70,18 @@ void StorageFreeList::Lists::clear() noexcept {
 void StorageFreeList::drop() noexcept { lists().clear(); }
 
 StorageFreeList::Lists& StorageFreeList::lists() noexcept {
-  static constinit thread_local Lists thread_lists{};
-  return thread_lists;
+  static constinit thread_local Lists lists{};
+  return lists;
 }
 
 Storage StorageFreeList::take(std::size_t bytes) noexcept {
   Storage storage;
   if (bytes - 1 >= max_bytes) return storage;  // also for 0 bytes, which wraps around
-  Lists& mine = lists();
-  std::uint8_t& count = mine.with_memory_counts[Lists::size_class(bytes)];
+  Lists& thread_lists = lists();
+  const std::size_t size = Lists::size_class(bytes);
+  std::uint8_t& count = thread_lists.with_memory_counts[size];
   if (count == 0) return storage;
-  ControlBlock* block = mine.with_memory[Lists::size_class(bytes)][--count];
+  ControlBlock* block = thread_lists.with_memory[size][--count];
   block->bytes = bytes;
   block->restart_count();
   storage.block_ = Ref<ControlBlock>::adopt(block);
@@ -94,9 +96,9 @@ Storage StorageFreeList::adopt(void* data, std::size_t bytes, ReleaseFn release,
 }
 
 StorageFreeList::ControlBlock* StorageFreeList::new_block() noexcept {
-  Lists& mine = lists();
-  if (mine.without_memory_count == 0) return new (std::nothrow) ControlBlock;
-  ControlBlock* block = mine.without_memory[--mine.without_memory_count];
+  Lists& thread_lists = lists();
+  if (thread_lists.without_memory_count == 0) return new (std::nothrow) ControlBlock;
+  ControlBlock* block = thread_lists.without_memory[--thread_lists.without_memory_count];
   block->is_cached_with_memory = false;
   block->restart_count();
   return block;

@@ -37,7 +37,7 @@ class StorageFreeList {
   struct Lists;
   struct AtThreadExit;
 
-  static constexpr std::size_t unit = 256;
+  static constexpr std::size_t unit = 256;  // bytes: sizes are rounded up to multiples of it
 
   static Lists& lists() noexcept;
   /// A ControlBlock with a count of 1; null where the host is out of memory.

@@ -49,7 +49,7 @@ inline bool starts_with_word_of(std::string_view text, std::string_view list) {
                              [&](std::string_view stem) { return text.starts_with(stem); });
 }
 
-/// Without white space at both ends.
+/// `text` without white space at both ends.
 inline std::string_view trimmed(std::string_view text) {
   constexpr std::string_view space = " \t\r\n\v\f";
   const std::size_t first = text.find_first_not_of(space);
@@ -57,7 +57,7 @@ inline std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(space) - first + 1);
 }
 
-/// The number at the start of `text`, which is removed from it; nothing if there is none or it does
+/// The number at the start of `text`, which is removed from it; nullopt if there is none or it does
 /// not fit.
 template <class Number>
 std::optional<Number> take_number(std::string_view& text) {
@@ -68,7 +68,7 @@ std::optional<Number> take_number(std::string_view& text) {
   return number;
 }
 
-/// The number that `text` is; nothing if it is not one or does not fit.
+/// The number that the whole of `text` writes; nullopt if it is not one or does not fit.
 template <class Number = int>
 std::optional<Number> number_in(std::string_view text) {
   const std::optional<Number> number = take_number<Number>(text);
@@ -80,7 +80,7 @@ inline bool is_word_character(char c) noexcept {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// The items, or what `part` makes of each, with `separator` between them.
+/// The texts of the items, or of `part(item)` for each, with `separator` between them.
 template <class Items, class Part = std::identity>
 std::string joined(const Items& items, std::string_view separator = ", ", Part part = {}) {
   std::string out;
@@ -92,7 +92,7 @@ std::string joined(const Items& items, std::string_view separator = ", ", Part p
   return out;
 }
 
-/// A hash of texts that are trusted, since they are part of the library: FNV-1a of 64 bits (Fowler,
+/// A hash of texts of the library, which are not chosen to collide: FNV-1a of 64 bits (Fowler,
 /// Noll, Vo).
 class TextDigest {
  public:
@@ -115,7 +115,7 @@ inline std::string environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// A size that people read: "1.50 MiB".
+/// A size for messages: "1.50 MiB".
 inline std::string bytes_text(std::int64_t bytes) {
   constexpr std::array units{"bytes", "KiB", "MiB", "GiB", "TiB"};
   auto value = static_cast<double>(bytes);

@@ -9,7 +9,7 @@
 namespace spanwise {
 
 void TextPart::append_to(std::string& out) const {
-  std::array<char, 32> digits{};
+  std::array<char, 32> digits{};  // enough for any integer, and for a real of 6 digits
   const auto put = [&](auto... value) {
     const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), value...);
     out.append(digits.data(), written.ptr);
@@ -18,11 +18,11 @@ void TextPart::append_to(std::string& out) const {
     case Kind::characters:
       out.append(characters_.first, characters_.count);
       break;
-    case Kind::integer:
-      put(integer_);
+    case Kind::signed_integer:
+      put(signed_);
       break;
-    case Kind::natural:
-      put(natural_);
+    case Kind::unsigned_integer:
+      put(unsigned_);
       break;
     case Kind::real:
       put(real_, std::chars_format::general, 6);  // the default format of std::ostream

@@ -18,8 +18,8 @@ namespace spanwise {
 template <class Implementation>
 class DeviceTable {
  public:
-  /// `what` is used in errors: "indexing".
-  constexpr explicit DeviceTable(const char* what) noexcept : what_(what) {}
+  /// `family` begins error messages: "indexing".
+  constexpr explicit DeviceTable(const char* family) noexcept : family_(family) {}
   DeviceTable(const DeviceTable&) = delete;
   DeviceTable& operator=(const DeviceTable&) = delete;
 
@@ -27,23 +27,23 @@ class DeviceTable {
   /// has it. It must live as long as the process. Returns the previous one, null if there is none.
   /// Throws ArgumentError for a kind that is no DLPack device type.
   const Implementation* set(DeviceKind kind, const Implementation* implementation) {
-    const std::size_t at = index_of(kind);
-    if (at >= by_kind_.size())
-      fail<ArgumentError>(what_, ": ", static_cast<int>(kind),
+    const std::size_t index = index_of(kind);
+    if (index >= by_kind_.size())
+      fail<ArgumentError>(family_, ": ", static_cast<int>(kind),
                           " is no kind of device; expected 1 to ", by_kind_.size() - 1);
-    return by_kind_[at].exchange(implementation);
+    return by_kind_[index].exchange(implementation);
   }
 
   /// The implementation for memory of `device`, which is that of working_device(device). Throws
   /// DeviceError if its kind has none.
   const Implementation& operator[](Device device) const {
-    const std::size_t at = index_of(working_device(device).kind());
-    const Implementation* found =
-        at < by_kind_.size() ? by_kind_[at].load(std::memory_order_acquire) : nullptr;
-    if (found == nullptr) [[unlikely]]
-      fail<DeviceError>(what_, ": not implemented for device ", device,
+    const std::size_t index = index_of(working_device(device).kind());
+    const Implementation* implementation =
+        index < by_kind_.size() ? by_kind_[index].load(std::memory_order_acquire) : nullptr;
+    if (implementation == nullptr) [[unlikely]]
+      fail<DeviceError>(family_, ": not implemented for device ", device,
                         "; move the arrays to the CPU: a.to(\"cpu\")");
-    return *found;
+    return *implementation;
   }
 
  private:
@@ -51,7 +51,8 @@ class DeviceTable {
     return static_cast<std::size_t>(kind);
   }
 
-  const char* what_;
+  const char* family_;
+  // By the value of DeviceKind; DLPack's are below 32.
   std::array<std::atomic<const Implementation*>, 32> by_kind_{};
 };
 

@@ -7,11 +7,11 @@
 
 #include "spanwise/dtype.hpp"
 
-/// Loops that are chosen by the size or the signedness of elements.
+/// Calls a template with the size or the integer type of elements that are known at run time.
 namespace spanwise {
 
-/// f(std::integral_constant<int, bytes>()) for elements of 1, 2, 4, 8 or 16 bytes; with 0 for
-/// others.
+/// Calls f(std::integral_constant<int, bytes>()) for elements of 1, 2, 4, 8 or 16 bytes, with 0 in
+/// place of any other size.
 template <class F>
 auto with_word_size(std::int64_t bytes, F&& f) {
   switch (bytes) {
@@ -30,7 +30,7 @@ auto with_word_size(std::int64_t bytes, F&& f) {
   }
 }
 
-/// f(T()) for the unsigned integer T of 1, 2, 4 or 8 bytes.
+/// Calls f(T()) with the unsigned integer T of `bytes` bytes: 1, 2, 4 or 8.
 template <class F>
 auto with_unsigned(int bytes, F&& f) {
   if (bytes == 1) return f(std::uint8_t());
@@ -38,7 +38,7 @@ auto with_unsigned(int bytes, F&& f) {
   return bytes == 4 ? f(std::uint32_t()) : f(std::uint64_t());
 }
 
-/// f(T()) for the type T of an integer dtype.
+/// Calls f(T()) with the C++ type T of an integer dtype.
 template <class F>
 auto with_integer(DType dtype, F&& f) {
   return with_unsigned(dtype.itemsize(), [&](auto word) {

@@ -17,18 +17,20 @@ namespace spanwise {
 struct SliceRange {
   std::int64_t start, extent, step;
 };
-/// Python's rule: negative bounds count from the end. Throws ArgumentError for step 0.
+/// Applies Python's rule for slices: negative bounds count from the end. Throws ArgumentError for
+/// step 0.
 SW_API SliceRange resolve(const Slice& slice, std::int64_t extent);
 
-/// The view that NumPy's basic indexing selects, part by part: integers, slices, Ellipsis and
-/// newaxis. The functions throw BoundsError, with texts about an "Array".
+/// Builds the view that NumPy's basic indexing selects. Call a member for each part of the index in
+/// order: an integer, a slice, Ellipsis or newaxis; then take_remaining_axes(). The functions throw
+/// BoundsError, with texts about an "Array".
 class SW_API IndexedLayout {
  public:
-  /// Of an index whose parts consume `consumed` axes and have `ellipses` Ellipsis. `source` must
-  /// outlive the object.
+  /// For an index whose integers and slices consume `consumed` axes of `source` and that has
+  /// `ellipses` Ellipsis. `source` must outlive the object.
   IndexedLayout(const Layout& source, int consumed, int ellipses)
-      : source_(source), offset_(source.offset), left_(source.rank() - consumed) {
-    if (left_ < 0 || ellipses > 1) [[unlikely]]
+      : source_(source), offset_(source.offset), ellipsis_axes_(source.rank() - consumed) {
+    if (ellipsis_axes_ < 0 || ellipses > 1) [[unlikely]]
       fail_parts(consumed, ellipses);
   }
 
@@ -46,21 +48,21 @@ class SW_API IndexedLayout {
   }
   void take(const Slice& slice) { take(resolve(slice, extent())); }
   void insert_axis() { add(1, 0); }
-  /// The axes that no part consumes.
+  /// Keeps the axes that no other part consumes.
   void take_ellipsis() {
-    for (; left_ > 0; --left_) keep();
+    for (; ellipsis_axes_ > 0; --ellipsis_axes_) keep();
   }
-  /// The axes that are left at the end.
-  void take_rest() {
+  /// Keeps the axes after the last part.
+  void take_remaining_axes() {
     while (axis_ < source_.rank()) keep();
   }
-  /// Leaves out axes that are indexed otherwise.
+  /// Leaves out axes that the caller selects itself, such as those of index arrays.
   void skip(int axes) noexcept { axis_ += axes; }
 
-  /// Of the source: the axis that the next part consumes.
+  /// The axis of the source that the next part consumes, and its extent.
   int axis() const noexcept { return axis_; }
   std::int64_t extent() const noexcept { return source_.shape[axis_]; }
-  /// Of the view: what the parts until now have added.
+  /// The view as far as the parts until now determine it.
   int rank() const noexcept { return rank_; }
   std::int64_t offset() const noexcept { return offset_; }
   std::int64_t extent(int axis) const noexcept { return shape_[static_cast<std::size_t>(axis)]; }
@@ -89,7 +91,8 @@ class SW_API IndexedLayout {
 
   const Layout& source_;
   std::int64_t offset_;
-  int axis_ = 0, rank_ = 0, left_;
+  int axis_ = 0, rank_ = 0;  // of the source: the next axis; of the view
+  int ellipsis_axes_;        // the number of axes for which an Ellipsis stands
   std::array<std::int64_t, max_rank> shape_, strides_;  // the first rank_ of each are set
 };
 

@@ -39,13 +39,14 @@ class SW_API InterpreterUnlocked {
   void* released_;
 };
 
-/// How the language binding holds and makes objects, for bridges in modules of their own
+/// How the language binding holds and makes objects, for bridges in separate extension modules
 /// (spanwise/python/objects.hpp).
 struct ObjectBinding {
-  /// Drops the reference to an object, its context: on any thread, without waiting for the lock of
-  /// the interpreter.
+  /// Drops a reference to the object that is passed as `context`, on any thread, without waiting
+  /// for the interpreter's lock.
   ReleaseFn release;
-  /// `array` as an object of the binding, a new reference; null with the interpreter's error set.
+  /// Makes an object of the binding from `array` and returns a new reference; null with the
+  /// interpreter's error set.
   _object* (*wrap)(const Array& array) noexcept;
 };
 /// Called by the language binding. `binding` must live as long as the process.

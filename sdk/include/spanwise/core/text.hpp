@@ -26,11 +26,11 @@ class SW_API TextPart {
     } else if constexpr (std::same_as<T, char>) {
       set(std::string_view(&value, 1));
     } else if constexpr (std::signed_integral<T>) {
-      kind_ = Kind::integer;
-      integer_ = value;
+      kind_ = Kind::signed_integer;
+      signed_ = value;
     } else if constexpr (std::unsigned_integral<T>) {
-      kind_ = Kind::natural;
-      natural_ = value;
+      kind_ = Kind::unsigned_integer;
+      unsigned_ = value;
     } else if constexpr (std::floating_point<T>) {
       kind_ = Kind::real;
       real_ = static_cast<double>(value);
@@ -45,7 +45,7 @@ class SW_API TextPart {
   void append_to(std::string& out) const;
 
  private:
-  enum class Kind : unsigned char { characters, integer, natural, real, printed };
+  enum class Kind : unsigned char { characters, signed_integer, unsigned_integer, real, printed };
   struct Characters {
     const char* first;
     std::size_t count;
@@ -63,8 +63,8 @@ class SW_API TextPart {
   Kind kind_;
   union {
     Characters characters_;
-    long long integer_;
-    unsigned long long natural_;
+    long long signed_;
+    unsigned long long unsigned_;
     double real_;
     Printed printed_;
   };

@@ -32,7 +32,7 @@ struct ElementBody {
   friend bool operator==(const ElementBody&, const ElementBody&) = default;
 };
 
-/// A base, beside Op, of ops that may have a body.
+/// Second base class, beside Op, of ops that may have a body.
 class SW_API HasElementBody {
  public:
   virtual ~HasElementBody();

@@ -15,7 +15,7 @@
 namespace spanwise {
 
 /// The result of a node that another node computes while it reads it, element by element, so that
-/// it is never in memory. Each element depends on the operands' elements at its place.
+/// it is never in memory. Each element depends on the operands' elements at the same index.
 class SW_API ElementSource {
  public:
   /// The maximum number of operands.
@@ -28,10 +28,11 @@ class SW_API ElementSource {
   /// After begin(): arrays on the node's device that broadcast to the shape. Those of rank 0 may be
   /// on the host.
   virtual std::span<const Array* const> operands() const = 0;
-  /// The result in memory.
+  /// Computes the whole result into memory.
   virtual Array whole() = 0;
-  /// On the CPU: computes the elements of `result` from the operands at their places: views that
-  /// broadcast to its shape, and the operands of rank 0. Threads may call it at the same time.
+  /// On the CPU: computes `result`, a part of the result. `operands` are views of operands() that
+  /// select the same part and broadcast to its shape, and the operands of rank 0. Several threads
+  /// may call it at the same time.
   virtual void compute(std::span<const Array* const> operands, const Array& result) const = 0;
   /// For a GPU: CUDA C that defines, in the namespace `name`, the types M0, M1, ... of the operands
   /// and Z of the result, as they are in memory, and the function run(M0, M1, ..., Z&). It follows
@@ -39,22 +40,23 @@ class SW_API ElementSource {
   virtual std::string cuda_text(std::string_view name) const = 0;
 };
 
-/// A base, beside Op, of ops whose result may be computed where it is read.
+/// Second base class, beside Op, of ops whose result may be computed where it is read.
 class SW_API ElementProducer {
  public:
   virtual ~ElementProducer();
   /// Whether all nodes of the op have one output with an ElementSource.
   virtual bool has_element_source() const = 0;
-  /// That of a node of the op; `context` as for make_thunk().
+  /// The source of a node of the op; `context` as for make_thunk().
   virtual std::unique_ptr<ElementSource> element_source(const ThunkContext& context) const = 0;
 };
 
-/// A base, beside Op, of ops that may read their one input from an ElementSource.
+/// Second base class, beside Op, of ops that may read their one input from an ElementSource.
 class SW_API ElementConsumer {
  public:
   virtual ~ElementConsumer();
-  /// The op that computes the output of `node`, a node of this op, from the inputs of the op
-  /// `elements`, a ElementProducer; null where the node needs its input in memory.
+  /// The op that replaces `node`, a node of this op, and the node of `elements`, an
+  /// ElementProducer, that computes its input: it has the inputs of the latter and the output of
+  /// the former. Null where the node needs its input in memory.
   virtual Ref<const Op> reading(Ref<const Op> elements, const Apply& node) const = 0;
 };
 

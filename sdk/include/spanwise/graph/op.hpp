@@ -65,10 +65,11 @@ class SW_API ThunkContext {
   Device device() const noexcept { return device_; }
   const Ref<Cell>& input(int i) const { return inputs_.at(static_cast<std::size_t>(i)); }
   const Ref<Cell>& output(int i) const { return outputs_.at(static_cast<std::size_t>(i)); }
-  /// The cells of the inputs from number `first` on, and of all outputs.
+  /// The cells of the inputs from number `first` on.
   std::vector<Ref<Cell>> inputs(int first = 0) const {
     return {inputs_.begin() + first, inputs_.end()};
   }
+  /// The cells of all outputs.
   const std::vector<Ref<Cell>>& outputs() const noexcept { return outputs_; }
   /// False where the output, or a view of it, is returned by the function, so each call needs a new
   /// buffer. The runtime empties such a cell between calls: a thunk that reuses whatever array it
@@ -115,14 +116,18 @@ class SW_API Op : public RefCounted {
   /// Makes a node that applies the op to `inputs`. Throws GraphError or DTypeError saying which
   /// input is wrong and what was expected.
   virtual Ref<Apply> make_node(std::span<const Variable> inputs) const = 0;
+  /// Makes the computation of one node; called once when a function is compiled. Errors are
+  /// rethrown with a note that names the node.
   virtual std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const = 0;
   /// True for an op of the same class with the same properties. The default compares identity.
   virtual bool equals(const Op& other) const { return this == &other; }
   virtual std::size_t hash() const { return std::hash<const void*>()(this); }
+  /// The outputs that may be views of inputs.
   virtual AliasMap view_map() const { return {}; }
-  /// The runtime runs a node that overwrites an input after all other readers of the input. The
-  /// node gets a copy where the input is, or is a view of, a function output, a constant, a shared
-  /// variable, or a function input that is not in FunctionOptions::mutable_inputs.
+  /// The outputs that are computed in the memory of inputs. The runtime runs a node that overwrites
+  /// an input after all other readers of the input. The node gets a copy where the input is, or is
+  /// a view of, a function output, a constant, a shared variable, or a function input that is not
+  /// in FunctionOptions::mutable_inputs.
   virtual AliasMap destroy_map() const { return {}; }
   /// The variant of this op of which one output, or one more output, may overwrite input `input`,
   /// for the rewrite "inplace"; null where there is none. Where the input array is unsuitable at

@@ -22,7 +22,7 @@ struct RewriteGraph {
   std::unordered_set<Variable> inputs;  ///< of the function; their owners are not part of the graph
   /// Inputs that the function may overwrite.
   std::unordered_set<Variable> mutable_inputs;
-  Device device;  ///< the function's: of nodes whose types specify no device
+  Device device;  ///< the function's device, where nodes run whose types specify none
   /// True once config "rewrite_seconds" have passed: the rewrite then returns without further
   /// changes.
   std::function<bool()> is_late;
@@ -61,7 +61,7 @@ struct NodeRewrite {
   /// are known, or nothing if the node stays. A replacement that is computed by a new node is
   /// rewritten again; the nodes before it, which may include `node` itself, are not.
   std::function<std::vector<Variable>(const Apply& node)> apply{};
-  /// In the place of `apply`, for a rewrite that depends on more than the node.
+  /// Instead of `apply`, for a rewrite that depends on more than the node.
   std::function<std::vector<Variable>(const Apply& node, const NodeSurroundings& around)>
       apply_within{};
 };

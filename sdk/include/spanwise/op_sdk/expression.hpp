@@ -75,20 +75,18 @@ SW_API Variable broadcast_like(const Variable& x, const Variable& like);
 SW_API Variable reshape_like(const Variable& x, const Variable& like);
 /// Zeros of the shape and dtype of `like`.
 SW_API Variable zeros_like(const Variable& like);
-/// What determines an extent of a variable: a fixed number, the extent of axis `axis` of `of`, or
-/// the value of `of`.
+/// What determines an extent of a variable: a fixed number, the extent of axis `axis` of
+/// `variable`, or the value of `variable`.
 struct ExtentOrigin {
   std::int64_t fixed = TensorType::any;
-  Variable of;
+  Variable variable;
   int axis = ExtentSource::value;
   friend bool operator==(const ExtentOrigin&, const ExtentOrigin&) = default;
 };
 /// Follows Op::extent_sources from axis `axis` of `x` as far as possible.
 SW_API ExtentOrigin extent_origin(const Variable& x, int axis);
-/// {of = y, axis = k} for `x` = y.shape[k]; nullopt for other variables.
+/// {variable = y, axis = k} for `x` = y.shape[k]; nullopt for other variables.
 SW_API std::optional<ExtentOrigin> item_of_shape(const Variable& x);
-/// extent_origin() of the extent that y.shape[k] reads; nullopt for other variables.
-SW_API std::optional<ExtentOrigin> origin_of_item(const Variable& x);
 /// Whether the shapes are equal at each call, as far as the origins of their extents show.
 SW_API bool have_equal_shapes(const Variable& a, const Variable& b);
 
@@ -96,7 +94,7 @@ SW_API bool have_equal_shapes(const Variable& a, const Variable& b);
 /// and computed without `x` where the ops allow (Op::extent_sources).
 SW_API Variable extent(const Variable& x, int axis);
 SW_API Variable extent(const ExtentOrigin& origin);
-/// The same, also by Op::inferred_extent(): without computing `x` wherever possible.
+/// As extent(x, axis), but also by Op::inferred_extent(): without computing `x` wherever possible.
 SW_API Variable inferred_extent(const Variable& x, int axis);
 /// Whether `x` is an input or a constant, or a view of one.
 SW_API bool is_view_of_leaf(Variable x);

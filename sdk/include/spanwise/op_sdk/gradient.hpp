@@ -11,12 +11,12 @@
 
 namespace spanwise {
 
-/// What gradients() gives for a variable on which the cost does not depend.
+/// What gradients() does for a variable on which the cost does not depend.
 enum class DisconnectedInput {
-  raise,         ///< GraphError
-  warn,          ///< zeros, with a warning
-  zeros,         ///< zeros of the variable's shape
-  null_variable  ///< a null Variable
+  raise,         ///< throws GraphError
+  warn,          ///< returns zeros, with a warning
+  zeros,         ///< returns zeros of the variable's shape
+  null_variable  ///< returns a null Variable
 };
 
 struct GradientOptions {

@@ -39,6 +39,7 @@ template <class T>
 constexpr sw_dtype dtype_of() {
   static_assert(std::is_arithmetic_v<T> || is_complex<T>,
                 "expected bool, an integer, float, double or std::complex of these");
+  // As sw_dtype::code.
   constexpr int code = std::is_same_v<T, bool>       ? 6
                        : is_complex<T>               ? 5
                        : std::is_floating_point_v<T> ? 2
@@ -107,7 +108,7 @@ struct HostView {
 
   template <class... Index>
   T& operator()(Index... index) const {
-    static_assert(sizeof...(Index) == N, "give one index an axis");
+    static_assert(sizeof...(Index) == N, "expected one index per axis");
     int axis = 0;
     std::int64_t offset = 0;
     ((offset += static_cast<std::int64_t>(index) * strides[axis++]), ...);
@@ -157,8 +158,8 @@ class Array {
   template <class T, int N>
   HostView<T, N> view() const {
     expect_rank(rank(), N, "an array");
-    if (array_->device.kind != 1)
-      throw Error(SW_DEVICE_ERROR, "an array: expected memory of the CPU, to read it here");
+    if (array_->device.kind != 1)  // as sw_device::kind: no memory of the CPU
+      throw Error(SW_DEVICE_ERROR, "an array: expected memory of the CPU, got memory of a GPU");
     return {data<T>(), array_->shape, array_->strides};
   }
 

@@ -98,7 +98,7 @@ class Run {
     return false;
   }
   sw_device device() const noexcept { return run_->device; }
-  bool on_gpu() const noexcept { return run_->device.kind != 1; }
+  bool on_gpu() const noexcept { return run_->device.kind != 1; }  // 1: the CPU
   /// The CUstream to queue work on; null on the CPU.
   void* stream() const noexcept { return run_->stream; }
   sw_call* call() const noexcept { return run_->call; }
@@ -159,13 +159,13 @@ class Kernel {
   /// Queues the kernel on run.stream(). Arguments are arrays of this run (in C order for a pointer,
   /// with any strides for a spanwise::View<T, N>), numbers, and structs by value.
   template <class... Arguments>
-  void launch(const Run& run, const Launch& size, const Arguments&... arguments) const {
+  void launch(const Run& run, const Launch& config, const Arguments&... arguments) const {
     const sw_argument list[] = {argument(arguments)...};
-    const auto &grid = size.grid, &block = size.block;
+    const auto &grid = config.grid, &block = config.block;
     const sw_launch launch{sizeof(sw_launch),
                            {grid[0], grid[1], grid[2]},
                            {block[0], block[1], block[2]},
-                           size.shared_bytes};
+                           config.shared_bytes};
     check_host(host->launch(run.call(), kernel(run.call(), run.device()), &launch, list,
                             static_cast<std::int32_t>(sizeof...(arguments))));
   }
@@ -187,24 +187,24 @@ class Kernel {
 
   template <class T>
   static sw_argument argument(const T& value) {
-    sw_argument made{};
+    sw_argument argument{};
     if constexpr (std::is_same_v<T, Array>) {
-      made.kind = SW_ARRAY_ARGUMENT;
-      made.as.array = &value.c_array();
+      argument.kind = SW_ARRAY_ARGUMENT;
+      argument.as.array = &value.c_array();
     } else if constexpr (std::is_integral_v<T>) {
-      made.kind = SW_INT_ARGUMENT;
-      made.as.integer = static_cast<std::int64_t>(value);
+      argument.kind = SW_INT_ARGUMENT;
+      argument.as.integer = static_cast<std::int64_t>(value);
     } else if constexpr (std::is_floating_point_v<T>) {
-      made.kind = SW_REAL_ARGUMENT;
-      made.as.real = static_cast<double>(value);
+      argument.kind = SW_REAL_ARGUMENT;
+      argument.as.real = static_cast<double>(value);
     } else {
       static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>,
                     "expected an Array, a number or a struct by value");
-      made.kind = SW_BYTES_ARGUMENT;
-      made.as.bytes = &value;
-      made.byte_count = sizeof(T);
+      argument.kind = SW_BYTES_ARGUMENT;
+      argument.as.bytes = &value;
+      argument.byte_count = sizeof(T);
     }
-    return made;
+    return argument;
   }
 
   sw_compiled_kernel* find(sw_device device) const {
@@ -226,12 +226,12 @@ class Kernel {
                                   options.data(), static_cast<std::int32_t>(options.size())};
     sw_compiled_kernel* compiled = nullptr;
     check_host(host->compile(call, &source, &compiled));
-    std::unique_ptr<sw_compiled_kernel, decltype(host->release_kernel)> made(compiled,
-                                                                             host->release_kernel);
+    std::unique_ptr<sw_compiled_kernel, decltype(host->release_kernel)> owner(compiled,
+                                                                              host->release_kernel);
     const std::lock_guard lock(mutex_);
     if (sw_compiled_kernel* cached = find(device)) return cached;  // another thread was faster
-    compiled_.push_back({device, made.get()});
-    return made.release();
+    compiled_.push_back({device, owner.get()});
+    return owner.release();
   }
 
   std::string source_, name_;

@@ -85,7 +85,7 @@ Variable shape_stand_in(const Variable& x) {
   const Variable element = Variable::constant(full(Shape{1}, Scalar(0), int64, cpu));
   Variable view = with_shape_of("broadcast_to", element, x, &inferred_extent);
   for (const Variable& own : view.owner()->inputs())
-    if (const auto item = item_of_shape(own); item && item->of == x) return {};
+    if (const auto item = item_of_shape(own); item && item->variable == x) return {};
   return view;
 }
 

@@ -9,14 +9,14 @@
 namespace spanwise::expression {
 namespace {
 
-// k of x[k], for a k that is written in the op.
+// k of x[k], for a k that is a property of the op, not an input.
 std::optional<int> index_of_item(const Apply& subtensor) {
   const OpProperties& properties = subtensor.op().recipe()->properties;
   const auto index = properties.find("index");
   if (index == properties.end() || subtensor.inputs().size() != 1) return {};
-  const auto* written = std::get_if<std::string>(&index->second);
-  if (written == nullptr) return {};
-  std::optional<int> k = number_in(*written);
+  const auto* index_text = std::get_if<std::string>(&index->second);
+  if (index_text == nullptr) return {};
+  std::optional<int> k = number_in(*index_text);
   const auto extent = static_cast<int>(subtensor.inputs()[0].type().shape()[0]);
   if (k && *k < 0) *k += extent;
   return k >= 0 && k < extent ? k : std::nullopt;
@@ -24,30 +24,30 @@ std::optional<int> index_of_item(const Apply& subtensor) {
 
 using Origins = std::vector<ExtentOrigin>;
 
-// An extent that is the value of `x`: often itself the extent of another variable.
+// The origin of an extent that is the value of `x`, which often is the extent of another variable.
 ExtentOrigin origin_of_value(const Variable& x) {
-  if (const auto origin = origin_of_item(x)) return *origin;
+  if (const auto item = item_of_shape(x)) return extent_origin(item->variable, item->axis);
   if (const std::optional<double> number = constant_number(x))
-    return {.fixed = static_cast<std::int64_t>(*number), .of = {}};
-  return {.of = x};
+    return {.fixed = static_cast<std::int64_t>(*number), .variable = {}};
+  return {.variable = x};
 }
 
 /// One search for the origins of an extent: several where the extents of operands broadcast.
 class OriginSearch {
  public:
-  Origins of(Variable from, int axis) {
+  Origins find(Variable from, int axis) {
     for (;;) {
       const std::int64_t extent = from.type().shape()[axis];
-      if (extent != TensorType::any) return {{.fixed = extent, .of = {}}};
+      if (extent != TensorType::any) return {{.fixed = extent, .variable = {}}};
       const Apply* node = from.owner();
-      if (node == nullptr || --max_visits_ < 0) return {{.of = from, .axis = axis}};
+      if (node == nullptr || --max_visits_ < 0) return {{.variable = from, .axis = axis}};
       const std::vector<ExtentSource> sources =
           node->op().extent_sources(*node, from.index(), axis);
       if (sources.size() > 1) {
-        Origins origins = of_all(*node, sources);
-        return origins.empty() ? Origins{{.of = from, .axis = axis}} : origins;
+        Origins origins = find_all(*node, sources);
+        return origins.empty() ? Origins{{.variable = from, .axis = axis}} : origins;
       }
-      if (sources.empty()) return {{.of = from, .axis = axis}};
+      if (sources.empty()) return {{.variable = from, .axis = axis}};
       from = node->inputs()[static_cast<std::size_t>(sources[0].input)];
       if (sources[0].axis == ExtentSource::value) return {origin_of_value(from)};
       axis = sources[0].axis;
@@ -56,46 +56,47 @@ class OriginSearch {
 
  private:
   // Each origin once, without those that are 1; none where there are too many.
-  Origins of_all(const Apply& node, const std::vector<ExtentSource>& sources) {
+  Origins find_all(const Apply& node, const std::vector<ExtentSource>& sources) {
     constexpr std::size_t max_origins = 4;
     Origins all;
     for (const ExtentSource& source : sources)
       for (const ExtentOrigin& origin :
-           of(node.inputs()[static_cast<std::size_t>(source.input)], source.axis))
+           find(node.inputs()[static_cast<std::size_t>(source.input)], source.axis))
         if (origin.fixed != 1 && std::ranges::find(all, origin) == all.end()) all.push_back(origin);
     return all.size() > max_origins ? Origins() : all;
   }
 
-  // Bounds the work and the recursion where many operands are broadcast.
+  // The number of nodes that the search may still visit: bounds it where many operands broadcast.
   int max_visits_ = 100;
 };
 
-// Where the extents of operands broadcast, they give it together.
-Variable extent_by(Variable (*of)(const ExtentOrigin&), const Variable& x, int axis) {
-  const Origins origins = OriginSearch().of(x, axis);
-  Variable result = of(origins[0]);
+// The extent, by `extent_of` each of its origins: of several, which broadcast, the first that is
+// not 1.
+Variable extent_by(Variable (*extent_of)(const ExtentOrigin&), const Variable& x, int axis) {
+  const Origins origins = OriginSearch().find(x, axis);
+  Variable result = extent_of(origins[0]);
   for (std::size_t i = 1; i < origins.size(); ++i) {
     const Variable is_one = call("equal", result, number_like(1, result));
-    result = call("where", is_one, of(origins[i]), result);
+    result = call("where", is_one, extent_of(origins[i]), result);
   }
   return result;
 }
 
-// By Op::inferred_extent(), which may ask for extents again: bounds the work where operands are
-// shared.
+// The extent by Op::inferred_extent(), which may call expression::inferred_extent() again, once for
+// each path to an operand: `max_calls` bounds the work where many nodes share operands.
 Variable inferred(const ExtentOrigin& origin) {
   constexpr int max_calls = 100;
   thread_local int depth = 0, calls = 0;
-  const bool is_extent = origin.axis != ExtentSource::value && !is_view_of_leaf(origin.of);
+  const bool is_extent = origin.axis != ExtentSource::value && !is_view_of_leaf(origin.variable);
   if (depth == 0) calls = 0;
   if (!is_extent || ++calls > max_calls) return extent(origin);
   struct Level {
     Level() { ++depth; }
     ~Level() { --depth; }
   } level;
-  const Apply& node = *origin.of.owner();
-  const Variable found = node.op().inferred_extent(node, origin.of.index(), origin.axis);
-  return found ? found : extent(origin);
+  const Apply& node = *origin.variable.owner();
+  const Variable result = node.op().inferred_extent(node, origin.variable.index(), origin.axis);
+  return result ? result : extent(origin);
 }
 
 bool have_equal_members(const Origins& a, const Origins& b) {
@@ -121,18 +122,12 @@ std::optional<ExtentOrigin> item_of_shape(const Variable& x) {
   const Apply* shape = item == nullptr ? nullptr : node_of(item->inputs()[0], "shape");
   const std::optional<int> axis = shape == nullptr ? std::nullopt : index_of_item(*item);
   if (!axis) return {};
-  return ExtentOrigin{.of = shape->inputs()[0], .axis = *axis};
-}
-
-std::optional<ExtentOrigin> origin_of_item(const Variable& x) {
-  const auto item = item_of_shape(x);
-  if (!item) return {};
-  return extent_origin(item->of, item->axis);
+  return ExtentOrigin{.variable = shape->inputs()[0], .axis = *axis};
 }
 
 ExtentOrigin extent_origin(const Variable& x, int axis) {
-  const Origins origins = OriginSearch().of(x, axis);
-  return origins.size() == 1 ? origins[0] : ExtentOrigin{.of = x, .axis = axis};
+  const Origins origins = OriginSearch().find(x, axis);
+  return origins.size() == 1 ? origins[0] : ExtentOrigin{.variable = x, .axis = axis};
 }
 
 bool have_equal_shapes(const Variable& a, const Variable& b) {
@@ -140,15 +135,16 @@ bool have_equal_shapes(const Variable& a, const Variable& b) {
   const int rank = a.type().rank();
   if (rank != b.type().rank()) return false;
   for (int axis = 0; axis < rank; ++axis)
-    if (!have_equal_members(OriginSearch().of(a, axis), OriginSearch().of(b, axis))) return false;
+    if (!have_equal_members(OriginSearch().find(a, axis), OriginSearch().find(b, axis)))
+      return false;
   return true;
 }
 
 Variable extent(const ExtentOrigin& origin) {
   if (origin.fixed != TensorType::any)
     return Variable::constant(full(Shape{}, Scalar(origin.fixed), int64, cpu));
-  if (origin.axis == ExtentSource::value) return cast(origin.of, int64);
-  return apply("subtensor", {call("shape", origin.of)}, {{"index", text(origin.axis)}});
+  if (origin.axis == ExtentSource::value) return cast(origin.variable, int64);
+  return apply("subtensor", {call("shape", origin.variable)}, {{"index", text(origin.axis)}});
 }
 
 Variable extent(const Variable& x, int axis) { return extent_by(&extent, x, axis); }

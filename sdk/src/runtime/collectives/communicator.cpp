@@ -36,8 +36,8 @@ std::string Communicator::failure() const {
   return failure_;
 }
 
-Communicator::Last Communicator::describe(Collective op, const Array& source,
-                                          const CollectiveOptions& options) const {
+Communicator::CallDescription Communicator::describe(Collective op, const Array& source,
+                                                     const CollectiveOptions& options) const {
   return {op,
           options.reduction,
           options.peer,
@@ -47,7 +47,7 @@ Communicator::Last Communicator::describe(Collective op, const Array& source,
           std::string(options.label)};
 }
 
-std::string Communicator::text_of(const Last& call) const {
+std::string Communicator::text_of(const CallDescription& call) const {
   using runtime::has_root, runtime::is_message, runtime::reduces;
   if (call.op == Collective::barrier) return "barrier";
   std::string all(name_of(call.op));
@@ -191,7 +191,7 @@ void Communicator::agree(std::span<const Pending> calls) {
   if (!monitor_ || size() == 1) return;
   std::vector<CommunicatorMonitor::Item> items;
   for (const Pending& pending : calls) {
-    const Last& call = pending.description;
+    const CallDescription& call = pending.description;
     if (options_.checked_calls >= 0 && call.number >= options_.checked_calls) continue;
     if (pending.message < 0) {
       items.push_back({text("call ", call.number), {}, text_of(call)});

@@ -10,7 +10,7 @@ namespace spanwise {
 /// A call whose arrays are packed.
 struct Communicator::Pending {
   CollectiveCall call;
-  Last description;
+  CallDescription description;
   Array result{};            ///< where the caller expects the elements
   bool copies_back = false;  ///< the engine writes to call.target, which is copied to `result`
   bool overlap = false;

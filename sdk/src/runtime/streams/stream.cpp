@@ -63,7 +63,7 @@ Stream Stream::foreign(Device device, std::uintptr_t handle) {
   check_foreign_stream(device, handle);
   Stream stream(runtime::backend_for(device).foreign_stream(device.ordinal(), handle));
   if (may_be_destroyed(handle))
-    stream.use_ = make_ref<ForeignUse>(Ref<StreamState>(&stream.state()));
+    stream.foreign_use_ = make_ref<ForeignUse>(Ref<StreamState>(&stream.state()));
   return stream;
 }
 
