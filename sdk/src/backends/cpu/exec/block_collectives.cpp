@@ -8,7 +8,7 @@
 namespace spanwise::cpu_backend {
 
 void BlockRunner::begin_barrier(int op, int line) {
-  if (!running_) fail_hidden("a barrier", line);
+  if (!running_) fail_undetected("a barrier", line);
   barrier_op_ = op;
   barrier_line_ = line;
   votes_ = 0;
@@ -43,37 +43,38 @@ void BlockRunner::release_barrier() {
   ++generation_;
 }
 
-std::uint64_t BlockRunner::warp(int op, unsigned mask, std::uint64_t value, int source_lane,
-                                int width, int line) {
+unsigned long long BlockRunner::warp(int op, unsigned mask, unsigned long long value, int lane,
+                                     int width, int line) {
   const unsigned me = current_, bit = 1u << me % 32;
   Warp& warp = warps_[me / 32];
   Warp::Group* group = &warp.groups[0];
-  const bool joins_the_only_one = warp.group_count == 1 && group->mask == mask && group->op == op;
-  if (!joins_the_only_one || (mask & bit) == 0) [[unlikely]]
+  const bool joins_only_group = warp.group_count == 1 && group->mask == mask && group->op == op;
+  if (!joins_only_group || (mask & bit) == 0) [[unlikely]]
     group = &join_group(warp, op, mask, line);
   group->arrived |= bit;
   // Member by member: copying a temporary struct would load it right after it was stored in pieces.
-  Posted& posted = posted_[me];
-  posted.value = value;
-  posted.lane = source_lane;
-  posted.width = width;
-  posted.line = line;
-  if (complete(warp, *group)) {
-    deliver(me / 32, *group);
-    return posted_[me].result;
+  LaneCall& call = calls_[me];
+  call.value = value;
+  call.lane = lane;
+  call.width = width;
+  call.line = line;
+  if (is_complete(warp, *group)) {
+    complete_group(me / 32, *group);
+    return calls_[me].result;
   }
   Thread& thread = threads_[me];
-  thread.state = in_warp;
+  thread.state = in_collective;
   const unsigned next = after(me);
-  if (next / 32 == me / 32 && threads_[next].state == ready && !careful_)
-    go_on_with(thread, next, threads_[next]);
+  if (next / 32 == me / 32 && threads_[next].state == ready && !checks_stacks_)
+    resume(thread, next, threads_[next]);
   else
-    wait_in_warp();
-  return posted_[me].result;
+    wait_in_collective();
+  return calls_[me].result;
 }
 
+// The group of the collectives of `warp` that the running lane takes part in by a call.
 Warp::Group& BlockRunner::join_group(Warp& warp, int op, unsigned mask, int line) {
-  if (!running_) fail_hidden("a warp collective", line);
+  if (!running_) fail_undetected("a warp collective", line);
   if ((mask >> current_ % 32 & 1u) == 0)
     fail([&] {
       return text(thread_label(current_), " calls ", warp_op_name(op), " in line ", line,
@@ -91,69 +92,67 @@ Warp::Group& BlockRunner::join_group(Warp& warp, int op, unsigned mask, int line
   return *group;
 }
 
-bool BlockRunner::complete(const Warp& warp, const Warp::Group& group) {
+bool BlockRunner::is_complete(const Warp& warp, const Warp::Group& group) {
   return (group.arrived & warp.alive) == (group.mask & warp.alive);
 }
 
 // Continues with lanes of the same warp first, so that the collective completes soon and few stacks
 // are used meanwhile.
-void BlockRunner::wait_in_warp() {
+void BlockRunner::wait_in_collective() {
   const unsigned base = current_ / 32 * 32;
   const unsigned lanes = count_ - base < 32 ? count_ - base : 32;
   for (unsigned n = 1, lane = current_ - base; n < lanes; ++n) {
     lane = reverse_ ? (lane == 0 ? lanes - 1 : lane - 1) : (lane + 1 == lanes ? 0 : lane + 1);
-    if (runnable(threads_[base + lane].state)) return leave_for(base + lane);
+    if (is_runnable(threads_[base + lane].state)) return suspend_for(base + lane);
   }
   wait();
 }
 
-void BlockRunner::deliver(unsigned warp, Warp::Group& group) {
+void BlockRunner::complete_group(unsigned warp, Warp::Group& group) {
   if (check_ != nullptr) [[unlikely]]
     check_collective(warp, group);
-  combine(group, &posted_[warp * 32], check_ != nullptr ? check_->poison() : -1);
+  combine(group, &calls_[warp * 32], check_ != nullptr ? check_->poison() : -1);
   for_each_lane(group.arrived, [&](unsigned lane) {
     Thread& thread = threads_[warp * 32 + lane];
-    if (thread.state == in_warp) thread.state = ready;
+    if (thread.state == in_collective) thread.state = ready;
   });
   warps_[warp].remove(group);
 }
 
-// Completes the collectives that were only waiting for a lane that has ended.
+// Completes the collectives that lacked only a lane that has ended.
 void BlockRunner::release_groups(unsigned warp) {
   Warp& lanes = warps_[warp];
   for (int i = lanes.group_count - 1; i >= 0; --i)
-    if (complete(lanes, lanes.groups[i])) deliver(warp, lanes.groups[i]);
+    if (is_complete(lanes, lanes.groups[i])) complete_group(warp, lanes.groups[i]);
 }
 
 unsigned BlockRunner::active_mask(int line) {
-  if (!running_) fail_hidden("__activemask()", line);
+  if (!running_) fail_undetected("__activemask()", line);
   const unsigned me = current_;
-  posted_[me].line = line;
+  calls_[me].line = line;
   threads_[me].state = converging;
-  wait_in_warp();
-  return static_cast<unsigned>(posted_[me].result);
+  wait_in_collective();
+  return static_cast<unsigned>(calls_[me].result);
 }
 
 // Called if no thread is runnable: the lanes of a warp that wait at the same __activemask() have
 // converged there. Makes them runnable and returns whether there were any.
-bool BlockRunner::release_converged() {
-  bool any = false;
+bool BlockRunner::try_release_converged() {
+  bool has_released = false;
   for (unsigned t = 0; t < count_; ++t) {
     if (threads_[t].state != converging) continue;
     unsigned lanes = 0;
     const unsigned base = t / 32 * 32;
-    const auto stands_here = [&](unsigned other) {
-      return threads_[other].state == converging && posted_[other].line == posted_[t].line;
-    };
-    for (unsigned other = base; other < base + 32 && other < count_; ++other)
-      if (stands_here(other)) lanes |= 1u << (other - base);
+    for (unsigned peer = base; peer < base + 32 && peer < count_; ++peer)
+      if (threads_[peer].state == converging && calls_[peer].line == calls_[t].line)
+        lanes |= 1u << (peer - base);
     for_each_lane(lanes, [&](unsigned lane) {
-      posted_[base + lane].result = lanes;
+      calls_[base + lane].result = lanes;
       threads_[base + lane].state = ready;
     });
-    any = true;
+    has_released = true;
   }
-  return any;
+  return has_released;
 }
 
 }  // namespace spanwise::cpu_backend

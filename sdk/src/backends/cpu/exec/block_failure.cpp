@@ -30,21 +30,17 @@ std::string barrier_name(int op) {
 }  // namespace
 
 // Switches to the worker's own stack first, because longjmp to escape() must stay within one stack.
-void BlockRunner::abandon() {
-  const bool already_left = std::exchange(aborting_, running_);
-  if (!running_ || already_left || threads_[current_].fiber == 0) std::longjmp(escape_, 1);
-  const auto is_main = [](const auto& x) { return x.fiber == 0; };
-  StackPointer main = nullptr;
-  if (const auto found = std::ranges::find_if(parked_, is_main); found != parked_.end()) {
-    main = found->stack;
-  } else {
-    const auto suspended = std::find_if(
-        threads_.begin(), threads_.begin() + static_cast<std::ptrdiff_t>(count_),
-        [&](const Thread& t) { return t.state != unstarted && t.state != ended && t.fiber == 0; });
-    main = suspended->stack;
-  }
-  StackPointer nowhere;
-  watch_.switch_to(&nowhere, main, 0);
+void BlockRunner::leave_kernel() {
+  const bool was_aborting = std::exchange(is_aborting_, running_);
+  if (!running_ || was_aborting || threads_[current_].fiber == 0) std::longjmp(escape_, 1);
+  StackPointer own = nullptr;  // parked, or of a suspended thread
+  for (const SuspendedFiber& parked : parked_)
+    if (parked.fiber == 0) own = parked.stack;
+  for (unsigned t = 0; own == nullptr; ++t)
+    if (threads_[t].state != unstarted && threads_[t].state != ended && threads_[t].fiber == 0)
+      own = threads_[t].stack;
+  StackPointer unused;
+  watch_.switch_to(&unused, own, 0);
   std::abort();  // not reached
 }
 
@@ -52,59 +48,61 @@ std::string BlockRunner::thread_label(unsigned thread) const {
   return thread_text(coordinates_[thread], block_index_);
 }
 
-std::string BlockRunner::waiting_for(unsigned thread) const {
-  const Posted& posted = posted_[thread];
-  if (threads_[thread].state == converging) return text("__activemask() in line ", posted.line);
-  if (threads_[thread].state != in_warp)
+// "__syncthreads() in line 12".
+std::string BlockRunner::awaited_call(unsigned thread) const {
+  const LaneCall& call = calls_[thread];
+  if (threads_[thread].state == converging) return text("__activemask() in line ", call.line);
+  if (threads_[thread].state != in_collective)
     return text(barrier_name(barrier_op_), " in line ", barrier_line_);
   const Warp& warp = warps_[thread / 32];
   for (int i = 0; i < warp.group_count; ++i) {
     const Warp::Group& group = warp.groups[i];
     if ((group.arrived >> thread % 32 & 1u) != 0)
-      return text(warp_op_name(group.op), " in line ", posted.line, " with the mask ",
+      return text(warp_op_name(group.op), " in line ", call.line, " with the mask ",
                   mask_text(group.mask));
   }
   return "a warp collective";
 }
 
-std::string BlockRunner::divergence(int op, int line) const {
+std::string BlockRunner::divergence_message(int op, int line) const {
   unsigned waiting = 0;
   while (threads_[waiting].state != generation_) ++waiting;
   return text("threads of one block are at different barriers: ", thread_label(current_), " at ",
               barrier_name(op), " in line ", line, ", thread ", extent_text(coordinates_[waiting]),
-              " at ", waiting_for(waiting),
+              " at ", awaited_call(waiting),
               ". Every thread of a block that has not returned must reach the same barrier");
 }
 
 void BlockRunner::fail_divergence(int op, int line) {
-  fail([&] { return divergence(op, line); });
+  fail([&] { return divergence_message(op, line); });
 }
 
-std::string BlockRunner::standstill() const {
-  std::map<std::string, std::pair<unsigned, int>> places;  // -> example thread, their number
+std::string BlockRunner::deadlock_message() const {
+  // Call -> a thread that waits at it, and the number of such threads.
+  std::map<std::string, std::pair<unsigned, int>> calls;
   for (unsigned t = 0; t < count_; ++t) {
     if (threads_[t].state == ended || threads_[t].state == unstarted) continue;
-    auto& [example, count] = places.try_emplace(waiting_for(t), t, 0).first->second;
+    auto& [example, count] = calls.try_emplace(awaited_call(t), t, 0).first->second;
     ++count;
   }
   std::string list;
-  for (const auto& [what, threads] : places)
-    list += text(list.empty() ? "" : "; ", thread_label(threads.first), " waits at ", what, " (",
+  for (const auto& [call, threads] : calls)
+    list += text(list.empty() ? "" : "; ", thread_label(threads.first), " waits at ", call, " (",
                  threads.second, threads.second == 1 ? " thread)" : " threads)");
   return text("threads of one block wait for one another for ever: ", list,
               ". Every lane of a mask, and every thread of a block, must reach the same call");
 }
 
-void BlockRunner::fail_standstill() {
-  fail([&] { return standstill(); });
+void BlockRunner::fail_deadlock() {
+  fail([&] { return deadlock_message(); });
 }
 
-// The threads of a kernel without barriers in its source run as a loop, in which threads cannot
-// wait.
-void BlockRunner::fail_hidden(const char* what, int line) {
+// The threads of a kernel that has no barrier, as far as its source shows, run as a loop, in which
+// they cannot wait.
+void BlockRunner::fail_undetected(const char* call, int line) {
   fail([&] {
     return text(
-        what, " in line ", line,
+        call, " in line ", line,
         " is reached by a way that the source does not show, such as a name that a macro pastes "
         "together. Call it by its name");
   });
@@ -113,16 +111,16 @@ void BlockRunner::fail_hidden(const char* what, int line) {
 // Threads of one kernel need similar amounts of stack, so checking a few is enough.
 void BlockRunner::check_stacks() {
   for (int n = std::min(fibers_, 8); n > 0; --n) {
-    checked_stacks_ = checked_stacks_ + 1 < fibers_ ? checked_stacks_ + 1 : 0;
-    check_stack(checked_stacks_ + 1);
+    last_checked_stack_ = last_checked_stack_ % fibers_ + 1;
+    check_stack(last_checked_stack_);
   }
 }
 
-// The system guards the worker's own stack, fiber 0.
+// The system guards the worker's own stack, fiber 0, by an inaccessible page.
 void BlockRunner::check_stack(std::int32_t fiber) {
-  if (fiber == 0 || stacks_.intact(fiber - 1)) return;
+  if (fiber == 0 || stacks_.is_intact(fiber - 1)) return;
   const std::string message = stack_message(fiber);
-  if (!running_) forget_fibers();
+  if (!running_) reset_fibers();
   fail([&] { return message; });
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/exec/block_runner.hpp"
 
-#include <numeric>
+#include <algorithm>
 #include <utility>
 
 #include "backends/cpu/exec/launch_plan.hpp"
@@ -12,11 +12,11 @@ namespace spanwise::cpu_backend {
 
 void BlockRunner::reserve_stack(std::size_t bytes) {
   if (!stacks_.reserve(bytes)) return;
-  careful_ = stacks_.guarded();
-  forget_fibers();
+  checks_stacks_ = stacks_.is_guarded();
+  reset_fibers();
 }
 
-void BlockRunner::forget_fibers() {
+void BlockRunner::reset_fibers() {
   watch_.remove_all(stacks_.region());
   parked_.clear();
   parked_.reserve(FiberStacks::max_stacks + 1);  // switches store to elements, so no reallocation
@@ -25,7 +25,7 @@ void BlockRunner::forget_fibers() {
 
 std::string BlockRunner::take_failure() {
   // After an escape, fibers are suspended within a kernel that has ended.
-  if (std::exchange(aborting_, false)) forget_fibers();
+  if (std::exchange(is_aborting_, false)) reset_fibers();
   running_ = false;
   arrived_ = 0;
   return std::exchange(failure_, {});
@@ -44,22 +44,17 @@ void BlockRunner::run(const sw_range& range, sw_block_function block, sw_thread_
   done_ = false;
   running_ = true;
   start_block();
-  work(0);
+  run_threads(0);
   running_ = false;
   check_stacks();
-  if (check_ != nullptr) require(check_->finish_pending_store());
+  if (check_ != nullptr) fail_unless(check_->finish_pending_store());
 }
 
 void BlockRunner::prepare_block_shape(const sw_extent& block) {
   count_ = block.x * block.y * block.z;
-  first_ = reverse_ ? count_ - 1 : 0;
-  step_ = reverse_ || count_ == 1 ? count_ - 1 : 1;
-  if (shuffle_ != 0 && count_ > 2) {
-    // A step coprime to the number of threads visits every thread.
-    first_ = static_cast<unsigned>(shuffle_ % count_);
-    step_ = static_cast<unsigned>(shuffle_ / count_ % (count_ - 1)) + 1;
-    while (std::gcd(step_, count_) != 1) step_ = step_ % (count_ - 1) + 1;
-  }
+  const IndexOrder order = index_order(count_, reverse_, shuffle_seed_);
+  first_ = static_cast<unsigned>(order.first);
+  step_ = static_cast<unsigned>(order.step);
   if (block.x == shape_.x && block.y == shape_.y && block.z == shape_.z) return;
   shape_ = block;
   coordinates_.clear();
@@ -69,8 +64,8 @@ void BlockRunner::prepare_block_shape(const sw_extent& block) {
 }
 
 void BlockRunner::start_block() {
-  // Threads of different launches never wait for the same barrier, so the numbers may restart at
-  // any block.
+  // No thread waits between blocks, so the numbers of barriers may restart; a block has far fewer
+  // than 2^28 barriers.
   if (generation_ > 0xf0000000u) generation_ = first_generation;
   for (unsigned t = 0; t < count_; ++t) threads_[t].state = unstarted;
   for (unsigned w = 0; w * 32 < count_; ++w) {
@@ -97,38 +92,37 @@ bool BlockRunner::next_block() {
   return true;
 }
 
-// Sets the stack limit and switches. Stacks of known depth need no limit and may be switched
-// without it.
-inline __attribute__((always_inline)) void BlockRunner::go_to(StackPointer* from, StackPointer to,
-                                                              std::int32_t fiber) {
-  if (careful_) set_stack_limit(fiber == 0 ? own_stack().data() : stacks_.low(fiber - 1));
+// Sets the stack limit, which stacks of known depth do not need, and switches.
+inline __attribute__((always_inline)) void BlockRunner::switch_to_fiber(StackPointer* from,
+                                                                        StackPointer to,
+                                                                        std::int32_t fiber) {
+  if (checks_stacks_) set_stack_limit(fiber == 0 ? own_stack().data() : stacks_.low(fiber - 1));
   watch_.switch_to(from, to, fiber);
 }
 
-// Parks this stack and resumes the suspended thread `next` or, if that is `no_thread`, the worker's
-// own stack.
-inline __attribute__((always_inline)) void BlockRunner::park_and_go(std::int32_t fiber,
-                                                                    unsigned next) {
+// Parks the running stack, `fiber`, and resumes the suspended thread `next` or, if that is
+// `no_thread`, the worker's own stack.
+inline __attribute__((always_inline)) void BlockRunner::park_and_resume(std::int32_t fiber,
+                                                                        unsigned next) {
   SuspendedFiber target;
   if (next == no_thread) {
-    std::size_t main = parked_.size();
-    while (parked_[--main].fiber != 0) {
-    }
-    target = parked_[main];
-    parked_.erase(parked_.begin() + static_cast<std::ptrdiff_t>(main));
+    const auto own = std::ranges::find(parked_, 0, &SuspendedFiber::fiber);
+    target = *own;
+    parked_.erase(own);
   } else {
     current_ = next;
     target = {threads_[next].stack, threads_[next].fiber};
     prefetch_stack(threads_[after(next)].stack);
   }
   parked_.push_back({nullptr, fiber});
-  go_to(&parked_.back().stack, target.stack, target.fiber);
+  switch_to_fiber(&parked_.back().stack, target.stack, target.fiber);
 }
 
 inline __attribute__((always_inline)) void BlockRunner::end_thread() {
   threads_[current_].state = ended;
   --live_;
-  if (check_ != nullptr && !returns_hidden_ && !returned_.test(current_)) passed_end_.set(current_);
+  if (check_ != nullptr && !may_hide_returns_ && !returned_.test(current_))
+    passed_end_.set(current_);
   Warp& warp = warps_[current_ / 32];
   warp.alive &= ~(1u << current_ % 32);
   if (warp.group_count > 0) release_groups(current_ / 32);
@@ -138,39 +132,40 @@ inline __attribute__((always_inline)) void BlockRunner::end_thread() {
 void BlockRunner::fiber_entry(void* runner) {
   auto& self = *static_cast<BlockRunner*>(runner);
   self.watch_.entered();
-  self.work(self.threads_[self.current_].fiber);
+  self.run_threads(self.threads_[self.current_].fiber);
 }
 
-// Runs threads on the current stack. Returns when all blocks are done, but only on the worker's own
-// stack; never returns on other stacks.
-void BlockRunner::work(std::int32_t fiber) {
+// Runs threads on the running stack, `fiber`. On the worker's own stack it returns when all blocks
+// are done; on other stacks it never returns.
+void BlockRunner::run_threads(std::int32_t fiber) {
   for (;;) {
     Thread& thread = threads_[current_];
     thread.state = ready;
     thread.fiber = fiber;
-    const sw_extent& at = coordinates_[current_];
-    run_thread_(arguments_, at.x, at.y, at.z);
+    const sw_extent& index = coordinates_[current_];
+    run_thread_(arguments_, index.x, index.y, index.z);
     end_thread();
     if (live_ == 0) {
       if (next_block()) continue;
       if (fiber == 0) return;
       done_ = true;
     }
-    const unsigned next = done_ ? no_thread : find_runnable_or_resolve();
+    const unsigned next = done_ ? no_thread : next_runnable();
     if (next != no_thread && threads_[next].state == unstarted) {
       current_ = next;
       continue;
     }
-    park_and_go(fiber, next);
-    if (aborting_) abandon();
+    park_and_resume(fiber, next);
+    if (is_aborting_) leave_kernel();
     if (done_ && fiber == 0) return;
   }
 }
 
 void BlockRunner::limit_own_stack() const {
-  if (careful_) set_stack_limit(own_stack().data());
+  if (checks_stacks_) set_stack_limit(own_stack().data());
 }
 
+// A stack on which a thread can start.
 BlockRunner::SuspendedFiber BlockRunner::take_fiber() {
   if (!parked_.empty()) {
     const SuspendedFiber fiber = parked_.back();
@@ -184,39 +179,40 @@ BlockRunner::SuspendedFiber BlockRunner::take_fiber() {
 }
 
 // Suspends the running thread and continues with `next`.
-void BlockRunner::leave_for(unsigned next) {
-  Thread& mine = threads_[current_];
-  Thread& other = threads_[next];
-  if (&mine == &other) return;
-  if (careful_) check_stack(mine.fiber);
+void BlockRunner::suspend_for(unsigned next) {
+  Thread& self = threads_[current_];
+  Thread& target = threads_[next];
+  if (&self == &target) return;
+  if (checks_stacks_) check_stack(self.fiber);
   current_ = next;
-  if (other.state == unstarted) {
+  if (target.state == unstarted) {
     const SuspendedFiber fiber = take_fiber();
-    other.state = ready;
-    other.fiber = fiber.fiber;
-    go_to(&mine.stack, fiber.stack, fiber.fiber);
+    target.state = ready;
+    target.fiber = fiber.fiber;
+    switch_to_fiber(&self.stack, fiber.stack, fiber.fiber);
   } else {
-    go_to(&mine.stack, other.stack, other.fiber);
+    switch_to_fiber(&self.stack, target.stack, target.fiber);
   }
-  if (aborting_) [[unlikely]]
-    abandon();
+  if (is_aborting_) [[unlikely]]
+    leave_kernel();
 }
 
-void BlockRunner::wait() { leave_for(find_runnable_or_resolve()); }
+void BlockRunner::wait() { suspend_for(next_runnable()); }
 
 unsigned BlockRunner::find_runnable() const {
   unsigned t = current_;
   for (unsigned n = 0; n < count_; ++n) {
     t = after(t);
-    if (runnable(threads_[t].state)) return t;
+    if (is_runnable(threads_[t].state)) return t;
   }
   return no_thread;
 }
 
-unsigned BlockRunner::find_or_resolve() {
+// next_runnable() where the next thread in order is not runnable.
+unsigned BlockRunner::search_runnable() {
   unsigned next = find_runnable();
-  if (next == no_thread && release_converged()) next = find_runnable();
-  if (next == no_thread) fail_standstill();
+  if (next == no_thread && try_release_converged()) next = find_runnable();
+  if (next == no_thread) fail_deadlock();
   return next;
 }
 

@@ -18,13 +18,14 @@
 
 namespace spanwise::cpu_backend {
 
-/// Runs blocks one after the other on one processor. The threads of a block may wait for one
-/// another.
+/// Runs blocks one after the other in one host thread, the worker. The threads of a block may wait
+/// for one another.
 ///
 /// A thread starts as a plain call on a free stack. If it waits, its stack is suspended and the
 /// next thread gets another one. When a thread ends, its stack runs the next thread that has not
 /// started, of this block or the next, so that a barrier costs one switch per thread, and so does
-/// the end of a block. The worker's own stack is one of the stacks.
+/// the end of a block. A stack for which no thread is left is parked until it is needed again. The
+/// stacks are numbered as fibers: fiber 0 is the worker's own stack, the others are on stacks_.
 ///
 /// As on a GPU since compute capability 7.0, threads that have ended count as arrived at every
 /// barrier and collective. Threads that wait at different barriers, or for one another in a cycle,
@@ -33,14 +34,17 @@ class BlockRunner {
  public:
   /// Makes each thread's stack at least this long. Throws OutOfMemoryError.
   void reserve_stack(std::size_t bytes);
-  void set_reverse(bool reverse) noexcept { reverse_ = reverse; }
-  /// The order of threads: a different one for each seed; with 0 that of set_reverse().
-  void set_shuffle(std::uint64_t seed) noexcept { shuffle_ = seed; }
+  /// The order of threads: ascending or descending, or, for a `seed` other than 0, pseudo-random.
+  void set_thread_order(bool reverse, std::uint64_t seed) noexcept {
+    reverse_ = reverse;
+    shuffle_seed_ = seed;
+  }
   /// Checks the accesses and the barriers of the next runs; null for no checks. With
-  /// `returns_hidden`, a thread that has ended may have left by a return statement of a macro.
-  void set_check(AccessCheck* check, bool returns_hidden) noexcept {
+  /// `may_hide_returns`, a thread that has ended may have left by a return statement of a macro,
+  /// which returns() does not report.
+  void set_check(AccessCheck* check, bool may_hide_returns) noexcept {
     check_ = check;
-    returns_hidden_ = returns_hidden;
+    may_hide_returns_ = may_hide_returns;
   }
   /// The target of fail(): call setjmp on it before run(), on the same stack.
   std::jmp_buf& escape() noexcept { return escape_; }
@@ -49,17 +53,18 @@ class BlockRunner {
   std::string take_failure();
   /// Makes the runner usable again after a signal has ended run().
   void reset_after_signal() {
-    aborting_ = running_;
+    is_aborting_ = running_;
     take_failure();
   }
-  /// Whether threads run under run(), and which one: "thread (1, 0, 0) of block (0, 0, 0)".
+  /// Whether run() is active, and its current thread: "thread (1, 0, 0) of block (0, 0, 0)".
   bool is_running() const noexcept { return running_; }
   std::string running_thread() const { return thread_label(current_); }
 
+  /// sw_runtime::run_blocks.
   void run(const sw_range& range, sw_block_function block, sw_thread_function thread,
            const void* arguments);
 
-  // Called by threads during run(); `line` is in the user's source.
+  // Functions of sw_runtime, called by threads during run(); `line` is in the user's source.
   /// __syncthreads(). The fast path, in which threads run in turn, is inline.
   void barrier(int line) {
     const std::uint32_t generation = generation_;
@@ -67,36 +72,37 @@ class BlockRunner {
     if (barrier_line_ != line || barrier_op_ != sw_barrier_plain) [[unlikely]]
       fail_divergence(sw_barrier_plain, line);
     if (++arrived_ == live_) return release_barrier();
-    Thread& mine = threads_[current_];
-    mine.state = generation;
+    Thread& self = threads_[current_];
+    self.state = generation;
     const unsigned next = after(current_);
-    Thread& other = threads_[next];
+    Thread& target = threads_[next];
     // The fast paths need a thread that waits for an earlier barrier or has not started, and no
     // stack checks.
-    if (careful_) return wait();
-    if (other.state == unstarted && !parked_.empty()) return start(mine, next, other);
-    if (other.state < first_generation || other.state == generation) return wait();
-    go_on_with(mine, next, other);
+    if (checks_stacks_) return wait();
+    if (target.state == unstarted && !parked_.empty()) return start(self, next, target);
+    if (target.state < first_generation || target.state == generation) return wait();
+    resume(self, next, target);
   }
   /// A barrier that combines predicates. `op` is a sw_barrier_op; returns the count, and, or of the
   /// block's predicates.
   int barrier_vote(int op, int predicate, int line);
   /// A collective of the lanes in `mask`; returns the calling lane's result.
-  std::uint64_t warp(int op, unsigned mask, std::uint64_t value, int lane, int width, int line);
+  unsigned long long warp(int op, unsigned mask, unsigned long long value, int lane, int width,
+                          int line);
   unsigned active_mask(int line);
-  // Of checked kernels, see sw_runtime.
-  void access(const void* address, std::uint64_t bytes, int kind, const void* code) {
+  // Of checked kernels.
+  void access(const void* address, unsigned long long bytes, int kind, const void* code) {
     FaultTrap::poll();
     const int fiber = threads_[current_].fiber;
     const bool is_local = fiber > 0 && stacks_.contains(fiber - 1, address);
     if (check_ != nullptr && running_ && !is_local)
-      require(
+      fail_unless(
           check_->access(current_, reinterpret_cast<std::uintptr_t>(address), bytes, kind, code));
   }
   void fence() {
-    if (check_ != nullptr && running_) require(check_->fence(current_));
+    if (check_ != nullptr && running_) fail_unless(check_->fence(current_));
   }
-  void returns() noexcept { returned_.set(current_); }
+  void returns() { returned_.set(current_); }
   /// Sets the stack limit for kernels of unknown stack depth that run on the calling thread's own
   /// stack.
   void limit_own_stack() const;
@@ -109,7 +115,7 @@ class BlockRunner {
   template <class Message>
   [[noreturn]] void fail(const Message& message) {
     failure_ = message();
-    abandon();
+    leave_kernel();
   }
 
  private:
@@ -120,42 +126,44 @@ class BlockRunner {
     std::int32_t fiber;
   };
   // States. A value from first_generation on is the number of the barrier that the thread waits
-  // for; the thread is runnable once the barrier has been released.
-  enum : std::uint32_t { unstarted, ready, in_warp, converging, ended, first_generation };
+  // for; the thread is runnable once the barrier has been released. A thread is `converging` while
+  // it waits at __activemask().
+  enum : std::uint32_t { unstarted, ready, in_collective, converging, ended, first_generation };
   struct SuspendedFiber {
     StackPointer stack;
     std::int32_t fiber;
   };
 
-  bool runnable(std::uint32_t state) const noexcept {
-    // Not in_warp, converging or ended, and not waiting for the current barrier.
-    return state - in_warp > ended - in_warp && state != generation_;
+  bool is_runnable(std::uint32_t state) const noexcept {
+    // Not in_collective, converging or ended, and not waiting for the current barrier.
+    return state - in_collective > ended - in_collective && state != generation_;
   }
   unsigned after(unsigned thread) const noexcept {
     const unsigned next = thread + step_;
     return next >= count_ ? next - count_ : next;
   }
 
-  // Suspends the running thread `mine` and resumes `other`, which is suspended.
-  void go_on_with(Thread& mine, unsigned next, Thread& other) {
+  // Suspends the running thread `self` and resumes thread `next`, `target`, which is suspended.
+  void resume(Thread& self, unsigned next, Thread& target) {
     current_ = next;
     prefetch_stack(threads_[after(next)].stack);
-    watch_.switch_to(&mine.stack, other.stack, other.fiber);
-    if (aborting_) [[unlikely]]
-      abandon();
+    watch_.switch_to(&self.stack, target.stack, target.fiber);
+    if (is_aborting_) [[unlikely]]
+      leave_kernel();
   }
-  // Suspends the running thread `mine` and starts `other` on the stack that was parked last. It is
-  // inline because each function between the kernel and the switch adds a frame to a cold stack.
-  void start(Thread& mine, unsigned next, Thread& other) {
+  // Suspends the running thread `self` and starts thread `next`, `target`, on the stack that was
+  // parked last. Inline because each function between the kernel and the switch adds a frame to a
+  // cold stack.
+  void start(Thread& self, unsigned next, Thread& target) {
     const SuspendedFiber fiber = parked_.back();
     parked_.pop_back();
     if (!parked_.empty()) prefetch_stack(parked_.back().stack);
     current_ = next;
-    other.state = ready;
-    other.fiber = fiber.fiber;
-    watch_.switch_to(&mine.stack, fiber.stack, fiber.fiber);
-    if (aborting_) [[unlikely]]
-      abandon();
+    target.state = ready;
+    target.fiber = fiber.fiber;
+    watch_.switch_to(&self.stack, fiber.stack, fiber.fiber);
+    if (is_aborting_) [[unlikely]]
+      leave_kernel();
   }
   // Prefetches the top of the stack that is resumed after the next one.
   static void prefetch_stack(StackPointer stack) noexcept {
@@ -169,66 +177,68 @@ class BlockRunner {
   void start_block();
   bool next_block();
   static void fiber_entry(void* runner);
-  void work(std::int32_t fiber);
+  void run_threads(std::int32_t fiber);
   void end_thread();
   SuspendedFiber take_fiber();
-  void park_and_go(std::int32_t fiber, unsigned next);
+  void park_and_resume(std::int32_t fiber, unsigned next);
 
   void begin_barrier(int op, int line);
   void release_barrier();
   void wait();
-  void wait_in_warp();
-  void leave_for(unsigned next);
+  void wait_in_collective();
+  void suspend_for(unsigned next);
   unsigned find_runnable() const;
-  unsigned find_runnable_or_resolve() {
+  // The thread to run next. Fails the kernel if no thread can run.
+  unsigned next_runnable() {
     const unsigned next = after(current_);
-    return runnable(threads_[next].state) ? next : find_or_resolve();
+    return is_runnable(threads_[next].state) ? next : search_runnable();
   }
-  unsigned find_or_resolve();
-  bool release_converged();
+  unsigned search_runnable();
+  bool try_release_converged();
   Warp::Group& join_group(Warp& warp, int op, unsigned mask, int line);
-  static bool complete(const Warp& warp, const Warp::Group& group);
-  void deliver(unsigned warp, Warp::Group& group);
+  static bool is_complete(const Warp& warp, const Warp::Group& group);
+  void complete_group(unsigned warp, Warp::Group& group);
   void release_groups(unsigned warp);
 
-  void require(bool passed) {
+  void fail_unless(bool passed) {
     if (!passed) fail([&] { return check_->finding().text; });
   }
   void check_barrier();
   void check_collective(unsigned warp, const Warp::Group& group);
   void start_check();
-  [[noreturn]] void abandon();
+  [[noreturn]] void leave_kernel();
   [[noreturn]] void fail_divergence(int op, int line);
-  [[noreturn]] void fail_standstill();
-  [[noreturn]] void fail_hidden(const char* what, int line);
+  [[noreturn]] void fail_deadlock();
+  [[noreturn]] void fail_undetected(const char* call, int line);
   std::string thread_label(unsigned thread) const;
-  std::string waiting_for(unsigned thread) const;
-  std::string divergence(int op, int line) const;
-  std::string standstill() const;
-  void forget_fibers();
+  std::string awaited_call(unsigned thread) const;
+  std::string divergence_message(int op, int line) const;
+  std::string deadlock_message() const;
+  void reset_fibers();
   void check_stacks();
   void check_stack(std::int32_t fiber);
   std::string stack_message(std::int32_t fiber) const;
-  void go_to(StackPointer* from, StackPointer to, std::int32_t fiber);
+  void switch_to_fiber(StackPointer* from, StackPointer to, std::int32_t fiber);
 
   static constexpr unsigned no_thread = ~0u;
 
   // Read or written at every barrier.
-  unsigned current_ = 0;           // the running thread
-  unsigned count_ = 0;             // threads in a block
-  unsigned first_ = 0, step_ = 1;  // thread t is followed by t + step_, modulo count_
-  unsigned arrived_ = 0, live_ = 0;
-  std::uint32_t generation_ = first_generation;
+  unsigned current_ = 0;             // the running thread
+  unsigned count_ = 0;               // threads in a block
+  unsigned first_ = 0, step_ = 1;    // thread t is followed by t + step_, modulo count_
+  unsigned arrived_ = 0, live_ = 0;  // threads at the barrier, and those that have not ended
+  std::uint32_t generation_ = first_generation;  // number of the current barrier
   int barrier_op_ = 0, barrier_line_ = 0;
-  bool aborting_ = false, done_ = false, running_ = false, reverse_ = false;
-  bool careful_ = false;  // each wait checks the stack first
+  bool is_aborting_ = false, done_ = false, running_ = false, reverse_ = false;
+  bool checks_stacks_ = false;  // stacks are of unknown depth: each wait checks the stack first
   std::array<Thread, 1024> threads_{};
 
-  // Of the current barrier. results_ also keeps that of the previous one, which threads may still
-  // read.
+  // Of barriers that combine predicates: the sum of the predicates, and the results of the current
+  // and the previous barrier, by the last bit of their numbers; threads may still read the
+  // previous.
   int votes_ = 0;
   int results_[2] = {};
-  std::array<Posted, 1024> posted_{};
+  std::array<LaneCall, 1024> calls_{};
   std::array<Warp, 32> warps_{};
 
   const sw_range* range_ = nullptr;
@@ -238,17 +248,18 @@ class BlockRunner {
   std::uint64_t block_ = 0;
   sw_extent block_index_{};
   sw_extent shape_{};
-  std::uint64_t shuffle_ = 0;
-  std::vector<sw_extent> coordinates_;
+  std::uint64_t shuffle_seed_ = 0;
+  std::vector<sw_extent> coordinates_;  // of the threads of a block
 
   AccessCheck* check_ = nullptr;
-  bool returns_hidden_ = false;
-  std::bitset<1024> returned_, passed_end_;  // threads that ended by return, and without it
+  bool may_hide_returns_ = false;
+  // Threads that ended by a return statement, and those that ended without one.
+  std::bitset<1024> returned_, passed_end_;
   FiberStacks stacks_;
   FiberWatch watch_;
-  int fibers_ = 0;          // on stacks_, numbered from 1
-  int checked_stacks_ = 0;  // the last one that check_stacks() checked
-  std::vector<SuspendedFiber> parked_;
+  int fibers_ = 0;                      // on stacks_, numbered from 1
+  int last_checked_stack_ = 0;          // by check_stacks()
+  std::vector<SuspendedFiber> parked_;  // they run no thread
   std::jmp_buf escape_;
   std::string failure_;
 };

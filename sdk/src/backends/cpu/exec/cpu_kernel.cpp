@@ -14,19 +14,18 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-void run_blocks(const LaunchedKernel& launched, const sw_range& launch, std::uint64_t blocks) {
+void run_in_parallel(const LaunchedKernel& launched, const sw_range& launch, std::uint64_t blocks) {
   ThreadPool& pool = ThreadPool::instance();
   // Enough chunks to balance the load, few enough that their overhead is negligible.
-  const auto pieces = static_cast<std::uint64_t>(pool.workers()) * 16;
-  const std::uint64_t chunks = std::min(blocks, pieces);
-  const auto first_of = [&](std::uint64_t chunk) {
+  const std::uint64_t chunks = std::min(blocks, static_cast<std::uint64_t>(pool.workers()) * 16);
+  const auto first_block = [&](std::uint64_t chunk) {
     return blocks / chunks * chunk + std::min(chunk, blocks % chunks);
   };
   pool.run(chunks, Helpers::when_worth_it, [&](std::uint64_t chunk) {
     if (launched.reverse) chunk = chunks - 1 - chunk;
     sw_range range = launch;
-    range.first = first_of(chunk);
-    range.last = first_of(chunk + 1);
+    range.first = first_block(chunk);
+    range.last = first_block(chunk + 1);
     Worker::current().run(launched, range);
   });
 }
@@ -44,12 +43,12 @@ std::vector<runtime::LoadedKernel::Slot> CpuKernel::slots() const {
 }
 
 std::string CpuKernel::parameter_types() const {
-  // "... [with T = {float*, int}]" or "... [T = <float *, int>]".
-  const std::string_view words = kernel_->types();
-  const std::size_t open = words.rfind("T = ");
-  const std::size_t close = words.find_last_of("}>");
-  if (open == words.npos || close == words.npos || close < open + 5) return {};
-  return std::string(words.substr(open + 5, close - open - 5));
+  // "... [with T = {float*, int}]" (GCC) or "... [T = <float *, int>]" (Clang).
+  const std::string_view text = kernel_->types();
+  const std::size_t open = text.rfind("T = ");
+  const std::size_t close = text.find_last_of("}>");
+  if (open == text.npos || close == text.npos || close < open + 5) return {};
+  return std::string(text.substr(open + 5, close - open - 5));
 }
 
 KernelAttributes CpuKernel::attributes() const {
@@ -71,9 +70,9 @@ void CpuKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_
                                 reverse_threads(),
                                 module_->code(),
                                 &FaultTrap::current()};
-  run_blocks(launched, range_of(grid, block, arguments), block_count(grid));
-  // Kernels share stdout's buffer with the program; flush it now, as a GPU's output appears at the
-  // next synchronization.
+  run_in_parallel(launched, launch_range(grid, block, arguments), block_count(grid));
+  // Kernels share stdout's buffer with the program; flush it here, because a GPU's output appears
+  // at the next synchronization, and a launch on the CPU is synchronous.
   if (unit_.prints != 0) std::fflush(stdout);
 }
 

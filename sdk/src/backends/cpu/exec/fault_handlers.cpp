@@ -25,14 +25,14 @@ constexpr bool has_sanitizer = false;
 #endif
 
 constexpr std::array<int, 4> faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL};
-// What was there before, by the signal's number.
-std::array<struct sigaction, 32> previous{};
+// The actions that these handlers have replaced, by the signal's number.
+std::array<struct sigaction, 32> replaced{};
 
-// The thread that passes a signal on: the handler that it calls may have replaced this one, and
-// pass the signal back.
+// The thread that passes a signal on. The handler that it calls may itself have replaced these
+// handlers, and pass the signal back.
 std::atomic<unsigned long> passing{0};
 
-// The interrupted instruction and stack pointer; null where the system's layout is unknown here.
+// The interrupted instruction and stack pointer; null on other architectures.
 struct InterruptedFrame {
   const char *instruction = nullptr, *stack = nullptr;
 };
@@ -58,14 +58,14 @@ void use_default(int signal, const siginfo_t* info) {
 }
 
 void pass_on(int signal, siginfo_t* info, void* context) {
-  const struct sigaction& before = previous[static_cast<std::size_t>(signal)];
+  const struct sigaction& action = replaced[static_cast<std::size_t>(signal)];
   if (passing.load() == pthread_self()) return use_default(signal, info);
   passing.store(pthread_self());
-  if ((before.sa_flags & SA_SIGINFO) != 0)
-    before.sa_sigaction(signal, info, context);
-  else if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN)
-    before.sa_handler(signal);
-  else if (before.sa_handler == SIG_DFL || info->si_code > 0)
+  if ((action.sa_flags & SA_SIGINFO) != 0)
+    action.sa_sigaction(signal, info, context);
+  else if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN)
+    action.sa_handler(signal);
+  else if (action.sa_handler == SIG_DFL || info->si_code > 0)
     use_default(signal, info);
   passing.store(0);
 }
@@ -73,17 +73,16 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 void on_fault(int signal, siginfo_t* info, void* context) {
   FaultTrap* trap = trap_of_this_thread();
   if (trap != nullptr && info->si_code > 0) {
-    const InterruptedFrame at = interrupted_at(context);
+    const InterruptedFrame frame = interrupted_at(context);
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-    const auto stack = reinterpret_cast<std::uintptr_t>(at.stack);
-    constexpr std::uintptr_t beside = 64 << 10;
-    const bool is_overflow = info->si_code != SI_KERNEL &&
-                             (signal == SIGSEGV || signal == SIGBUS) && stack != 0 &&
-                             address + beside > stack && address < stack + beside;
-    // SI_KERNEL: the processor does not say which address.
+    const auto stack = reinterpret_cast<std::uintptr_t>(frame.stack);
+    // SI_KERNEL: the processor does not report the address.
     const bool has_address = info->si_code != SI_KERNEL;
-    if (trap->leave_at({signal, has_address ? address : ~std::uintptr_t{0}, nullptr, is_overflow},
-                       at.instruction))
+    constexpr std::uintptr_t near_stack = 64 << 10;  // larger frames are rare
+    const bool is_overflow = has_address && (signal == SIGSEGV || signal == SIGBUS) && stack != 0 &&
+                             address + near_stack > stack && address < stack + near_stack;
+    if (trap->try_leave({signal, has_address ? address : ~std::uintptr_t{0}, nullptr, is_overflow},
+                        frame.instruction))
       return;
   }
   pass_on(signal, info, context);
@@ -91,22 +90,22 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 
 void on_interrupt(int signal, siginfo_t* info, void* context) {
   FaultTrap* trap = trap_of_this_thread();
-  const bool is_for_helper = trap != nullptr && take_stop_request(*trap);
-  if (!is_for_helper) pass_on(signal, info, context);
+  const bool is_stop_request = trap != nullptr && has_stop_request(*trap);
+  if (!is_stop_request) pass_on(signal, info, context);
   if (trap == nullptr) return;
-  const InterruptedFrame at = interrupted_at(context);
-  trap->interrupt(at.instruction, at.stack);
+  const InterruptedFrame frame = interrupted_at(context);
+  trap->interrupt(frame.instruction, frame.stack);
 }
 
-// Without SA_ONSTACK for Ctrl-C: Python's handlers run on it. SA_NODEFER: a handler may be left by
-// longjmp, which does not restore the mask.
-void install_one(int signal, void (*handler)(int, siginfo_t*, void*), int flags) {
-  struct sigaction now{};
-  if (::sigaction(signal, nullptr, &now) != 0 || now.sa_sigaction == handler) return;
-  if (signal == SIGINT && (now.sa_flags & SA_SIGINFO) == 0 &&
-      (now.sa_handler == SIG_DFL || now.sa_handler == SIG_IGN))
+// Ctrl-C is without SA_ONSTACK, because Python's handlers, which need more stack than that, run
+// within ours. SA_NODEFER: a handler may be left by longjmp, which does not restore the mask.
+void install(int signal, void (*handler)(int, siginfo_t*, void*), int flags) {
+  struct sigaction installed{};
+  if (::sigaction(signal, nullptr, &installed) != 0 || installed.sa_sigaction == handler) return;
+  if (signal == SIGINT && (installed.sa_flags & SA_SIGINFO) == 0 &&
+      (installed.sa_handler == SIG_DFL || installed.sa_handler == SIG_IGN))
     return;  // Ctrl-C ends the process, or is ignored
-  previous[static_cast<std::size_t>(signal)] = now;
+  replaced[static_cast<std::size_t>(signal)] = installed;
   struct sigaction action{};
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_NODEFER | flags;
@@ -120,14 +119,14 @@ void install_handlers() {
   if (has_sanitizer) return;
   static auto& mutex = *new Mutex;
   const std::lock_guard lock(mutex);
-  for (const int signal : faults) install_one(signal, on_fault, SA_ONSTACK);
-  install_one(SIGINT, on_interrupt, 0);
+  for (const int signal : faults) install(signal, on_fault, SA_ONSTACK);
+  install(SIGINT, on_interrupt, 0);
 }
 
 void install_signal_stack() {
-  stack_t now{};
-  if (::sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;
-  // Never unmapped: threads that run kernels live as long as the process, nearly always.
+  stack_t installed{};
+  if (::sigaltstack(nullptr, &installed) != 0 || (installed.ss_flags & SS_DISABLE) == 0) return;
+  // Never unmapped: nearly all threads that run kernels live as long as the process.
   constexpr std::size_t bytes = 64 << 10;
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);

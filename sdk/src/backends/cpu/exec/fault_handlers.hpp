@@ -6,8 +6,8 @@ namespace spanwise::cpu_backend {
 
 class FaultTrap;
 
-/// Makes sure that the process's handlers of a kernel's signals are FaultTrap's, which pass on what
-/// is not theirs.
+/// Makes FaultTrap's handlers those of the process for the signals of kernels. They pass signals
+/// that do not come from a kernel to the handlers that they replace.
 void install_handlers();
 /// Gives the calling thread a stack for signal handlers, if it has none.
 void install_signal_stack();
@@ -16,6 +16,6 @@ void install_signal_stack();
 /// Null if the calling thread has run no kernel.
 FaultTrap* trap_of_this_thread() noexcept;
 /// Whether FaultTrap::stop_helpers() has sent the current SIGINT.
-bool take_stop_request(FaultTrap& trap) noexcept;
+bool has_stop_request(FaultTrap& trap) noexcept;
 
 }  // namespace spanwise::cpu_backend

@@ -23,21 +23,18 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-// All traps: those of ended threads are reused by none, but threads that run kernels are few and
-// long-lived.
+// The traps of all threads. Signals of further threads that run kernels are not trapped.
 constexpr std::size_t max_traps = 4096;
 std::array<std::atomic<FaultTrap*>, max_traps> traps{};
-std::atomic<std::size_t> trap_count{0};
 
 thread_local FaultTrap* own_trap = nullptr;
 
-constexpr std::size_t interrupt_stack_bytes = 1 << 20;
+constexpr std::size_t interrupt_stack_bytes = 1 << 20;  // for Python's signal handlers
 
 template <class F>
 void for_each_trap(F&& f) {
-  const std::size_t count = std::min(trap_count.load(std::memory_order_acquire), max_traps);
-  for (std::size_t i = 0; i < count; ++i)
-    if (FaultTrap* trap = traps[i].load(std::memory_order_acquire)) f(*trap);
+  for (auto& entry : traps)
+    if (FaultTrap* trap = entry.load(std::memory_order_acquire)) f(*trap);
 }
 
 // The code of this library.
@@ -54,7 +51,9 @@ const LoadedImage& math_code() {
   return image;
 }
 
-bool is_in(const char* at, const char* begin, const char* end) { return at >= begin && at < end; }
+bool is_in(const char* address, const char* begin, const char* end) {
+  return address >= begin && address < end;
+}
 
 // Unregisters the trap when its thread ends; the trap itself stays, as a handler may still use it.
 struct ThreadEnd {
@@ -71,19 +70,21 @@ struct ThreadEnd {
 
 // Handlers do not read own_trap, as a thread's first access to its variables may allocate memory.
 FaultTrap* trap_of_this_thread() noexcept {
-  FaultTrap* found = nullptr;
+  FaultTrap* own = nullptr;
   for_each_trap([&](FaultTrap& trap) {
-    if (trap.is_of(pthread_self())) found = &trap;
+    if (trap.is_of(pthread_self())) own = &trap;
   });
-  return found;
+  return own;
 }
 
 FaultTrap::FaultTrap() : thread_(pthread_self()) {
   own_code();
   math_code();
   install_signal_stack();
-  const std::size_t index = trap_count.fetch_add(1, std::memory_order_acq_rel);
-  if (index < max_traps) traps[index].store(this, std::memory_order_release);
+  for (auto& entry : traps) {
+    FaultTrap* free = nullptr;
+    if (entry.compare_exchange_strong(free, this, std::memory_order_acq_rel)) break;
+  }
 }
 
 FaultTrap& FaultTrap::current() {
@@ -95,10 +96,10 @@ FaultTrap& FaultTrap::current() {
 
 void FaultTrap::install() {
 #if defined(__x86_64__)
-  constexpr std::uint64_t interval = 1 << 21;
+  constexpr std::uint64_t interval = 1 << 21;  // cycles
   const std::uint64_t now = __builtin_ia32_rdtsc();
 #else
-  constexpr std::uint64_t interval = 1'000'000;
+  constexpr std::uint64_t interval = 1'000'000;  // nanoseconds
   const auto now =
       static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 #endif
@@ -117,7 +118,7 @@ void FaultTrap::arm(std::jmp_buf& escape, const CodeRange& code, FaultTrap* laun
 }
 
 void FaultTrap::disarm() noexcept {
-  // Python runs its handlers after the launch.
+  // A postponed Ctrl-C is Python's after the launch.
   if (launcher_.load(std::memory_order_relaxed) == this)
     is_postponed_.store(false, std::memory_order_relaxed);
   escape_.store(nullptr, std::memory_order_relaxed);
@@ -136,7 +137,7 @@ void FaultTrap::leave() {
   std::longjmp(*escape, 2);
 }
 
-bool FaultTrap::leave_at(const KernelFault& fault, const char* instruction) {
+bool FaultTrap::try_leave(const KernelFault& fault, const char* instruction) {
   if (!is_armed()) return false;
   const void* probed = AccessCheck::probing();
   if (code_.may_lock && probed == nullptr && !is_in(instruction, code_.begin, code_.end))
@@ -149,25 +150,22 @@ bool FaultTrap::leave_at(const KernelFault& fault, const char* instruction) {
 }
 
 bool FaultTrap::has_helpers() const noexcept {
-  bool any = false;
+  bool has_any = false;
   for_each_trap([&](FaultTrap& trap) {
-    any |= &trap != this && trap.launcher_.load(std::memory_order_relaxed) == this;
+    has_any |= &trap != this && trap.launcher_.load(std::memory_order_relaxed) == this;
   });
-  return any;
+  return has_any;
 }
 
-bool FaultTrap::stop_helpers() noexcept {
-  bool any = false;
+void FaultTrap::stop_helpers() noexcept {
   for_each_trap([&](FaultTrap& trap) {
     if (&trap == this || trap.launcher_.load(std::memory_order_relaxed) != this) return;
     trap.must_stop_.store(true, std::memory_order_release);
     pthread_kill(trap.thread_, SIGINT);
-    any = true;
   });
-  return any;
 }
 
-// Runs on a stack of its own, as those of a kernel's threads are too small for Python.
+// Runs on a separate stack, because those of a kernel's threads are too small for Python.
 void FaultTrap::check_on_own_stack(void* trap) {
   auto& self = *static_cast<FaultTrap*>(trap);
   try {
@@ -186,7 +184,7 @@ void FaultTrap::interrupt(const char* instruction, const char* stack) {
   const bool may_leave = is_in(instruction, code_.begin, code_.end) ||
                          is_in(instruction, math.begin, math.end) ||
                          (!code_.is_checked && is_in(instruction, library.begin, library.end));
-  if (!may_leave) return is_postponed_.store(true, std::memory_order_relaxed);
+  if (!may_leave) return is_postponed_.store(true, std::memory_order_relaxed);  // see poll()
   interrupt_here(stack);
 }
 
@@ -225,7 +223,7 @@ void FaultTrap::interrupt_here(const char* stack) {
   leave();
 }
 
-bool take_stop_request(FaultTrap& trap) noexcept {
+bool has_stop_request(FaultTrap& trap) noexcept {
   return trap.must_stop_.load(std::memory_order_acquire);
 }
 

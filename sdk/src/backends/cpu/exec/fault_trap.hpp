@@ -13,9 +13,9 @@ namespace spanwise::cpu_backend {
 /// A signal that the system raised for an instruction of a kernel.
 struct KernelFault {
   int signal = 0;              ///< 0: none
-  std::uintptr_t address = 0;  ///< all bits set: unknown
-  const void* code = nullptr;  ///< the instruction, or the one behind a checked access
-  bool is_overflow = false;    ///< the address is beside the stack pointer
+  std::uintptr_t address = 0;  ///< that the instruction accessed; all bits set: unknown
+  const void* code = nullptr;  ///< for CpuModule::line_before(); null: unknown
+  bool is_overflow = false;    ///< of the stack: the address is near the stack pointer
   std::string text() const;    ///< "SIGSEGV at address 0x10"
 };
 
@@ -24,48 +24,53 @@ struct KernelFault {
 ///
 /// The handlers act only on armed threads, and only if the signal interrupts code that holds no
 /// locks: the kernel's, or any code for a kernel that does not print or allocate. They pass all
-/// other signals to the handlers that they found. On Ctrl-C in the main thread Python's handlers
-/// run within the signal handler, which is safe as the interrupted code is a kernel's; if they
-/// raise an exception, the thread and all that help it leave the kernel. Without effect in builds
-/// with a sanitizer, which has handlers of its own.
+/// other signals to the handlers that they have replaced. On Ctrl-C in the main thread Python's
+/// handlers run within the signal handler, which is safe as the interrupted code is a kernel's; if
+/// they raise an exception, the thread and all that help it leave the kernel. Without effect in
+/// builds with a sanitizer, which has handlers of its own.
 class FaultTrap {
  public:
   /// The kernel's code, [begin, end).
   struct CodeRange {
     const char *begin = nullptr, *end = nullptr;
     bool may_lock = true;     ///< calls printf or malloc
-    bool is_checked = false;  ///< the library's own code may not be left
+    bool is_checked = false;  ///< calls the library for each access, whose code may not be left
   };
 
-  /// The calling thread's.
+  /// The calling thread's; created by the first call.
   static FaultTrap& current();
-  /// Call before each launch: installs the handlers, and again where others have replaced them,
+  /// Call before each launch: installs the handlers, also again if other code has replaced them,
   /// which it checks once in about a millisecond.
   static void install();
 
   /// Until disarm(), signals jump to `escape`. `launcher` is the trap of the thread that has
-  /// launched the kernel, and gets Ctrl-C.
+  /// launched the kernel, which handles Ctrl-C.
   void arm(std::jmp_buf& escape, const CodeRange& code, FaultTrap* launcher) noexcept;
   void disarm() noexcept;
-  /// The signal that led to the escape; 0 if none did, which then was a failure without a signal.
+  /// The fault that caused the jump to `escape`; its signal is 0 if BlockRunner::fail() did.
   KernelFault take_fault() noexcept;
-  /// Throws the exception of the signal handler that Ctrl-C has run, if any.
+  /// Throws the exception that a signal handler of Python raised on Ctrl-C, if any.
   void rethrow_interrupt();
   bool is_of(unsigned long thread) const noexcept { return thread_ == thread; }
   /// Whether a kernel runs on this thread.
   bool is_armed() const noexcept { return escape_.load(std::memory_order_relaxed) != nullptr; }
-  /// Makes the threads that run kernels for this launcher leave them; false if there are none.
-  bool stop_helpers() noexcept;
+  /// Makes the threads that run kernels for this launcher leave them.
+  void stop_helpers() noexcept;
+  /// Whether other threads run kernels for this launcher.
   bool has_helpers() const noexcept;
 
-  /// Runs what interrupt() had to postpone; called by a kernel's thread that may be left here.
+  /// Handles a Ctrl-C that interrupt() had to postpone. Called by a thread of a kernel where it
+  /// holds no locks and may leave the kernel.
   static void poll() {
     if (is_postponed_.load(std::memory_order_relaxed)) [[unlikely]]
       current().run_postponed();
   }
 
-  // Called by the signal handlers on their thread.
-  bool leave_at(const KernelFault& fault, const char* instruction);
+  // Called by the signal handlers on the interrupted thread, with its instruction and stack
+  // pointer.
+  /// Leaves the kernel; returns false if the instruction is not one that may be left.
+  bool try_leave(const KernelFault& fault, const char* instruction);
+  /// Handles Ctrl-C, or postpones it to poll() if the instruction may not be left.
   void interrupt(const char* instruction, const char* stack);
 
  private:
@@ -87,7 +92,7 @@ class FaultTrap {
   unsigned long thread_ = 0;  // pthread_t
   void* interrupted_stack_ = nullptr;
 
-  friend bool take_stop_request(FaultTrap& trap) noexcept;
+  friend bool has_stop_request(FaultTrap& trap) noexcept;
 };
 
 }  // namespace spanwise::cpu_backend

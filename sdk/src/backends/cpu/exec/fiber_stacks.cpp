@@ -22,11 +22,12 @@ constexpr std::size_t max_spacing = 8 << 20;
 constexpr std::size_t huge_page = 2 << 20;
 // Added to a power of two: an odd number of cache lines from stack to stack spreads the tops of all
 // stacks over all sets of the L1 and L2 caches.
-constexpr std::size_t stagger = 64;
+constexpr std::size_t extra_line = 64;
 // Spacings from here on are for stacks of unknown depth. Library functions do not check the stack
 // limit; if they exceed it, they write to the red zone.
 constexpr std::size_t guarded_spacing = 128 << 10, guarded_zone = 32 << 10;
-constexpr std::byte pattern{0xa5};
+constexpr std::size_t small_zone = 64;  // of other stacks
+constexpr std::byte pattern{0xa5};      // of bytes that no thread may change
 
 std::size_t page_size() {
   static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -44,15 +45,15 @@ void FiberStacks::unmap() noexcept {
 }
 
 bool FiberStacks::reserve(std::size_t bytes) {
-  const std::size_t zone = bytes >= guarded_spacing / 2 ? guarded_zone : 64;
+  const std::size_t zone = bytes >= guarded_spacing / 2 ? guarded_zone : small_zone;
   const std::size_t needed = bytes + zone;
   const std::size_t power = std::bit_ceil(needed < min_spacing ? min_spacing : needed);
-  const std::size_t spacing = power + stagger;
+  const std::size_t spacing = power + extra_line;
   if (spacing <= spacing_) return false;
   if (power > max_spacing)
     fail<OutOfMemoryError>("cpu: a kernel needs ", bytes,
                            " bytes of stack a thread, more than the ", max_spacing,
-                           " that there are; keep large arrays in __shared__ or global memory");
+                           " that are available; keep large arrays in __shared__ or global memory");
   // A guard page at either end, and space to align the stacks to a huge page.
   const std::size_t total = spacing * max_stacks + huge_page + 2 * page_size();
   void* base = ::mmap(nullptr, total, PROT_READ | PROT_WRITE,
@@ -76,7 +77,7 @@ bool FiberStacks::reserve(std::size_t bytes) {
         ". The process may have too many mappings (sysctl vm.max_map_count), or "
         "config cpu_threads is too high");
   }
-  // Large stacks are used at their tops only, and would waste most of each huge page.
+  // Kernels use only the tops of large stacks and would waste most of each huge page.
   if (spacing <= (64 << 10)) ::madvise(first, spacing * max_stacks, MADV_HUGEPAGE);
   return true;
 }
@@ -88,35 +89,30 @@ std::byte* FiberStacks::stack(int index) const noexcept {
          static_cast<std::size_t>(index) * spacing_;
 }
 
+bool FiberStacks::is_guarded() const noexcept { return spacing_ >= guarded_spacing; }
+
 std::size_t FiberStacks::red_zone() const noexcept {
-  return spacing_ >= guarded_spacing ? guarded_zone : 0;
+  return is_guarded() ? guarded_zone : small_zone;
 }
 
-// Calls that overflow into the zone write to each 2 KB of it, at least return addresses; so
-// checking 2 KB is enough.
+// The upper 2 KB of the red zone suffice: calls that overflow into it write to each 2 KB, at least
+// their return addresses.
 std::span<std::byte> FiberStacks::pattern_of(int index) const noexcept {
-  const std::size_t size = guarded() ? 2 << 10 : 64;
-  return {stack(index) + (guarded() ? red_zone() - size : 0), size};
+  const std::size_t size = std::min<std::size_t>(red_zone(), 2 << 10);
+  return {stack(index) + red_zone() - size, size};
 }
 
 std::span<std::byte> FiberStacks::prepare(int index) {
-  const auto below = pattern_of(index);
-  std::ranges::fill(below, pattern);
+  std::ranges::fill(pattern_of(index), pattern);
   return {low(index), stack(index) + spacing_};
 }
 
-std::byte* FiberStacks::low(int index) const noexcept {
-  const auto below = pattern_of(index);
-  return below.data() + below.size();
+std::byte* FiberStacks::low(int index) const noexcept { return stack(index) + red_zone(); }
+
+bool FiberStacks::is_intact(int index) const {
+  return std::ranges::all_of(pattern_of(index), [](std::byte b) { return b == pattern; });
 }
 
-bool FiberStacks::intact(int index) const {
-  const auto below = pattern_of(index);
-  return std::ranges::all_of(below, [](std::byte b) { return b == pattern; });
-}
-
-std::size_t FiberStacks::stack_bytes() const noexcept {
-  return spacing_ - (guarded() ? red_zone() : 64);
-}
+std::size_t FiberStacks::stack_bytes() const noexcept { return spacing_ - red_zone(); }
 
 }  // namespace spanwise::cpu_backend

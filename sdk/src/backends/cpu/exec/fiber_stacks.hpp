@@ -11,7 +11,7 @@ namespace spanwise::cpu_backend {
 /// The stacks of one worker's fibers, side by side in one mapping.
 ///
 /// Cache and TLB misses take much of the time of a switch, so stacks are close together, share huge
-/// pages, and are not a power of two apart: their tops would map to the same few cache sets.
+/// pages, and are not a power of two apart, or their tops would map to the same few cache sets.
 /// A pattern at the low end of each stack shows an overflow. If the depth is unknown (recursion),
 /// stacks are larger and further apart, with a red zone below each, and the kernel's functions
 /// compare the stack pointer with low() on entry (stack_limit.hpp). A guard page below each stack
@@ -25,8 +25,8 @@ class FiberStacks {
   FiberStacks& operator=(const FiberStacks&) = delete;
   ~FiberStacks();
 
-  /// Makes each stack at least `bytes` long. Returns true if the stacks were replaced; their
-  /// contents are then lost. Throws OutOfMemoryError.
+  /// Makes each stack at least `bytes` long. Returns whether the stacks were replaced, which
+  /// discards their contents. Throws OutOfMemoryError.
   bool reserve(std::size_t bytes);
   /// Usable bytes of stack `index`, with a fresh pattern at its low end.
   std::span<std::byte> prepare(int index);
@@ -39,10 +39,10 @@ class FiberStacks {
     return std::less_equal<>()(first, address) && std::less<>()(address, end);
   }
   /// Whether the pattern of stack `index` is unchanged.
-  bool intact(int index) const;
-  /// Whether the stacks are for unknown depths, so that intact() should be checked whenever a
+  bool is_intact(int index) const;
+  /// Whether the stacks are for unknown depths, so that is_intact() should be checked whenever a
   /// thread waits.
-  bool guarded() const noexcept { return red_zone() > 0; }
+  bool is_guarded() const noexcept;
   /// Usable bytes of each stack.
   std::size_t stack_bytes() const noexcept;
   /// The mapping of all stacks, for sanitizers.

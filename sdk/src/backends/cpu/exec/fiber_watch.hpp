@@ -25,9 +25,9 @@
 
 namespace spanwise::cpu_backend {
 
-/// Clears AddressSanitizer's marks on address space that is about to be unmapped: frames that were
-/// abandoned there left some, which the next mapping at this place would inherit. A no-op without
-/// AddressSanitizer.
+/// Clears AddressSanitizer's marks on address space that is about to be unmapped: frames that
+/// longjmp has left keep their marks, which would remain for the next mapping at this address. A
+/// no-op without AddressSanitizer.
 #if defined(SW_WATCH_ADDRESSES)
 void clear_address_marks(std::span<std::byte> region) noexcept;
 #else
@@ -50,7 +50,7 @@ class FiberWatch {
   void remove_all(std::span<std::byte> region);
   /// switch_stack(from, to), where `to` is the stack of `fiber`.
   void switch_to(StackPointer* from, StackPointer to, int fiber);
-  /// Completes the first switch to a fiber. Must be the first call on its stack.
+  /// Completes the first switch to a fiber. Must be the first call on the fiber's stack.
   void entered();
 
  private:

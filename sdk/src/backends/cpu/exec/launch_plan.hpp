@@ -11,10 +11,11 @@
 
 namespace spanwise::cpu_backend {
 
-/// Throws KernelArgumentError if the launch exceeds the limits of GPUs.
+/// Throws KernelArgumentError if the launch exceeds the limits of GPUs. `shared`: bytes of dynamic
+/// shared memory.
 void check_limits(const char* kernel, const Dim3& grid, const Dim3& block, std::int64_t shared);
-/// The launch's extents and arguments, without blocks.
-sw_range range_of(const Dim3& grid, const Dim3& block, void* const* arguments);
+/// A range with the launch's extents and arguments, but without blocks.
+sw_range launch_range(const Dim3& grid, const Dim3& block, void* const* arguments);
 std::uint64_t block_count(const Dim3& grid);
 /// The position of element `index`, x first, in a grid or block of these extents.
 constexpr sw_extent position_of(std::uint64_t index, const sw_extent& extents) noexcept {
@@ -27,9 +28,17 @@ constexpr sw_extent position_of(std::uint64_t index, const sw_extent& extents) n
 std::string extent_text(const sw_extent& extent);
 std::string thread_text(const sw_extent& thread, const sw_extent& block);
 
-/// Bytes of stack for a thread of a kernel of `module`, config "cpu_stack_kb" included.
+/// An order of the indices 0 .. count - 1: `first`, then each index plus `step`, modulo `count`.
+struct IndexOrder {
+  std::uint64_t first = 0, step = 1;
+};
+/// Ascending; descending with `reverse`; or, for a `seed` other than 0, pseudo-random: a step
+/// coprime to `count` visits each index once. `count` is not 0.
+IndexOrder index_order(std::uint64_t count, bool reverse, std::uint64_t seed);
+
+/// Bytes of stack for a thread of a kernel of `module`, at least config "cpu_stack_kb".
 std::size_t stack_need(const sw_module& module);
-/// config "cpu_thread_order" is "reverse".
+/// Whether config "cpu_thread_order" is "reverse".
 bool reverse_threads();
 
 }  // namespace spanwise::cpu_backend

@@ -7,9 +7,10 @@
 namespace spanwise::cpu_backend {
 namespace {
 
+// Bytes at the low end that kernels may not use, see own_stack().
 constexpr std::size_t reserve = 64 << 10;
-// A bound where the stack has none: NVRTC sets RLIMIT_STACK to unlimited, and a kernel that
-// recurses without end would then take all memory.
+// Limit of the bytes that kernels use of a stack without a limit: NVRTC sets RLIMIT_STACK to
+// unlimited, and a kernel that recurses without end would then take all memory.
 constexpr std::size_t max_used = 64 << 20;
 
 std::span<std::byte> read_own_stack() {

@@ -31,13 +31,13 @@ inline void set_stack_limit([[maybe_unused]] const void* limit) noexcept {
 /// Restores the thread's limit at the end of a scope.
 class StackLimitGuard {
  public:
-  StackLimitGuard() noexcept : before_(stack_limit()) {}
-  ~StackLimitGuard() { set_stack_limit(before_); }
+  StackLimitGuard() noexcept : saved_(stack_limit()) {}
+  ~StackLimitGuard() { set_stack_limit(saved_); }
   StackLimitGuard(const StackLimitGuard&) = delete;
   StackLimitGuard& operator=(const StackLimitGuard&) = delete;
 
  private:
-  void* before_;
+  void* saved_;
 };
 
 /// The calling thread's own stack; empty if the C library does not report it.

@@ -10,8 +10,8 @@
 #include <new>
 #endif
 
-// A switch does not change the signal mask: the system call, as in swapcontext, would take thirty
-// times as long as the rest.
+// A switch does not change the signal mask: the system call for it, as in swapcontext, would take
+// thirty times as long as the other instructions.
 
 #if defined(__x86_64__)
 

@@ -11,13 +11,11 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-bool in(unsigned lanes, unsigned lane) { return (lanes >> lane & 1u) != 0; }
-
 // The lane that `lane` reads (PTX ISA 8.8, shfl.sync); itself if the source is outside of its
 // segment.
-unsigned shuffle_source(int op, unsigned lane, int argument, int width) {
-  const auto segment = static_cast<unsigned>(width) - 1;
-  const auto distance = static_cast<unsigned>(argument);
+unsigned shuffle_source(int op, unsigned lane, const LaneCall& call) {
+  const auto segment = static_cast<unsigned>(call.width) - 1;
+  const auto distance = static_cast<unsigned>(call.lane);  // or lane, or mask
   const unsigned first = lane & ~segment, last = first | segment;
   switch (op) {
     case sw_warp_shuffle:
@@ -27,38 +25,38 @@ unsigned shuffle_source(int op, unsigned lane, int argument, int width) {
     case sw_warp_shuffle_down:
       return last - lane >= distance ? lane + distance : lane;
     default: {
-      const unsigned other = lane ^ distance;
-      return other <= last && other < 32 ? other : lane;
+      const unsigned source = lane ^ distance;
+      return source <= last ? source : lane;
     }
   }
 }
 
 bool is_shuffle(int op) { return op >= sw_warp_shuffle && op <= sw_warp_shuffle_xor; }
 
-void shuffle(const Warp::Group& group, Posted* posted, int poison) {
+void shuffle(const Warp::Group& group, LaneCall* calls, int poison) {
   for_each_lane(group.arrived, [&](unsigned lane) {
-    const Posted& asks = posted[lane];
-    const unsigned source = shuffle_source(group.op, lane, asks.lane, asks.width);
+    LaneCall& call = calls[lane];
+    const unsigned source = shuffle_source(group.op, lane, call);
     const std::uint64_t undefined =
-        poison < 0 ? asks.value : 0x0101010101010101u * static_cast<unsigned>(poison);
-    posted[lane].result = in(group.arrived, source) ? posted[source].value : undefined;
+        poison < 0 ? call.value : 0x0101010101010101u * static_cast<unsigned>(poison);
+    call.result = (group.arrived >> source & 1u) != 0 ? calls[source].value : undefined;
   });
 }
 
-unsigned lanes_where(unsigned lanes, const Posted* posted, std::uint64_t value) {
-  unsigned found = 0;
+unsigned lanes_where(unsigned lanes, const LaneCall* calls, std::uint64_t value) {
+  unsigned equal = 0;
   for_each_lane(lanes,
-                [&](unsigned lane) { found |= (posted[lane].value == value ? 1u : 0u) << lane; });
-  return found;
+                [&](unsigned lane) { equal |= (calls[lane].value == value ? 1u : 0u) << lane; });
+  return equal;
 }
 
-void match_any(const Warp::Group& group, Posted* posted) {
+void match_any(const Warp::Group& group, LaneCall* calls) {
   for_each_lane(group.arrived, [&](unsigned lane) {
-    posted[lane].result = lanes_where(group.arrived, posted, posted[lane].value);
+    calls[lane].result = lanes_where(group.arrived, calls, calls[lane].value);
   });
 }
 
-std::uint64_t merge(int op, std::uint64_t a, std::uint64_t b) {
+std::uint64_t reduce(int op, std::uint64_t a, std::uint64_t b) {
   const auto x = static_cast<std::uint32_t>(a), y = static_cast<std::uint32_t>(b);
   const auto signed_x = static_cast<std::int32_t>(x), signed_y = static_cast<std::int32_t>(y);
   switch (op) {
@@ -81,9 +79,9 @@ std::uint64_t merge(int op, std::uint64_t a, std::uint64_t b) {
   }
 }
 
-std::uint64_t common_result(const Warp::Group& group, const Posted* posted) {
+std::uint64_t common_result(const Warp::Group& group, const LaneCall* calls) {
   const auto first = static_cast<unsigned>(std::countr_zero(group.arrived));
-  const auto lanes_set = [&] { return group.arrived & ~lanes_where(group.arrived, posted, 0); };
+  const auto lanes_set = [&] { return group.arrived & ~lanes_where(group.arrived, calls, 0); };
   switch (group.op) {
     case sw_warp_sync:
       return 0;
@@ -94,13 +92,13 @@ std::uint64_t common_result(const Warp::Group& group, const Posted* posted) {
     case sw_warp_any:
       return lanes_set() != 0 ? 1 : 0;
     case sw_warp_match_all: {
-      const unsigned equal = lanes_where(group.arrived, posted, posted[first].value);
+      const unsigned equal = lanes_where(group.arrived, calls, calls[first].value);
       return equal == group.arrived ? group.arrived : 0;
     }
     default: {
-      std::uint64_t sum = posted[first].value;
+      std::uint64_t sum = calls[first].value;
       for_each_lane(group.arrived & (group.arrived - 1),
-                    [&](unsigned lane) { sum = merge(group.op, sum, posted[lane].value); });
+                    [&](unsigned lane) { sum = reduce(group.op, sum, calls[lane].value); });
       return sum;
     }
   }
@@ -123,15 +121,15 @@ Warp::Group& Warp::add(unsigned mask, int op, int line) {
 
 void Warp::remove(Group& group) { group = groups[--group_count]; }
 
-unsigned read_lane(const Warp::Group& group, unsigned lane, const Posted& asks) {
-  return is_shuffle(group.op) ? shuffle_source(group.op, lane, asks.lane, asks.width) : lane;
+unsigned source_lane_of(const Warp::Group& group, unsigned lane, const LaneCall& call) {
+  return is_shuffle(group.op) ? shuffle_source(group.op, lane, call) : lane;
 }
 
-void combine(const Warp::Group& group, Posted* posted, int poison) {
-  if (is_shuffle(group.op)) return shuffle(group, posted, poison);
-  if (group.op == sw_warp_match_any) return match_any(group, posted);
-  const std::uint64_t result = common_result(group, posted);
-  for_each_lane(group.arrived, [&](unsigned lane) { posted[lane].result = result; });
+void combine(const Warp::Group& group, LaneCall* calls, int poison) {
+  if (is_shuffle(group.op)) return shuffle(group, calls, poison);
+  if (group.op == sw_warp_match_any) return match_any(group, calls);
+  const std::uint64_t result = common_result(group, calls);
+  for_each_lane(group.arrived, [&](unsigned lane) { calls[lane].result = result; });
 }
 
 std::string warp_op_name(int op) {

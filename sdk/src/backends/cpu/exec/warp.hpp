@@ -9,9 +9,9 @@
 
 namespace spanwise::cpu_backend {
 
-/// A thread's arguments of a collective, and its result.
-struct Posted {
-  std::uint64_t value = 0;  ///< the bits of the argument
+/// A lane's arguments of a collective, and its result.
+struct LaneCall {
+  std::uint64_t value = 0;  ///< the bits of the lane's value
   std::uint64_t result = 0;
   int lane = 0, width = 32;  ///< arguments of a shuffle
   int line = 0;              ///< source line of the call
@@ -30,17 +30,17 @@ struct Warp {
   int group_count = 0;
   Group groups[32];
 
-  Group* find(unsigned mask);
+  Group* find(unsigned mask);  // null if there is none
   Group& add(unsigned mask, int op, int line);
   void remove(Group& group);
 };
 
-/// Computes the results of `group` for the lanes in it. `posted` are the warp's 32 lanes. A shuffle
-/// from a lane that does not take part is undefined in CUDA; it gives bytes of the value `poison`
-/// or, if that is negative, the lane's own value.
-void combine(const Warp::Group& group, Posted* posted, int poison = -1);
-/// The lane whose value `lane` gets, which posted `asks`; itself if `group` is no shuffle.
-unsigned read_lane(const Warp::Group& group, unsigned lane, const Posted& asks);
+/// Computes the results of `group` for the lanes in it. `calls` are those of the warp's 32 lanes.
+/// The result of a shuffle from a lane that does not take part is undefined in CUDA; here it is
+/// bytes of the value `poison` or, if that is negative, the lane's own value.
+void combine(const Warp::Group& group, LaneCall* calls, int poison);
+/// The lane whose value `lane` gets by `call`; `lane` itself if `group` is no shuffle.
+unsigned source_lane_of(const Warp::Group& group, unsigned lane, const LaneCall& call);
 
 /// "__shfl_down_sync", for messages.
 std::string warp_op_name(int op);

@@ -14,62 +14,57 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-constexpr std::size_t deep_from = 64 << 10;
+// Stacks of at least this many bytes are for kernels with recursion or large arrays.
+constexpr std::size_t large_stack_bytes = 64 << 10;
 
-BlockRunner& blocks_of(void* worker) { return *static_cast<BlockRunner*>(worker); }
+BlockRunner& runner_of(void* worker) { return *static_cast<BlockRunner*>(worker); }
+
+// A member function of BlockRunner as a function of sw_runtime.
+template <auto Method>
+struct RunnerCall;
+template <class R, class... A, R (BlockRunner::*Method)(A...)>
+struct RunnerCall<Method> {
+  static R call(void* worker, A... arguments) { return (runner_of(worker).*Method)(arguments...); }
+};
 
 void run_blocks(const sw_range* range, sw_block_function block, sw_thread_function thread,
                 const void* arguments) {
-  blocks_of(range->worker).run(*range, block, thread, arguments);
+  runner_of(range->worker).run(*range, block, thread, arguments);
 }
-void barrier(void* worker, int line) { blocks_of(worker).barrier(line); }
-int barrier_vote(void* worker, int op, int predicate, int line) {
-  return blocks_of(worker).barrier_vote(op, predicate, line);
-}
-unsigned long long warp(void* worker, int op, unsigned mask, unsigned long long value, int lane,
-                        int width, int line) {
-  return blocks_of(worker).warp(op, mask, value, lane, width, line);
-}
-unsigned active_mask(void* worker, int line) { return blocks_of(worker).active_mask(line); }
-std::string failure_message(const char* what, const char* file, int line, const sw_extent& block,
+std::string failure_message(const char* problem, const char* file, int line, const sw_extent& block,
                             const sw_extent& thread) {
   const std::string location = file != nullptr ? text(file, ":", line) : text("line ", line);
-  return text(what, ", ", location, ", in ", thread_text(thread, block));
+  return text(problem, ", ", location, ", in ", thread_text(thread, block));
 }
-void fail_thread(void* worker, const char* what, const char* file, int line, const sw_extent* block,
-                 const sw_extent* thread) {
-  blocks_of(worker).fail([&] { return failure_message(what, file, line, *block, *thread); });
+void fail_thread(void* worker, const char* problem, const char* file, int line,
+                 const sw_extent* block, const sw_extent* thread) {
+  runner_of(worker).fail([&] { return failure_message(problem, file, line, *block, *thread); });
 }
 
 void out_of_stack(void* worker, const sw_extent* block, const sw_extent* thread) {
-  blocks_of(worker).fail_stack(*block, *thread);
+  runner_of(worker).fail_stack(*block, *thread);
 }
 
-void access(void* worker, const void* address, unsigned long long bytes, int kind,
-            const void* code) {
-  blocks_of(worker).access(address, bytes, kind, code);
-}
-void fence(void* worker) { blocks_of(worker).fence(); }
-void returns(void* worker) { blocks_of(worker).returns(); }
 void move(void* to, const void* from, unsigned long long bytes) { std::memmove(to, from, bytes); }
 void set(void* to, int value, unsigned long long bytes) { std::memset(to, value, bytes); }
 
 thread_local const void* faulting_code = nullptr;
 
-// A separate function, so that no local variable is live across the longjmp.
-bool run_guarded(BlockRunner& blocks, FaultTrap& trap, const LaunchedKernel& launched,
-                 void (*run)(const sw_range*), const sw_range& range) {
-  if (setjmp(blocks.escape()) != 0) {
+// Returns false if the kernel failed. A separate function, so that no local variable is live across
+// the longjmp.
+bool try_run(BlockRunner& runner, FaultTrap& trap, const LaunchedKernel& launched,
+             void (*run)(const sw_range*), const sw_range& range) {
+  if (setjmp(runner.escape()) != 0) {
     trap.disarm();
     return false;
   }
-  trap.arm(blocks.escape(), launched.code, launched.launcher);
+  trap.arm(runner.escape(), launched.code, launched.launcher);
   run(&range);
   trap.disarm();
   return true;
 }
 
-// Names the blocks of a chunk.
+// "a thread of block (0, 0, 0)" or "a thread of blocks (0, 0, 0) to (3, 0, 0)".
 std::string blocks_text(const sw_range& range) {
   const auto index = [&](std::uint64_t block) {
     return extent_text(position_of(block, range.grid));
@@ -85,7 +80,7 @@ void Worker::Free::operator()(void* data) const noexcept {
 }
 
 Worker& Worker::current() {
-  // Too large for thread-local storage itself.
+  // On the heap: too large for thread-local storage.
   static thread_local const std::unique_ptr<Worker> worker = std::make_unique<Worker>();
   return *worker;
 }
@@ -101,57 +96,56 @@ void* Worker::dynamic_shared(std::size_t bytes) {
 
 const void* Worker::take_faulting_code() noexcept { return std::exchange(faulting_code, nullptr); }
 
-// Kernels of unknown stack depth use separate stacks, so that they do not slow down other kernels.
-BlockRunner& Worker::blocks_for(std::size_t stack_bytes) {
-  if (stack_bytes < deep_from) return blocks_;
-  if (!deep_blocks_) deep_blocks_ = std::make_unique<BlockRunner>();
-  return *deep_blocks_;
+// Large stacks are separate, because other kernels would run slower on them.
+BlockRunner& Worker::runner_for(std::size_t stack_bytes) {
+  if (stack_bytes < large_stack_bytes) return runner_;
+  if (!large_stack_runner_) large_stack_runner_ = std::make_unique<BlockRunner>();
+  return *large_stack_runner_;
 }
 
 void Worker::run(const LaunchedKernel& launched, sw_range range) {
-  BlockRunner& blocks = blocks_for(launched.stack_bytes);
-  blocks.reserve_stack(launched.stack_bytes);
-  blocks.set_reverse(launched.reverse);
-  blocks.set_shuffle(launched.shuffle);
-  range.worker = &blocks;
+  BlockRunner& runner = runner_for(launched.stack_bytes);
+  runner.reserve_stack(launched.stack_bytes);
+  runner.set_thread_order(launched.reverse, launched.shuffle_seed);
+  range.worker = &runner;
   range.dynamic_shared =
       static_cast<char*>(dynamic_shared(launched.shared_bytes + 2 * launched.shared_zone)) +
       launched.shared_zone;
   range.checked = launched.check != nullptr ? 1 : 0;
-  blocks.set_check(launched.check, launched.returns_hidden);
+  runner.set_check(launched.check, launched.may_hide_returns);
   FaultTrap& trap = FaultTrap::current();
   if (trap.is_armed())
     fail<DeviceError>("cpu: kernel '", launched.kernel->name,
                       "' was launched by a signal handler that interrupts a kernel of the same "
                       "thread. Remedy: set a flag in the handler, and launch later");
   const StackLimitGuard guard;
-  blocks.limit_own_stack();
-  if (run_guarded(blocks, trap, launched, launched.kernel->run, range)) return;
+  runner.limit_own_stack();
+  if (try_run(runner, trap, launched, launched.kernel->run, range)) return;
   const KernelFault fault = trap.take_fault();
   if (fault.signal == SIGINT) {
-    blocks.reset_after_signal();
-    // Of a helper, the launcher reports it.
+    runner.reset_after_signal();
+    // In a helper this does nothing: the thread that waits for the launch throws the exception.
     return trap.rethrow_interrupt();
   }
-  if (fault.signal != 0) fail_signal(launched, range, blocks, fault);
+  if (fault.signal != 0) fail_signal(launched, range, runner, fault);
   fail<KernelFaultError>("cpu: kernel '", launched.kernel->name, "' of ", launched.file, ": ",
-                         blocks.take_failure());
+                         runner.take_failure());
 }
 
 // A kernel that runs as loops keeps its indices in registers. It is run again, thread by thread, to
-// find the one that fails: its arrays are undefined anyway.
-void Worker::fail_signal(const LaunchedKernel& launched, const sw_range& range, BlockRunner& blocks,
+// find the thread that fails; the contents of its arrays are undefined after the fault anyway.
+void Worker::fail_signal(const LaunchedKernel& launched, const sw_range& range, BlockRunner& runner,
                          const KernelFault& fault) {
   FaultTrap& trap = FaultTrap::current();
-  std::string thread = blocks.is_running() ? blocks.running_thread() : "";
-  blocks.reset_after_signal();
+  std::string thread = runner.is_running() ? runner.running_thread() : "";
+  runner.reset_after_signal();
   if (thread.empty()) {
-    blocks.limit_own_stack();
-    const bool passed = run_guarded(blocks, trap, launched, launched.kernel->run_slowly, range);
-    const KernelFault again = trap.take_fault();
-    if (!passed && again.signal == fault.signal && blocks.is_running())
-      thread = blocks.running_thread();
-    blocks.reset_after_signal();
+    runner.limit_own_stack();
+    const bool has_passed = try_run(runner, trap, launched, launched.kernel->run_slowly, range);
+    const KernelFault second_fault = trap.take_fault();
+    if (!has_passed && second_fault.signal == fault.signal && runner.is_running())
+      thread = runner.running_thread();
+    runner.reset_after_signal();
     trap.rethrow_interrupt();
   }
   faulting_code = fault.code;
@@ -164,9 +158,18 @@ void Worker::fail_signal(const LaunchedKernel& launched, const sw_range& range, 
 }
 
 const sw_runtime& runtime_table() {
-  static constexpr sw_runtime table{run_blocks,  barrier,     barrier_vote, warp,
-                                    active_mask, fail_thread, out_of_stack, access,
-                                    fence,       returns,     move,         set};
+  static constexpr sw_runtime table{.run_blocks = run_blocks,
+                                    .barrier = RunnerCall<&BlockRunner::barrier>::call,
+                                    .barrier_vote = RunnerCall<&BlockRunner::barrier_vote>::call,
+                                    .warp = RunnerCall<&BlockRunner::warp>::call,
+                                    .active_mask = RunnerCall<&BlockRunner::active_mask>::call,
+                                    .fail = fail_thread,
+                                    .out_of_stack = out_of_stack,
+                                    .access = RunnerCall<&BlockRunner::access>::call,
+                                    .fence = RunnerCall<&BlockRunner::fence>::call,
+                                    .returns = RunnerCall<&BlockRunner::returns>::call,
+                                    .move = move,
+                                    .set = set};
   return table;
 }
 

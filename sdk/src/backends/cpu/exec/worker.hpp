@@ -14,16 +14,16 @@ namespace spanwise::cpu_backend {
 /// A kernel and the parameters of its launch.
 struct LaunchedKernel {
   const sw_kernel* kernel;
-  const char* file;          ///< of the user's source, for messages
-  std::size_t stack_bytes;   ///< per thread
-  std::size_t shared_bytes;  ///< dynamic shared memory of a block
-  bool reverse;
+  const char* file;               ///< of the user's source, for messages
+  std::size_t stack_bytes;        ///< per thread
+  std::size_t shared_bytes;       ///< dynamic shared memory of a block
+  bool reverse;                   ///< as `shuffle_seed`, see BlockRunner::set_thread_order
   FaultTrap::CodeRange code{};    ///< of the module
   FaultTrap* launcher = nullptr;  ///< of the thread that waits for the launch
-  std::uint64_t shuffle = 0;      ///< see BlockRunner::set_shuffle
+  std::uint64_t shuffle_seed = 0;
   AccessCheck* check = nullptr;   ///< checks each access
-  bool returns_hidden = false;    ///< see BlockRunner::set_check
-  std::size_t shared_zone = 0;    ///< unused bytes before and behind dynamic shared memory
+  bool may_hide_returns = false;  ///< see BlockRunner::set_check
+  std::size_t shared_zone = 0;    ///< bytes of the red zones around dynamic shared memory
 };
 
 /// The state that one thread of the pool keeps between launches.
@@ -32,12 +32,14 @@ class Worker {
   /// The calling thread's worker.
   static Worker& current();
 
-  /// Runs blocks [range.first, range.last); sets worker and dynamic_shared. Throws
-  /// KernelFaultError if a thread fails: assert, __trap, divergent barriers.
+  /// Runs blocks [range.first, range.last), with its own values of sw_range::worker, dynamic_shared
+  /// and checked. Throws KernelFaultError if a thread fails: assert, __trap, divergent barriers, a
+  /// signal.
   void run(const LaunchedKernel& launched, sw_range range);
   /// The instruction at which a signal ended the calling thread's last run; null if unknown.
   static const void* take_faulting_code() noexcept;
-  /// A block's dynamic shared memory, at least `bytes` long; the same for each request of no more.
+  /// A block's dynamic shared memory, at least `bytes` long; the same until more bytes are
+  /// requested.
   void* dynamic_shared(std::size_t bytes);
 
  private:
@@ -46,11 +48,11 @@ class Worker {
     void operator()(void* data) const noexcept;
   };
   [[noreturn]] void fail_signal(const LaunchedKernel& launched, const sw_range& range,
-                                BlockRunner& blocks, const KernelFault& fault);
-  BlockRunner& blocks_for(std::size_t stack_bytes);
+                                BlockRunner& runner, const KernelFault& fault);
+  BlockRunner& runner_for(std::size_t stack_bytes);
 
-  BlockRunner blocks_;
-  std::unique_ptr<BlockRunner> deep_blocks_;
+  BlockRunner runner_;
+  std::unique_ptr<BlockRunner> large_stack_runner_;
   std::unique_ptr<void, Free> shared_{nullptr, Free{0}};
 };
 

@@ -70,8 +70,8 @@ class CpuKernel final : public runtime::LoadedKernel {
   int max_active_blocks(int threads, std::int64_t shared_bytes) override;
 
  private:
-  /// The finding with the lines of its accesses, and its remedy.
-  std::string with_lines(const Finding& finding) const;
+  /// The finding's text with the source lines of its accesses, and its remedy.
+  std::string finding_message(const Finding& finding) const;
   void launch_checked(const runtime::LaunchCheck& check, const Dim3& grid, const Dim3& block,
                       std::int64_t shared_bytes, void* const* arguments);
 
