@@ -49,7 +49,7 @@ Accumulation accumulation_from(std::string_view name) {
 void accumulate_by(const Array& array, std::span<const IndexPart> key, const Array& value,
                    Accumulation how) {
   check_writable(array);
-  (void)accumulate_loops(array.dtype(), how);  // throws for dtypes without it, on every device
+  (void)accumulate_loops(array.dtype(), how);  // on every device, for its DTypeError
   if (const Array* indices = only_index(key, array))
     if (try_accumulate_simple({array, *indices, 0}, value, how)) return;
   const IndexingBackend& backend = indexing_backends[array.device()];

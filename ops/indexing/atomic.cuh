@@ -27,42 +27,22 @@ __device__ void compare_and_swap(W* word, unsigned shift, T value) {
 
 // Elements of 1 or 2 bytes are swapped as part of the aligned 4-byte word.
 template <class How, class T>
-__device__ void compare_and_swap_in_word(T* target, T value) {
-  const unsigned long long address = (unsigned long long)target;
-  compare_and_swap<How>((unsigned*)(address & ~3ull), (unsigned)(address & 3ull) * 8u, value);
-}
-template <int bytes>
-struct CompareAndSwap {
-  template <class How, class T>
-  static __device__ void apply(T* target, T value) {
-    compare_and_swap_in_word<How>(target, value);
-  }
-};
-template <>
-struct CompareAndSwap<4> {
-  template <class How, class T>
-  static __device__ void apply(T* target, T value) {
-    compare_and_swap<How>((unsigned*)target, 0u, value);
-  }
-};
-template <>
-struct CompareAndSwap<8> {
-  template <class How, class T>
-  static __device__ void apply(T* target, T value) {
-    compare_and_swap<How>((unsigned long long*)target, 0u, value);
-  }
-};
-
-template <class Body, class T>
 struct Atomic {
   static __device__ void apply(T* target, T value) {
-    CompareAndSwap<(int)sizeof(T)>::template apply<Body>(target, value);
+    if constexpr (sizeof(T) == 8) {
+      compare_and_swap<How>((unsigned long long*)target, 0u, value);
+    } else if constexpr (sizeof(T) == 4) {
+      compare_and_swap<How>((unsigned*)target, 0u, value);
+    } else {
+      const unsigned long long address = (unsigned long long)target;
+      compare_and_swap<How>((unsigned*)(address & ~3ull), (unsigned)(address & 3ull) * 8u, value);
+    }
   }
 };
 
-#define SW_NATIVE(Body, T, function)                                              \
+#define SW_NATIVE(How, T, function)                                               \
   template <>                                                                     \
-  struct Atomic<Body, T> {                                                        \
+  struct Atomic<How, T> {                                                         \
     static __device__ void apply(T* target, T value) { function(target, value); } \
   };
 SW_NATIVE(Plus, unsigned, atomicAdd)
@@ -116,9 +96,9 @@ SW_NEGATED(Complex<double>)
 
 // Accumulating into a bool either sets it to 1 (add, maximum) or to 0 (multiply, minimum), never
 // both, so concurrent writes have the same value and need no atomic function.
-#define SW_BOOL(Body, changes, result)                       \
+#define SW_BOOL(How, changes, result)                        \
   template <>                                                \
-  struct Atomic<Body, Bool> {                                \
+  struct Atomic<How, Bool> {                                 \
     static __device__ void apply(Bool* target, Bool value) { \
       if (changes) target->byte = result;                    \
     }                                                        \

@@ -46,18 +46,7 @@ std::pair<Array, int> resolve_axis(const Array& array, PyObject* axis) {
   return {array, array.layout().normalise_axis(dim)};
 }
 
-Array flat(const Array& array) { return array.rank() == 1 ? array : reshape(array, {-1}); }
-
 // ---- take, compress, repeat ----
-
-PyObject* take_from(const Array& array, PyObject* indices, PyObject* axis, PyObject* out,
-                    PyObject* mode) {
-  const auto [source, dim] = resolve_axis(array, axis);
-  const Array wanted = index_array_in(indices);
-  const ops::Bounds bounds = bounds_of(mode);
-  const auto work = [&, &from = source, &at = dim] { return ops::take(from, wanted, at, bounds); };
-  return stored_in_out(without_gil(is_long(source) || is_long(wanted), work), out, "take");
-}
 
 PyObject* take(PyObject* a, PyObject* indices, PyObject* axis, PyObject* out, PyObject* mode) {
   if (is_variable(a)) {
@@ -68,8 +57,15 @@ PyObject* take(PyObject* a, PyObject* indices, PyObject* axis, PyObject* out, Py
         .release()
         .ptr();
   }
-  return take_from(import_array(a), indices, axis, out, mode);
+  const auto [source, dim] = resolve_axis(import_array(a), axis);
+  const Array index_array = index_array_in(indices);
+  const ops::Bounds bounds = bounds_of(mode);
+  const auto work = [&, &from = source, &at = dim] {
+    return ops::take(from, index_array, at, bounds);
+  };
+  return stored_in_out(without_gil(is_long(source) || is_long(index_array), work), out, "take");
 }
+
 PyObject* compress_from(PyObject* condition, const Array& array, PyObject* axis, PyObject* out) {
   const Array mask = index_array_in(condition);
   if (mask.rank() != 1)
@@ -88,8 +84,8 @@ PyObject* compress_method(PyObject* self, PyObject* condition, PyObject* axis, P
   return compress_from(condition, array_in(self), axis, out);
 }
 
-PyObject* repeated(const Array& array, PyObject* repeats, PyObject* axis) {
-  const auto [source, dim] = resolve_axis(array, axis);
+PyObject* repeat(PyObject* a, PyObject* repeats, PyObject* axis) {
+  const auto [source, dim] = resolve_axis(import_array(a), axis);
   const auto work_with = [&, &from = source, &at = dim](const auto& times) {
     return wrap(without_gil(is_long(from), [&] { return ops::repeat(from, times, at); }));
   };
@@ -97,23 +93,20 @@ PyObject* repeated(const Array& array, PyObject* repeats, PyObject* axis) {
   return work_with(index_array_in(repeats));
 }
 
-PyObject* repeat(PyObject* a, PyObject* repeats, PyObject* axis) {
-  return repeated(import_array(a), repeats, axis);
-}
 PyObject* take_along_axis(PyObject* arr, PyObject* indices, PyObject* axis) {
   // NumPy's default is the last axis; None flattens the array.
-  const Array array = import_array(arr), wanted = index_array_in(indices);
+  const Array array = import_array(arr), index_array = index_array_in(indices);
   const bool is_flat = axis == Py_None;
-  if (is_flat && wanted.rank() != 1)
+  if (is_flat && index_array.rank() != 1)
     fail<ArgumentError>(
         "take_along_axis: when axis=None, `indices` must have a single dimension, "
         "got shape ",
-        wanted.shape());
-  const Array source = is_flat ? flat(array) : array;
+        index_array.shape());
+  const Array source = is_flat && array.rank() != 1 ? reshape(array, {-1}) : array;
   const int dim =
       is_flat ? 0 : source.layout().normalise_axis(axis == nullptr ? -1 : integer_from(axis));
-  return wrap(without_gil(is_long(source) || is_long(wanted),
-                          [&] { return ops::take_along(source, wanted, dim); }));
+  return wrap(without_gil(is_long(source) || is_long(index_array),
+                          [&] { return ops::take_along(source, index_array, dim); }));
 }
 
 // ---- Writing ----
@@ -129,24 +122,20 @@ void write_flat(const Array& target, Write&& write) {
   });
 }
 
-void put_into(const Array& target, PyObject* indices, PyObject* values, PyObject* mode) {
-  const Array index_array = index_array_in(indices);
-  const ValueArray value(values, target);
+PyObject* put(PyObject* a, PyObject* ind, PyObject* v, PyObject* mode) {
+  const Array target = writable_array(a), index_array = index_array_in(ind);
+  const ValueArray value(v, target);
   const ops::Bounds bounds = bounds_of(mode);
   if (target.readonly())
     fail<ReadOnlyError>("put: assignment destination is read-only: ", target,
                         "; put into a copy: a.copy()");
   write_flat(target,
              [&](const Array& line) { ops::put(line, index_array, value.array(), bounds); });
-}
-
-PyObject* put(PyObject* a, PyObject* ind, PyObject* v, PyObject* mode) {
-  put_into(writable_array(a), ind, v, mode);
   Py_RETURN_NONE;
 }
-PyObject* put_along_axis(PyObject* arr, PyObject* indices, PyObject* given_values, PyObject* axis) {
+PyObject* put_along_axis(PyObject* arr, PyObject* indices, PyObject* values, PyObject* axis) {
   const Array target = writable_array(arr), index_array = index_array_in(indices);
-  const ValueArray owner(given_values, target);
+  const ValueArray owner(values, target);
   const Array& value = owner.array();
   if (axis == Py_None) {
     if (index_array.rank() != 1)
@@ -165,10 +154,10 @@ PyObject* put_along_axis(PyObject* arr, PyObject* indices, PyObject* given_value
 // ---- Searching
 
 PyObject* search_sorted(PyObject* a, PyObject* v, PyObject* right) {
-  const Array line = import_array(a), wanted = import_array(v);
+  const Array sorted = import_array(a), values = import_array(v);
   const auto side = truth_in(right, false) ? ops::Side::right : ops::Side::left;
-  return wrap(without_gil(is_long(line) || is_long(wanted),
-                          [&] { return ops::search_sorted(line, wanted, side); }));
+  return wrap(without_gil(is_long(sorted) || is_long(values),
+                          [&] { return ops::search_sorted(sorted, values, side); }));
 }
 
 PyMethodDef functions[] = {

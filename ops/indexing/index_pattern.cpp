@@ -46,13 +46,13 @@ void check_inside(std::int64_t index, std::int64_t extent, int axis) {
 class ResultShape {
  public:
   void add(std::int64_t extent) {
-    rest_ = rest_.inserted(rest_.size(), extent);
+    basic_ = basic_.inserted(basic_.size(), extent);
     end_group();
   }
   void end_group() { in_group_ = false; }
   void add_indices(const Shape& positions) {
     is_separated_ |= index_axis_ >= 0 && !in_group_;
-    if (index_axis_ < 0) index_axis_ = rest_.size();
+    if (index_axis_ < 0) index_axis_ = basic_.size();
     in_group_ = true;
     try {
       positions_ = broadcast_shapes(std::array{positions_, positions});
@@ -60,22 +60,22 @@ class ResultShape {
       fail<BoundsError>("index: the index arrays: ", error.what());
     }
   }
-  Shape whole() const {
-    Shape shape = rest_;
+  Shape shape() const {
+    Shape shape = basic_;
     int to = is_separated_ ? 0 : std::max(index_axis_, 0);
     for (const std::int64_t extent : positions_) shape = shape.inserted(to++, extent);
     return shape;
   }
 
  private:
-  Shape rest_, positions_;
+  Shape basic_, positions_;  // of slices and new axes; of the broadcast indices
   int index_axis_ = -1;
   bool is_separated_ = false, in_group_ = false;
 };
 
 }  // namespace
 
-IndexPattern::IndexItem IndexPattern::parse(std::string_view word) {
+IndexPattern::PatternPart IndexPattern::parse(std::string_view word) {
   const auto number = [](std::string_view text) -> std::optional<Number> {
     if (text.empty()) return std::nullopt;
     return text == "?" ? Number{true, 0} : Number{false, number_from(text)};
@@ -93,10 +93,10 @@ IndexPattern::IndexItem IndexPattern::parse(std::string_view word) {
 IndexPattern::IndexPattern(std::string_view text) : text_(text) {
   if (text.empty()) return;
   for (const std::string_view word : split(text, ", ")) parts_.push_back(parse(word));
-  for (const IndexItem& part : parts_)
+  for (const PatternPart& part : parts_)
     if (part.step && !part.step->is_input && part.step->value == 0)
       fail<ArgumentError>("index: the step of a slice cannot be 0, got ", text);
-  const auto ellipses = std::count_if(parts_.begin(), parts_.end(), [](const IndexItem& part) {
+  const auto ellipses = std::count_if(parts_.begin(), parts_.end(), [](const PatternPart& part) {
     return part.kind == Kind::ellipsis;
   });
   if (ellipses > 1)
@@ -105,19 +105,19 @@ IndexPattern::IndexPattern(std::string_view text) : text_(text) {
 
 int IndexPattern::input_count() const noexcept {
   int count = 0;
-  for (const IndexItem& part : parts_) count += inputs_of(part);
+  for (const PatternPart& part : parts_) count += inputs_of(part);
   return count;
 }
 
 bool IndexPattern::is_basic() const noexcept {
   return std::none_of(parts_.begin(), parts_.end(),
-                      [](const IndexItem& part) { return part.kind == Kind::array; });
+                      [](const PatternPart& part) { return part.kind == Kind::array; });
 }
 
 void IndexPattern::check(const Op& op, std::span<const Variable> inputs, int first) const {
   expect_arity(op, inputs, first + input_count());
   int at = first;
-  for (const IndexItem& part : parts_) {
+  for (const PatternPart& part : parts_) {
     if (part.kind == Kind::array) {
       const Variable& index = inputs[static_cast<std::size_t>(at)];
       const DType dtype = index.type().dtype();
@@ -131,7 +131,7 @@ void IndexPattern::check(const Op& op, std::span<const Variable> inputs, int fir
   }
 }
 
-int IndexPattern::inputs_of(const IndexItem& part) noexcept {
+int IndexPattern::inputs_of(const PatternPart& part) noexcept {
   if (part.kind == Kind::array) return 1;
   int count = 0;
   for (const auto& number : {part.start, part.stop, part.step}) count += number && number->is_input;
@@ -141,7 +141,7 @@ int IndexPattern::inputs_of(const IndexItem& part) noexcept {
 int IndexPattern::consumed_axes(std::span<const Variable> inputs) const {
   int axes = 0;
   std::size_t input = 0;
-  for (const IndexItem& part : parts_) {
+  for (const PatternPart& part : parts_) {
     axes += part.kind == Kind::integer || part.kind == Kind::slice;
     if (part.kind == Kind::array) axes += axes_of(inputs[input].type());
     input += static_cast<std::size_t>(inputs_of(part));
@@ -149,7 +149,7 @@ int IndexPattern::consumed_axes(std::span<const Variable> inputs) const {
   return axes;
 }
 
-std::int64_t IndexPattern::known_slice_extent(const IndexItem& part, std::int64_t extent) {
+std::int64_t IndexPattern::known_slice_extent(const PatternPart& part, std::int64_t extent) {
   const auto bound = [](const std::optional<Number>& number) -> std::optional<std::int64_t> {
     if (!number) return std::nullopt;
     return number->value;
@@ -167,7 +167,7 @@ Shape IndexPattern::known_shape(const Shape& shape, std::span<const Variable> in
   ResultShape result;
   int axis = 0;
   std::size_t input = 0;
-  for (const IndexItem& part : parts_) {
+  for (const PatternPart& part : parts_) {
     if (part.kind == Kind::array) {
       const TensorType& type = inputs[input].type();
       result.add_indices(type.dtype().is_bool() ? Shape{TensorType::any} : type.shape());
@@ -188,7 +188,7 @@ Shape IndexPattern::known_shape(const Shape& shape, std::span<const Variable> in
     input += static_cast<std::size_t>(inputs_of(part));
   }
   while (axis < shape.size()) result.add(shape[axis++]);
-  return result.whole();
+  return result.shape();
 }
 
 std::vector<IndexPart> IndexPattern::evaluate(std::span<const Ref<Cell>> cells,
@@ -200,7 +200,7 @@ std::vector<IndexPart> IndexPattern::evaluate(std::span<const Ref<Cell>> cells,
   };
   std::vector<IndexPart> key;
   key.reserve(parts_.size());
-  for (const IndexItem& part : parts_) {
+  for (const PatternPart& part : parts_) {
     switch (part.kind) {
       case Kind::integer:
         key.emplace_back(*value(part.start));

@@ -40,18 +40,18 @@ class IndexPattern {
     std::int64_t value = 0;
   };
   enum class Kind { integer, slice, new_axis, ellipsis, array };
-  struct IndexItem {
+  struct PatternPart {
     Kind kind;
     std::optional<Number> start{}, stop{}, step{};  ///< an integer is its start
   };
-  static IndexItem parse(std::string_view word);
-  static int inputs_of(const IndexItem& part) noexcept;
+  static PatternPart parse(std::string_view word);
+  static int inputs_of(const PatternPart& part) noexcept;
   /// The extent of an axis after the slice; TensorType::any if unknown.
-  static std::int64_t known_slice_extent(const IndexItem& part, std::int64_t extent);
+  static std::int64_t known_slice_extent(const PatternPart& part, std::int64_t extent);
   int consumed_axes(std::span<const Variable> inputs) const;
 
   std::string text_;
-  std::vector<IndexItem> parts_;
+  std::vector<PatternPart> parts_;
 };
 
 }  // namespace spanwise::ops

@@ -111,7 +111,7 @@ Array take(const Array& array, const Array& indices, int axis, Bounds bounds) {
   return read(select(array, key, bounds, /*writes=*/false));
 }
 
-Array try_take_small(const Array& vector, const void* indices, const Shape& shape) {
+Array take_small(const Array& vector, const void* indices, const Shape& shape) {
   Array result = empty(shape, vector.dtype(), vector.device());
   const std::int64_t item = vector.dtype().itemsize(), extent = vector.shape()[0];
   const std::int64_t count = result.size();
@@ -133,13 +133,14 @@ void put(const Array& array, const Array& indices, const Array& values, Bounds b
   const Array flat_indices =
       reshape(indices.dtype().is_bool() ? astype(indices, int64) : indices, {-1});
   const IndexPart key[] = {flat_indices};
-  const std::int64_t count = flat_indices.size(), given = values.size();
+  const std::int64_t count = flat_indices.size(), value_count = values.size();
   Array value = reshape(values, {-1});
-  if (given > count) {
+  if (value_count > count) {
     value = value.slice(0, {0, count, 1});
-  } else if (given < count && given > 1) {
-    const std::int64_t times = (count + given - 1) / given;
-    value = reshape(contiguous(value.broadcast_to({times, given})), {-1}).slice(0, {0, count, 1});
+  } else if (value_count < count && value_count > 1) {
+    const std::int64_t times = (count + value_count - 1) / value_count;
+    value =
+        reshape(contiguous(value.broadcast_to({times, value_count})), {-1}).slice(0, {0, count, 1});
   }
   write(select(array, key, bounds, /*writes=*/true), value);
 }

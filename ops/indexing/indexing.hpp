@@ -54,7 +54,7 @@ SW_API Accumulation accumulation_from(std::string_view name);
 SW_API void accumulate_by(const Array& array, std::span<const IndexPart> key, const Array& value,
                           Accumulation how);
 
-/// numpy.take: array[:, ..., indices, ...] along `axis` (from the end if negative).
+/// numpy.take: array[:, ..., indices, ...] along `axis`, which is not negative, here and below.
 SW_API Array take(const Array& array, const Array& indices, int axis, Bounds bounds);
 /// array[indices] = values for an array of rank 1; values are repeated as needed (numpy.put).
 SW_API void put(const Array& array, const Array& indices, const Array& values, Bounds bounds);
@@ -64,7 +64,7 @@ SW_API void put_along(const Array& array, const Array& indices, int axis, const 
 
 /// take() of a vector on the host without pending work, for int64 `indices` in C order of `shape`,
 /// aligned or not. Throws BoundsError.
-SW_API Array try_take_small(const Array& vector, const void* indices, const Shape& shape);
+SW_API Array take_small(const Array& vector, const void* indices, const Shape& shape);
 
 /// The number of true elements. Waits for the current stream if the array is on a GPU.
 SW_API std::int64_t count_true(const Array& array);

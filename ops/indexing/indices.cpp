@@ -46,7 +46,7 @@ Array usable_indices(const Array& indices, std::int64_t extent, int axis, const 
     fail<BoundsError>("Array: cannot take from axis ", axis, " of shape ", shape,
                       ", which has no elements");
   } else {
-    ready = backend.bounded(ready, extent, bounds);
+    ready = backend.apply_bounds(ready, extent, bounds);
   }
   return on_device_of(ready, target, target_is_written);
 }

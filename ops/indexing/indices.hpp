@@ -11,8 +11,6 @@
 /// Checks and conversions of index arrays, and of the values that are read or written.
 namespace spanwise::ops {
 
-/// Throws BoundsError with NumPy's message and the whole shape.
-
 /// The indices as int64; the array itself if it is int64. Throws BoundsError for a dtype that is
 /// not an integer.
 Array as_int64(const Array& indices);

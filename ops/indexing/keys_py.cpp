@@ -33,7 +33,8 @@ Slice slice_from(PyObject* part) {
   return {start, stop, step};
 }
 
-bool is_number_like(PyObject* part) {
+// Python objects that importers might convert to an array, but that NumPy never takes as an index.
+bool is_never_index(PyObject* part) {
   return PyFloat_Check(part) || PyComplex_Check(part) || PyUnicode_Check(part) ||
          PyBytes_Check(part) || PyDict_Check(part);
 }
@@ -53,7 +54,7 @@ ops::IndexPart part_from(PyObject* part) {
     if (value == -1 && PyErr_Occurred()) throw py::error_already_set();
     return std::int64_t{value};
   }
-  if (is_number_like(part)) refuse_index(part);
+  if (is_never_index(part)) refuse_index(part);
   try {
     return index_array_in(part);
   } catch (const BridgeError&) {
@@ -66,22 +67,22 @@ class Key {
  public:
   explicit Key(PyObject* key) {
     if (!PyTuple_Check(key)) {
-      one_[0] = part_from(key);
-      is_one_ = true;
+      single_[0] = part_from(key);
+      is_single_ = true;
       return;
     }
     const Py_ssize_t size = PyTuple_GET_SIZE(key);
-    many_.reserve(static_cast<std::size_t>(size));
-    for (Py_ssize_t i = 0; i < size; ++i) many_.push_back(part_from(PyTuple_GET_ITEM(key, i)));
+    several_.reserve(static_cast<std::size_t>(size));
+    for (Py_ssize_t i = 0; i < size; ++i) several_.push_back(part_from(PyTuple_GET_ITEM(key, i)));
   }
   std::span<const ops::IndexPart> parts() const noexcept {
-    return is_one_ ? std::span<const ops::IndexPart>(one_) : many_;
+    return is_single_ ? std::span<const ops::IndexPart>(single_) : several_;
   }
 
  private:
-  std::array<ops::IndexPart, 1> one_{};
-  std::vector<ops::IndexPart> many_;
-  bool is_one_ = false;
+  std::array<ops::IndexPart, 1> single_{};
+  std::vector<ops::IndexPart> several_;
+  bool is_single_ = false;
 };
 
 PyObject* try_take_small(PyObject* self, PyObject* key) {
@@ -91,11 +92,11 @@ PyObject* try_take_small(PyObject* self, PyObject* key) {
     const Array& indices = array_in(key);
     const bool fits = indices.dtype() == int64 && indices.rank() > 0 && !is_long(indices) &&
                       no_pending_work(indices) && indices.layout().is_row_major();
-    return fits ? wrap(ops::try_take_small(vector, indices.data(), indices.shape())) : nullptr;
+    return fits ? wrap(ops::take_small(vector, indices.data(), indices.shape())) : nullptr;
   }
   const auto indices = small_memory(key);
   if (!indices || indices->dtype != int64 || indices->shape.empty()) return nullptr;
-  return wrap(ops::try_take_small(vector, indices->data, indices->shape));
+  return wrap(ops::take_small(vector, indices->data, indices->shape));
 }
 
 PyObject* read(PyObject* self, PyObject* key) {
@@ -119,19 +120,19 @@ PyObject* read(PyObject* self, PyObject* key) {
   return wrap(without_gil([&] { return ops::index_by(source, parsed.parts()); }));
 }
 
-void assign(PyObject* self, PyObject* key, PyObject* given) {
+void assign(PyObject* self, PyObject* key, PyObject* value_object) {
   const Key parsed(key);
   const Array target = array_in(self);
-  const ValueArray owner(given, target);
+  const ValueArray owner(value_object, target);
   const Array& value = owner.array();
   without_gil(is_long(target, parsed.parts()),
               [&] { ops::assign_by(target, parsed.parts(), value); });
 }
 
-void accumulate(const char* name, PyObject* self, PyObject* key, PyObject* given) {
+void accumulate(const char* name, PyObject* self, PyObject* key, PyObject* value_object) {
   const Key parsed(key);
   const Array target = array_in(self);
-  const ValueArray owner(given, target);
+  const ValueArray owner(value_object, target);
   const Array& value = owner.array();
   const ops::Accumulation how = ops::accumulation_from(name);
   without_gil(is_long(target, parsed.parts()) || is_long(value),

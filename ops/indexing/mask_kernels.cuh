@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Positions of the true elements of a mask. The including text defines the rank of the mask, RANK,
-// the threads of a block, BLOCK and, for the scan, SCAN, and the bytes of a tile, TILE.
-// Tiles are in memory order; a tile has rows of one byte per thread, so that the true bytes are
-// ordered by (row, warp, lane).
+// the threads of a block, BLOCK and, for the scan, SCAN, and the bytes of a tile, TILE; one block
+// counts and writes one tile. Tiles are in memory order; a tile has rows of one byte per thread, so
+// that the true bytes are ordered by (row, warp, lane).
 
 #define ROWS (TILE / BLOCK)
 #define WARPS (BLOCK / 32)
@@ -12,13 +12,13 @@
 extern "C" __global__ void count_tiles(const unsigned char* mask, long long n, long long* counts) {
   __shared__ int warps[WARPS];
   const long long start = (long long)blockIdx.x * TILE;
-  int found = 0;
+  int count = 0;
   for (int row = 0; row < ROWS; ++row) {
     const long long i = start + row * BLOCK + (int)threadIdx.x;
-    found += i < n && mask[i] != 0;
+    count += i < n && mask[i] != 0;
   }
-  for (int step = 16; step > 0; step /= 2) found += __shfl_down_sync(0xffffffffu, found, step);
-  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = found;
+  for (int step = 16; step > 0; step /= 2) count += __shfl_down_sync(0xffffffffu, count, step);
+  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = count;
   __syncthreads();
   if (threadIdx.x == 0) {
     long long total = 0;
@@ -37,9 +37,9 @@ extern "C" __global__ void scan_tiles(long long* counts, long long tiles) {
     sums[threadIdx.x] = own;
     __syncthreads();
     for (int step = 1; step < SCAN; step *= 2) {
-      const long long other = threadIdx.x >= step ? sums[threadIdx.x - step] : 0;
+      const long long preceding = threadIdx.x >= step ? sums[threadIdx.x - step] : 0;
       __syncthreads();
-      sums[threadIdx.x] += other;
+      sums[threadIdx.x] += preceding;
       __syncthreads();
     }
     if (i < tiles) counts[i] = before + sums[threadIdx.x] - own;
@@ -63,8 +63,8 @@ extern "C" __global__ void write_positions(const unsigned char* mask, long long 
   long long done = before[blockIdx.x];
   for (int row = 0; row < ROWS; ++row) {
     const long long i = start + row * BLOCK + (int)threadIdx.x;
-    const bool found = i < n && mask[i] != 0;
-    const unsigned votes = __ballot_sync(0xffffffffu, found);
+    const bool is_true = i < n && mask[i] != 0;
+    const unsigned votes = __ballot_sync(0xffffffffu, is_true);
     if (lane == 0) warps[warp] = __popc(votes);
     __syncthreads();
     int before_warp = 0, in_row = 0;
@@ -72,14 +72,14 @@ extern "C" __global__ void write_positions(const unsigned char* mask, long long 
       if (w < warp) before_warp += warps[w];
       in_row += warps[w];
     }
-    if (found) {
+    if (is_true) {
       const long long column = done + before_warp + __popc(votes & ((1u << lane) - 1u));
-      long long rest = i;
+      long long index = i;
 #pragma unroll
       for (int axis = RANK - 1; axis >= 0; --axis) {
         const long long extent = shape.extents[axis];
-        positions[axis * total + column] = axis > 0 ? rest % extent : rest;
-        rest = axis > 0 ? rest / extent : 0;
+        positions[axis * total + column] = axis > 0 ? index % extent : index;
+        index = axis > 0 ? index / extent : 0;
       }
     }
     done += in_row;

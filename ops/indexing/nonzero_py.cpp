@@ -9,7 +9,7 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
-/// nonzero, argwhere and flatnonzero, and the method of this name.
+/// nonzero, argwhere and flatnonzero, and the method nonzero of arrays.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -32,7 +32,8 @@ PyObject* rows_of(const Array& positions) {
   return Py_NewRef(rows);
 }
 
-PyObject* nonzero_of(const Array& array) {
+PyObject* nonzero(PyObject* a) {
+  const Array array = import_array(a);
   if (array.rank() <= 0)
     fail<ArgumentError>(
         "nonzero: calling nonzero on 0d arrays is not allowed; use "
@@ -40,7 +41,6 @@ PyObject* nonzero_of(const Array& array) {
   return rows_of(positions_in(array));
 }
 
-PyObject* nonzero(PyObject* a) { return nonzero_of(import_array(a)); }
 PyObject* argwhere(PyObject* a) { return wrap(positions_in(import_array(a)).transpose()); }
 
 PyObject* flatnonzero(PyObject* a) {

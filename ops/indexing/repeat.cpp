@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "cpu/host_loops.hpp"
@@ -17,31 +16,22 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr std::int64_t grain_bytes = 1 << 19;
+constexpr std::int64_t grain_bytes = 1 << 19;  // of the result, that are worth a thread
 
 void check_times(std::int64_t times) {
   if (times < 0)
     fail<ArgumentError>("repeat: repeats may not contain negative values, got ", times);
 }
 
-// Copies a part: of a constant number of bytes, or of `size` where that is 0.
-template <int bytes>
-__attribute__((always_inline)) inline void copy_part(std::byte* to, const std::byte* from,
-                                                     std::int64_t size) {
-  if constexpr (bytes > 0)
-    std::memcpy(to, from, bytes);
-  else
-    copy_row(to, from, size);
-}
-
-// Writes each of `count` parts of `size` bytes `times` times.
+// Writes each of `count` parts of `size` bytes `times` times. The functions are templates of the
+// size, 0 for one that is known at run time.
 using RepeatLoop = void (*)(const std::byte* from, std::int64_t count, std::int64_t size,
                             std::int64_t times, std::byte* to);
 
 template <int bytes>
-void repeat_parts(const std::byte* from, std::int64_t count, std::int64_t given_size,
+void repeat_parts(const std::byte* from, std::int64_t count, std::int64_t part_bytes,
                   std::int64_t times, std::byte* to) {
-  const std::int64_t size = bytes > 0 ? bytes : given_size;
+  const std::int64_t size = bytes > 0 ? bytes : part_bytes;
   for (std::int64_t i = 0; i < count; ++i)
     for (std::int64_t k = 0; k < times; ++k, to += size)
       copy_part<bytes>(to, from + i * size, size);
@@ -55,8 +45,8 @@ using VaryingLoop = void (*)(const std::byte* from, const std::int64_t* starts, 
 
 template <int bytes>
 void repeat_varying_parts(const std::byte* from, const std::int64_t* starts, std::int64_t first,
-                          std::int64_t last, std::int64_t given_size, std::byte* to) {
-  const std::int64_t size = bytes > 0 ? bytes : given_size;
+                          std::int64_t last, std::int64_t part_bytes, std::byte* to) {
+  const std::int64_t size = bytes > 0 ? bytes : part_bytes;
   for (std::int64_t i = first; i < last; ++i) {
     std::int64_t at = starts[i];
     if (bytes > 0 && at + 3 <= starts[last]) {

@@ -18,31 +18,31 @@ namespace {
 
 constexpr std::int64_t grain = 1 << 10;  // searches that make a second thread worthwhile
 
-// Whether the insertion point of `wanted` is after `x`; NaN sorts last. For numbers this is one
-// comparison without a branch.
+// Whether the insertion point of `value` is after `x`; NaN sorts last. `is_nan`: the value is NaN;
+// other values take one comparison without a branch.
 template <Side side, bool is_nan, class T>
-bool is_before(T x, T wanted) noexcept {
+bool is_before(T x, T value) noexcept {
   if (is_nan) return side == Side::right || x == x;
-  return side == Side::left ? x < wanted : x <= wanted;
+  return side == Side::left ? x < value : x <= value;
 }
 
 // Interleaved searches: their cache misses overlap, and no branch depends on the values.
 template <Side side, bool is_nan, int count, class T>
-void search_batch(const T* sorted, std::int64_t size, const T* wanted, std::int64_t* positions) {
+void search_batch(const T* sorted, std::int64_t size, const T* values, std::int64_t* positions) {
   const T* at[count];
   for (int k = 0; k < count; ++k) at[k] = sorted;
   for (std::int64_t left = size; left > 1; left -= left / 2) {
     const std::int64_t half = left / 2;
     for (int k = 0; k < count; ++k)
-      at[k] += half & -std::int64_t{is_before<side, is_nan>(at[k][half - 1], wanted[k])};
+      at[k] += half & -std::int64_t{is_before<side, is_nan>(at[k][half - 1], values[k])};
   }
   for (int k = 0; k < count; ++k)
-    positions[k] = at[k] - sorted + std::int64_t{is_before<side, is_nan>(*at[k], wanted[k])};
+    positions[k] = at[k] - sorted + std::int64_t{is_before<side, is_nan>(*at[k], values[k])};
 }
 template <Side side, class T>
-void search_one(const T* sorted, std::int64_t size, const T* wanted, std::int64_t* position) {
-  const bool is_nan = *wanted != *wanted;
-  (is_nan ? search_batch<side, true, 1, T> : search_batch<side, false, 1, T>)(sorted, size, wanted,
+void search_one(const T* sorted, std::int64_t size, const T* value, std::int64_t* position) {
+  const bool is_nan = *value != *value;
+  (is_nan ? search_batch<side, true, 1, T> : search_batch<side, false, 1, T>)(sorted, size, value,
                                                                               position);
 }
 template <int count, class T>
@@ -53,12 +53,12 @@ bool has_nan(const T* values) {
 }
 
 template <Side side, class T>
-void search_line(const Array& sorted, const Array& wanted, const Array& positions) {
+void search_line(const Array& sorted, const Array& values, const Array& positions) {
   const auto* elements = static_cast<const T*>(sorted.data());
-  const auto* from = static_cast<const T*>(wanted.data());
+  const auto* from = static_cast<const T*>(values.data());
   auto* to = static_cast<std::int64_t*>(positions.data());
   const std::int64_t size = sorted.size();
-  parallel_for(wanted.size(), grain, [&](std::int64_t first, std::int64_t last) {
+  parallel_for(values.size(), grain, [&](std::int64_t first, std::int64_t last) {
     constexpr int batch = 16;
     for (std::int64_t i = first; i < last;) {
       if (i + batch <= last && !has_nan<batch>(from + i)) {
@@ -72,7 +72,7 @@ void search_line(const Array& sorted, const Array& wanted, const Array& position
   });
 }
 
-using Search = void (*)(const Array& sorted, const Array& wanted, const Array& positions);
+using Search = void (*)(const Array& sorted, const Array& values, const Array& positions);
 template <Side side>
 Search search_for(DType dtype) {
   if (dtype == float64) return &search_line<side, double>;
@@ -81,11 +81,11 @@ Search search_for(DType dtype) {
                       [](auto type) -> Search { return &search_line<side, decltype(type)>; });
 }
 
-DType compared_as(DType sorted, DType wanted) {
-  if (sorted.is_complex() || wanted.is_complex())
-    fail<DTypeError>("searchsorted: expected real dtypes, got ", sorted, " and ", wanted,
+DType compared_as(DType sorted, DType values) {
+  if (sorted.is_complex() || values.is_complex())
+    fail<DTypeError>("searchsorted: expected real dtypes, got ", sorted, " and ", values,
                      "; complex numbers have no order");
-  const DType both = promote(sorted, wanted);
+  const DType both = promote(sorted, values);
   if (both.is_bool()) return uint8;
   return both.is_floating() && both.itemsize() < 4 ? float32 : both;
 }
@@ -97,23 +97,24 @@ Array as_searchable(const Array& array, DType dtype) {
 
 }  // namespace
 
-void search_on_host(const Array& sorted, const Array& wanted, Side side, const Array& positions) {
+void search_on_host(const Array& sorted, const Array& values, Side side, const Array& positions) {
   order_host_use(sorted, /*writes=*/false);
-  order_host_use(wanted, /*writes=*/false);
+  order_host_use(values, /*writes=*/false);
   const DType dtype = sorted.dtype();
   (side == Side::left ? search_for<Side::left>(dtype) : search_for<Side::right>(dtype))(
-      sorted, wanted, positions);
+      sorted, values, positions);
 }
 
-Array search_sorted(const Array& sorted, const Array& wanted, Side side) {
+Array search_sorted(const Array& sorted, const Array& values, Side side) {
   if (sorted.rank() != 1)
     fail<LayoutError>("searchsorted: expected a vector to search, got ", sorted.shape());
-  const DType dtype = compared_as(sorted.dtype(), wanted.dtype());
-  if (sorted.size() == 0 || wanted.size() == 0)
-    return zeros(wanted.shape(), int64, sorted.device());
-  const Array elements = as_searchable(sorted, dtype), values = as_searchable(wanted, dtype);
-  Array positions = empty(wanted.shape(), int64, sorted.device());
-  indexing_backends[sorted.device()].search(elements, values, side, positions);
+  const DType dtype = compared_as(sorted.dtype(), values.dtype());
+  if (sorted.size() == 0 || values.size() == 0)
+    return zeros(values.shape(), int64, sorted.device());
+  const Array cast_sorted = as_searchable(sorted, dtype),
+              cast_values = as_searchable(values, dtype);
+  Array positions = empty(values.shape(), int64, sorted.device());
+  indexing_backends[sorted.device()].search(cast_sorted, cast_values, side, positions);
   return positions;
 }
 

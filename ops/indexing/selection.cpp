@@ -59,6 +59,7 @@ class Selector {
     return {layout, consumed, ellipses};
   }
 
+  // Whether a mask is the only array of the key.
   static bool has_lone_mask(std::span<const IndexPart> key) {
     const Array* only = nullptr;
     for (const IndexPart& part : key) {
@@ -70,7 +71,8 @@ class Selector {
     return only != nullptr && only->dtype().is_bool() && only->rank() > 0;
   }
 
-  // Called before an index array, mask or integer; these are separated if another part was between.
+  // Called before an index array, mask or integer. If another part stands between two of these, the
+  // axes of the positions come first.
   void begin_index() {
     if (!has_index_) selection_.index_axis = view_.rank();
     if (has_index_ && follows_basic_) indices_first_ = true;
@@ -96,12 +98,8 @@ class Selector {
     check_mask(array);
     if (array.rank() == 0) {
       shapes_.push_back(Shape{count_true(array)});
-    } else if (is_lone_mask) {
-      take_mask(array);
     } else {
-      const Array positions = positions_of_true(array);
-      for (int i = 0; i < array.rank(); ++i)
-        parts_.push_back({positions.index(0, i), view_.axis() + i, /*needs_check=*/false});
+      take_mask(array, is_lone_mask);
     }
     view_.skip(array.rank());
   }
@@ -116,18 +114,18 @@ class Selector {
                           " (array ", layout_.shape, ", mask ", mask.shape(), ")");
   }
 
-  void take_mask(const Array& mask) {
-    const Array local = on_device_of(mask, selection_.array, writes_);
-    selection_.mask_strides = Strides(mask.rank());
-    for (int i = 0; i < mask.rank(); ++i)
-      selection_.mask_strides[i] = layout_.strides[view_.axis() + i];
-    selection_.unique = true;
-    if (!indexing_backends[local.device()].takes_masks) {
+  void take_mask(const Array& mask, bool is_lone) {
+    const Array local = is_lone ? on_device_of(mask, selection_.array, writes_) : mask;
+    selection_.unique = is_lone;
+    if (!is_lone || !indexing_backends[local.device()].takes_masks) {
       const Array positions = positions_of_true(local);
       for (int i = 0; i < mask.rank(); ++i)
         parts_.push_back({positions.index(0, i), view_.axis() + i, /*needs_check=*/false});
       return;
     }
+    selection_.mask_strides = Strides(mask.rank());
+    for (int i = 0; i < mask.rank(); ++i)
+      selection_.mask_strides[i] = layout_.strides[view_.axis() + i];
     shapes_.push_back(Shape{count_true(local)});
     selection_.mask = local;
   }
@@ -143,12 +141,12 @@ class Selector {
     if (selection_.rank + selection_.positions.size() > max_rank)
       fail<LayoutError>("Array: the index makes more than ", max_rank, " dimensions");
     selection_.position_strides = Strides(selection_.positions.size());
-    const bool any = Layout::row_major(selection_.positions).size() > 0;
+    const bool has_positions = Layout::row_major(selection_.positions).size() > 0;
     selection_.indices.reserve(parts_.size());
     for (const BroadcastIndex& part : parts_) {
       const std::int64_t extent = layout_.shape[part.axis];
       // As in NumPy, indices are not checked if the broadcast shape is empty.
-      const Array ready = part.needs_check && any
+      const Array ready = part.needs_check && has_positions
                               ? usable_indices(part.array, extent, part.axis, layout_.shape,
                                                bounds_, selection_.array, writes_)
                               : on_device_of(as_int64(part.array), selection_.array, writes_);

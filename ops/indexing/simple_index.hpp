@@ -21,7 +21,8 @@ struct SimpleIndex {
   const Array& array;
   const Array& indices;
   int axis;
-  std::int64_t extent, stride, row_bytes, outer = 1;
+  std::int64_t extent, stride, row_bytes;  ///< of `axis`; in bytes, as row_bytes, those of a slice
+  std::int64_t outer = 1;                  ///< the product of the extents before `axis`
 
   SimpleIndex(const Array& a, const Array& i, int along)
       : array(a), indices(i), axis(along), extent(a.shape()[along]) {
@@ -68,6 +69,8 @@ inline bool is_simple_value(const SimpleIndex& simple, const Array& value) {
           (value.layout().is_row_major() && value.shape() == simple.result_shape()));
 }
 
+/// The second common case: a small mask of the first axes of a C-contiguous array on the host. Each
+/// true element selects a row of `row_bytes` bytes; there are `count` of them.
 struct MaskedRows {
   const Array& array;
   const Array& mask;
@@ -92,20 +95,22 @@ struct MaskedRows {
     std::copy(array.shape().begin() + mask.rank(), array.shape().end(), shape.begin() + 1);
     return shape;
   }
+  /// `step`: bytes from one row of `value` to the next, 0 for a value that is one element.
   void move(std::byte* value, std::int64_t step, MoveDirection direction) const {
     constexpr std::int64_t chunk = 2048;
     std::int64_t offsets[chunk];
     const auto* bytes = static_cast<const std::byte*>(mask.data());
     const MoveLoop loop = move_loop(direction, row_bytes);
     for (std::int64_t i = 0; i < mask.size(); i += chunk) {
-      const std::int64_t found = collect_true(bytes + i, 1, std::min(chunk, mask.size() - i),
-                                              i * row_bytes, row_bytes, offsets);
-      loop(static_cast<std::byte*>(array.data()), offsets, found, value, step, row_bytes);
-      value += found * step;
+      const std::int64_t rows = collect_true(bytes + i, 1, std::min(chunk, mask.size() - i),
+                                             i * row_bytes, row_bytes, offsets);
+      loop(static_cast<std::byte*>(array.data()), offsets, rows, value, step, row_bytes);
+      value += rows * step;
     }
   }
 };
 
+/// array[mask].
 inline Array read_rows(const MaskedRows& rows) {
   Array result = empty(rows.result_shape(), rows.array.dtype(), rows.array.device());
   if (result.size() > 0)
@@ -113,6 +118,8 @@ inline Array read_rows(const MaskedRows& rows) {
   return result;
 }
 
+/// array[mask] = value. Returns false, with nothing written, for a value that needs a cast, a
+/// broadcast or a copy.
 inline bool try_write_rows(const MaskedRows& rows, const Array& value) {
   const bool is_one = value.rank() == 0;
   const bool fits = is_one ? rows.row_bytes == rows.array.dtype().itemsize()
@@ -126,6 +133,7 @@ inline bool try_write_rows(const MaskedRows& rows, const Array& value) {
   return true;
 }
 
+/// The mask of `key` if `key` is one mask that MaskedRows supports, else null.
 inline const Array* only_mask(std::span<const IndexPart> key, const Array& array) {
   if (key.size() != 1) return nullptr;
   const Array* mask = std::get_if<Array>(&key[0]);

@@ -84,9 +84,9 @@ class Subtensor final : public NamedOp {
   IndexPattern pattern_;
 };
 
-/// A copy of input 0 (input 0 itself if it overwrites) in which input 1, cast and broadcast, is
-/// stored at the index or added there. An element that is indexed repeatedly gets the last value,
-/// or all of them added.
+/// A copy of input 0 (input 0 itself if the op overwrites it) in which input 1, cast and broadcast,
+/// is stored at the index or added there. An element that is indexed repeatedly gets the last
+/// value, or all of them added.
 class SetSubtensor final : public SameShapeOp {
  public:
   enum class Kind { set, add };
@@ -158,24 +158,26 @@ class SetSubtensor final : public SameShapeOp {
   bool overwrites_;
 };
 
-IndexPattern pattern_of(const char* caller, const OpProperties& properties) {
-  expect_properties(caller, properties, {"index"});
-  return IndexPattern(property<std::string>(caller, properties, "index"));
+// Registers an op whose only property is its index; make() makes it from the pattern.
+template <class Make>
+bool register_indexed(const char* name, Make make) {
+  return register_op(name, [=](const OpProperties& properties) -> Ref<const Op> {
+    expect_properties(name, properties, {"index"});
+    return make(IndexPattern(property<std::string>(name, properties, "index")));
+  });
 }
 
-[[maybe_unused]] const bool subtensor_registered =
-    register_op("subtensor", [](const OpProperties& properties) -> Ref<const Op> {
-      return make_ref<const Subtensor>(pattern_of("subtensor", properties));
-    });
-[[maybe_unused]] const bool set_subtensor_registered =
-    register_op("set_subtensor", [](const OpProperties& properties) -> Ref<const Op> {
-      return make_ref<const SetSubtensor>(pattern_of("set_subtensor", properties),
-                                          SetSubtensor::Kind::set);
-    });
-[[maybe_unused]] const bool inc_subtensor_registered =
-    register_op("inc_subtensor", [](const OpProperties& properties) -> Ref<const Op> {
-      return make_ref<const SetSubtensor>(pattern_of("inc_subtensor", properties),
-                                          SetSubtensor::Kind::add);
+[[maybe_unused]] const bool subtensors_registered =
+    register_indexed(
+        "subtensor",
+        [](IndexPattern pattern) { return make_ref<const Subtensor>(std::move(pattern)); }) &&
+    register_indexed("set_subtensor",
+                     [](IndexPattern pattern) {
+                       return make_ref<const SetSubtensor>(std::move(pattern),
+                                                           SetSubtensor::Kind::set);
+                     }) &&
+    register_indexed("inc_subtensor", [](IndexPattern pattern) {
+      return make_ref<const SetSubtensor>(std::move(pattern), SetSubtensor::Kind::add);
     });
 
 }  // namespace

@@ -255,9 +255,9 @@ TEST(IndexKernels, DetectIndicesOutOfBounds) {
 TEST(IndexKernels, WrapAndClip) {
   const Array indices = indices_of({5}, {0, -4, 3, -7, 8});
   EXPECT_TRUE(
-      same_bytes(bounded_on_gpu(indices, 3, Bounds::wrap), indices_of({5}, {0, 2, 0, 2, 2})));
+      same_bytes(apply_bounds_on_gpu(indices, 3, Bounds::wrap), indices_of({5}, {0, 2, 0, 2, 2})));
   EXPECT_TRUE(
-      same_bytes(bounded_on_gpu(indices, 3, Bounds::clip), indices_of({5}, {0, 0, 2, 0, 2})));
+      same_bytes(apply_bounds_on_gpu(indices, 3, Bounds::clip), indices_of({5}, {0, 0, 2, 0, 2})));
 }
 
 }  // namespace

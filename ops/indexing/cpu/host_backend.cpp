@@ -42,17 +42,17 @@ std::optional<std::int64_t> outside_on_host(const Array& indices, std::int64_t e
 
 // Maps indices to [0, extent): modulo the extent, or clipped (negative values become 0, as in
 // NumPy).
-Array bounded_on_host(const Array& indices, std::int64_t extent, Bounds bounds) {
+Array apply_bounds_on_host(const Array& indices, std::int64_t extent, Bounds bounds) {
   order_host_use(indices, /*writes=*/false);
   Array bounded = empty(indices.shape(), int64, cpu);
   const auto* from = static_cast<const std::int64_t*>(indices.data());
   auto* to = static_cast<std::int64_t*>(bounded.data());
   parallel_for(indices.size(), index_grain, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
-      const std::int64_t rest = bounds == Bounds::wrap ? from[i] % extent : 0;
+      const std::int64_t remainder = bounds == Bounds::wrap ? from[i] % extent : 0;
       to[i] = bounds == Bounds::clip ? std::clamp<std::int64_t>(from[i], 0, extent - 1)
-              : rest < 0             ? rest + extent
-                                     : rest;
+              : remainder < 0        ? remainder + extent
+                                     : remainder;
     }
   });
   return bounded;
@@ -63,25 +63,26 @@ std::int64_t count_true_on_host(const Array& mask) {
   return MaskPieces(MaskWalk(mask)).total();
 }
 
-Array positions_in_small(const Array& mask) {
+// Of a short contiguous vector, in one thread.
+Array positions_in_short_vector(const Array& mask) {
   const auto* bytes = static_cast<const std::byte*>(mask.data());
   const std::int64_t size = mask.size();
   Array positions = empty({1, count_true_bytes(bytes, size)}, int64, working_device(mask.device()));
   auto* next = static_cast<std::int64_t*>(positions.data());
   std::int64_t* const end = next + positions.size();
   for (std::int64_t i = 0; next < end; i += 512) {
-    // collect_true() may overwrite `length` values.
-    std::int64_t found[512];
+    // collect_true() may overwrite `length` values, near the end more than are left.
+    std::int64_t buffer[512];
     const std::int64_t length = std::min<std::int64_t>(512, size - i);
     const bool has_space = end - next >= length;
-    const std::int64_t count = collect_true(bytes + i, 1, length, i, 1, has_space ? next : found);
-    if (!has_space) std::copy_n(found, count, next);
+    const std::int64_t count = collect_true(bytes + i, 1, length, i, 1, has_space ? next : buffer);
+    if (!has_space) std::copy_n(buffer, count, next);
     next += count;
   }
   return positions;
 }
 
-Array positions_in_any(const Array& mask) {
+Array positions_in_any_mask(const Array& mask) {
   const MaskPieces pieces{MaskWalk(mask)};
   const std::int64_t total = pieces.total(), size = mask.size();
   Array positions = empty({mask.rank(), total}, int64, working_device(mask.device()));
@@ -91,29 +92,31 @@ Array positions_in_any(const Array& mask) {
   const int inner = mask.rank() - 1;
   const std::int64_t step = mask.strides()[inner];
   parallel_for(pieces.count(), 1, [&](std::int64_t first, std::int64_t last) {
-    std::int64_t found[2048], at[max_rank];
+    std::int64_t buffer[2048], position[max_rank];
     std::int64_t done = pieces.before[static_cast<std::size_t>(first)];
     const std::int64_t end = pieces.before[static_cast<std::size_t>(last)];
-    std::int64_t rest = first * pieces.length, left = std::min(size, last * pieces.length) - rest;
-    for (int axis = inner; axis >= 0; rest /= shape[axis], --axis) at[axis] = rest % shape[axis];
+    std::int64_t index = first * pieces.length, left = std::min(size, last * pieces.length) - index;
+    for (int axis = inner; axis >= 0; index /= shape[axis], --axis)
+      position[axis] = index % shape[axis];
     while (left > 0) {
-      const std::int64_t length = std::min<std::int64_t>({2048, left, shape[inner] - at[inner]});
+      const std::int64_t length =
+          std::min<std::int64_t>({2048, left, shape[inner] - position[inner]});
       const auto* bytes = static_cast<const std::byte*>(mask.data());
-      for (int axis = 0; axis <= inner; ++axis) bytes += at[axis] * mask.strides()[axis];
+      for (int axis = 0; axis <= inner; ++axis) bytes += position[axis] * mask.strides()[axis];
       // collect_true() may overwrite `length` values, and other threads write those from `end` on.
       const bool has_space = done + length <= end;
       std::int64_t* last_row = rows + inner * total + done;
       const std::int64_t count =
-          collect_true(bytes, step, length, at[inner], 1, has_space ? last_row : found);
-      if (!has_space) std::copy_n(found, count, last_row);
+          collect_true(bytes, step, length, position[inner], 1, has_space ? last_row : buffer);
+      if (!has_space) std::copy_n(buffer, count, last_row);
       for (int axis = 0; axis < inner; ++axis)
-        std::fill_n(rows + axis * total + done, count, at[axis]);
+        std::fill_n(rows + axis * total + done, count, position[axis]);
       done += count;
       left -= length;
-      at[inner] += length;
-      for (int axis = inner; axis > 0 && at[axis] == shape[axis]; --axis) {
-        at[axis] = 0;
-        ++at[axis - 1];
+      position[inner] += length;
+      for (int axis = inner; axis > 0 && position[axis] == shape[axis]; --axis) {
+        position[axis] = 0;
+        ++position[axis - 1];
       }
     }
   });
@@ -122,8 +125,8 @@ Array positions_in_any(const Array& mask) {
 
 Array positions_of_true_on_host(const Array& mask) {
   order_host_use(mask, /*writes=*/false);
-  const bool is_small = mask.rank() == 1 && mask.size() < 1 << 16 && mask.layout().is_row_major();
-  return is_small ? positions_in_small(mask) : positions_in_any(mask);
+  const bool is_short = mask.rank() == 1 && mask.size() < 1 << 16 && mask.layout().is_row_major();
+  return is_short ? positions_in_short_vector(mask) : positions_in_any_mask(mask);
 }
 
 constexpr IndexingBackend host_backend{.takes_masks = true,
@@ -131,11 +134,11 @@ constexpr IndexingBackend host_backend{.takes_masks = true,
                                        .move = &move_after_waiting,
                                        .accumulate = &accumulate_on_host,
                                        .find_outside = &outside_on_host,
-                                       .bounded = &bounded_on_host,
+                                       .apply_bounds = &apply_bounds_on_host,
                                        .count_true = &count_true_on_host,
                                        .positions_of_true = &positions_of_true_on_host,
                                        .search = &search_on_host};
-[[maybe_unused]] const auto* const none_before =
+[[maybe_unused]] const auto* const previous_cpu_backend =
     indexing_backends.set(DeviceKind::cpu, &host_backend);
 
 }  // namespace

@@ -10,24 +10,11 @@
 namespace spanwise::ops {
 namespace {
 
-template <int bytes>
-void move_word(std::byte* to, const std::byte* from) noexcept {
-  struct Word {
-    std::byte content[bytes];
-  } word;
-  std::memcpy(&word, from, bytes);
-  std::memcpy(to, &word, bytes);
-}
-
 // Moves one element (bytes > 0) or a row.
 template <MoveDirection direction, int bytes>
 void move_one(std::byte* array, std::byte* value, std::int64_t row_bytes) noexcept {
-  std::byte* to = direction == MoveDirection::read ? value : array;
-  const std::byte* from = direction == MoveDirection::read ? array : value;
-  if constexpr (bytes > 0)
-    move_word<bytes>(to, from);
-  else
-    copy_row(to, from, row_bytes);
+  constexpr bool reads = direction == MoveDirection::read;
+  copy_part<bytes>(reads ? value : array, reads ? array : value, row_bytes);
 }
 
 template <MoveDirection direction, int bytes>
@@ -43,8 +30,9 @@ void by_offsets(std::byte* array, const std::int64_t* offsets, std::int64_t coun
   }
 }
 
-// The index counted from 0. Indices outside [-extent, extent) stay outside [0, extent).
-inline std::int64_t from_start(const std::int64_t* index, std::int64_t extent) noexcept {
+// The index with `extent` added if it is negative. Indices outside [-extent, extent) stay outside
+// [0, extent).
+inline std::int64_t normalised(const std::int64_t* index, std::int64_t extent) noexcept {
   std::int64_t value;
   std::memcpy(&value, index, sizeof value);
   return value + (extent & (value >> 63));
@@ -66,10 +54,10 @@ std::int64_t move_fours(std::byte* array, const std::int64_t* indices, std::int6
   std::int64_t i = 0;
   for (; i + 4 <= count; i += 4) {
     __builtin_prefetch(indices + i + 96, 0, 0);
-    const std::int64_t at_a = from_start(indices + i, extent);
-    const std::int64_t at_b = from_start(indices + i + 1, extent);
-    const std::int64_t at_c = from_start(indices + i + 2, extent);
-    const std::int64_t at_d = from_start(indices + i + 3, extent);
+    const std::int64_t at_a = normalised(indices + i, extent);
+    const std::int64_t at_b = normalised(indices + i + 1, extent);
+    const std::int64_t at_c = normalised(indices + i + 2, extent);
+    const std::int64_t at_d = normalised(indices + i + 3, extent);
     if (is_outside(at_a, extent) | is_outside(at_b, extent) | is_outside(at_c, extent) |
         is_outside(at_d, extent))
       break;
@@ -99,7 +87,7 @@ std::int64_t by_indices(std::byte* array, const std::int64_t* indices, std::int6
       i = move_fours<direction, bytes>(array, indices, count, extent, stride_here, value,
                                        step_here);
     for (; i < count; ++i) {
-      const std::int64_t index = from_start(indices + i, extent);
+      const std::int64_t index = normalised(indices + i, extent);
       if (is_outside(index, extent)) return i;
       move_one<direction, bytes>(array + index * stride_here, value + i * step_here, row_bytes);
     }
@@ -135,7 +123,7 @@ void add_offsets(std::int64_t* offsets, std::int64_t count, const std::byte* ind
 }
 
 std::int64_t collect_true(const std::byte* mask, std::int64_t step, std::int64_t count,
-                          std::int64_t base, std::int64_t other_step, std::int64_t* out) noexcept {
+                          std::int64_t base, std::int64_t increment, std::int64_t* out) noexcept {
   std::int64_t* next = out;
   std::int64_t i = 0;
   if (step == 1) {
@@ -143,15 +131,15 @@ std::int64_t collect_true(const std::byte* mask, std::int64_t step, std::int64_t
       std::uint64_t eight;
       std::memcpy(&eight, mask + i, sizeof eight);
       if (eight == 0) continue;
-      const std::int64_t at = base + i * other_step;
+      const std::int64_t at = base + i * increment;
       for (int k = 0; k < 8; ++k) {
-        *next = at + k * other_step;
+        *next = at + k * increment;
         next += mask[i + k] != std::byte{0};
       }
     }
   }
   for (; i < count; ++i) {
-    *next = base + i * other_step;
+    *next = base + i * increment;
     next += mask[i * step] != std::byte{0};
   }
   return next - out;
@@ -159,7 +147,7 @@ std::int64_t collect_true(const std::byte* mask, std::int64_t step, std::int64_t
 
 std::int64_t count_true_bytes(const std::byte* bytes, std::int64_t count) noexcept {
   constexpr std::uint64_t low = 0x7f7f7f7f7f7f7f7f;
-  std::int64_t found = 0, i = 0;
+  std::int64_t total = 0, i = 0;
   while (i + 8 <= count) {
     // Each byte of `sums` is a counter, which overflows after 255 words.
     const std::int64_t words = std::min<std::int64_t>(255, (count - i) / 8);
@@ -169,11 +157,11 @@ std::int64_t count_true_bytes(const std::byte* bytes, std::int64_t count) noexce
       std::memcpy(&word, bytes + i + 8 * k, sizeof word);
       sums += ((((word & low) + low) | word) & ~low) >> 7;
     }
-    for (int k = 0; k < 8; ++k) found += static_cast<std::int64_t>((sums >> (8 * k)) & 0xff);
+    for (int k = 0; k < 8; ++k) total += static_cast<std::int64_t>((sums >> (8 * k)) & 0xff);
     i += 8 * words;
   }
-  for (; i < count; ++i) found += bytes[i] != std::byte{0};
-  return found;
+  for (; i < count; ++i) total += bytes[i] != std::byte{0};
+  return total;
 }
 
 namespace {

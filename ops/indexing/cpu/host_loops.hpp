@@ -28,9 +28,9 @@ void move_on_host(const Selection& selection, const Array& value, MoveDirection 
 /// The loop for elements of 1, 2, 4, 8 or 16 bytes, or for rows of any other size.
 MoveLoop move_loop(MoveDirection direction, std::int64_t row_bytes) noexcept;
 
-/// The same between array + indices[i] * stride and value + i * value_step, where negative indices
-/// count from `extent`. Stops at an index outside [-extent, extent); returns the number of elements
-/// moved.
+/// As MoveLoop, between array + indices[i] * stride and value + i * value_step, where negative
+/// indices count from `extent`. Stops at an index outside [-extent, extent); returns the number of
+/// elements moved.
 using IndexLoop = std::int64_t (*)(std::byte* array, const std::int64_t* indices,
                                    std::int64_t count, std::int64_t extent, std::int64_t stride,
                                    std::byte* value, std::int64_t value_step,
@@ -45,11 +45,11 @@ void add_offsets(std::int64_t* offsets, std::int64_t count, const std::byte* ind
 /// The number of bytes that are not 0.
 std::int64_t count_true_bytes(const std::byte* bytes, std::int64_t count) noexcept;
 
-/// Writes base + i * other_step to `out` for each true byte i of `count` bytes that are `step`
+/// Writes base + i * increment to `out` for each true byte i of `count` bytes that are `step`
 /// apart, and returns their number. `out` has space for `count` values, all of which may be
 /// overwritten. No branch depends on a single byte.
 std::int64_t collect_true(const std::byte* mask, std::int64_t step, std::int64_t count,
-                          std::int64_t base, std::int64_t other_step, std::int64_t* out) noexcept;
+                          std::int64_t base, std::int64_t increment, std::int64_t* out) noexcept;
 
 /// memcpy for rows that are mostly short, for which a call would take longer than the copy.
 inline void copy_row(std::byte* to, const std::byte* from, std::int64_t bytes) noexcept {
@@ -64,6 +64,16 @@ inline void copy_row(std::byte* to, const std::byte* from, std::int64_t bytes) n
   }
   std::memcpy(&word, from + bytes - 8, 8);  // may copy some bytes twice
   std::memcpy(to + bytes - 8, &word, 8);
+}
+
+/// Copies a constant number of bytes, or a row of `row_bytes` where that number is 0.
+template <int bytes>
+[[gnu::always_inline]] inline void copy_part(std::byte* to, const std::byte* from,
+                                             std::int64_t row_bytes) noexcept {
+  if constexpr (bytes > 0)
+    std::memcpy(to, from, bytes);
+  else
+    copy_row(to, from, row_bytes);
 }
 
 /// The range of indices into an axis.

@@ -11,26 +11,24 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr std::int64_t piece_length = 1 << 16;
+constexpr std::int64_t piece_length = 1 << 16;  // elements that are worth a thread
 constexpr std::int64_t max_pieces = 256;
-
-constexpr int in_c_order = -1;  // no leader of a walk
 
 Walk walk_of(const Array& mask, const Strides& strides) {
   const Layout array{mask.shape(), strides, 0};
-  return Walk(mask.shape(), std::array<const Layout*, 2>{&mask.layout(), &array}, in_c_order);
+  return Walk(mask.shape(), std::array<const Layout*, 2>{&mask.layout(), &array}, no_leader);
 }
 
 std::int64_t count_true(const MaskWalk& walk, std::int64_t first, std::int64_t last) {
-  std::int64_t found = 0;
+  std::int64_t total = 0;
   const std::int64_t step = walk.mask_step();
   walk.for_each(first, last, [&](const std::byte* mask, const std::byte*, std::int64_t n) {
     if (step == 1)
-      found += count_true_bytes(mask, n);
+      total += count_true_bytes(mask, n);
     else
-      for (std::int64_t i = 0; i < n; ++i) found += mask[i * step] != std::byte{0};
+      for (std::int64_t i = 0; i < n; ++i) total += mask[i * step] != std::byte{0};
   });
-  return found;
+  return total;
 }
 
 }  // namespace

@@ -12,6 +12,9 @@
 /// Masks in host memory: arrays of bool, in which any byte but 0 is true.
 namespace spanwise::ops {
 
+/// The argument of a Walk that keeps C order.
+inline constexpr int no_leader = -1;
+
 /// A mask and an array that it selects from, in C order.
 class MaskWalk {
  public:
@@ -40,7 +43,8 @@ class MaskWalk {
   Walk walk_;
 };
 
-/// Pieces of equal length for several threads, and the number of true elements before each.
+/// Pieces of a mask for several threads, of equal length except for the last, and the number of
+/// true elements before each.
 struct MaskPieces {
   std::int64_t length = 0;
   std::vector<std::int64_t> before;  ///< one entry more than pieces; the last is the total

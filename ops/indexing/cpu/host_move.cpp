@@ -14,10 +14,9 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr std::int64_t offset_chunk = 2048;       // offsets that fit in the L1 cache
-constexpr std::int64_t wide_chunk = 8192;         // in the L2 cache, if each is used often
+constexpr std::int64_t offset_chunk = 2048;  // offsets that fit in the L1 cache
+constexpr std::int64_t wide_chunk = 8192;    // that fit in the L2 cache, for offsets used often
 constexpr std::int64_t parallel_bytes = 1 << 20;  // below this, one thread is as fast as two
-constexpr int no_leader = -1;                     // of a walk in C order
 
 // The elements that are moved at each position: those along the basic axes. If the last basic axis
 // is contiguous in array and value, its elements are moved as one row.
@@ -57,15 +56,15 @@ class MovedBlock {
 
  private:
   static Walk walk_of(const Selection& selection, const Array& value) {
-    Layout array{Shape(selection.rank), Strides(selection.rank), 0}, given = array;
+    Layout array{Shape(selection.rank), Strides(selection.rank), 0}, value_layout = array;
     for (int i = 0; i < selection.rank; ++i) {
       const BasicAxis& basic = selection.basic[static_cast<std::size_t>(i)];
-      array.shape[i] = given.shape[i] = basic.extent;
+      array.shape[i] = value_layout.shape[i] = basic.extent;
       array.strides[i] = basic.stride;
-      given.strides[i] =
+      value_layout.strides[i] =
           value.strides()[i < selection.index_axis ? i : i + selection.positions.size()];
     }
-    return Walk(array.shape, std::array<const Layout*, 2>{&array, &given}, no_leader);
+    return Walk(array.shape, std::array<const Layout*, 2>{&array, &value_layout}, no_leader);
   }
 
   std::optional<Walk> walk_;
@@ -120,9 +119,9 @@ class IndexedPositions {
   static Walk walk_of(const Selection& selection, const Array& value) {
     const int rank = selection.positions.size();
     const Layout array{selection.positions, selection.position_strides, 0};
-    Layout given{selection.positions, Strides(rank), 0};
-    std::copy_n(value.strides().begin() + selection.index_axis, rank, given.strides.begin());
-    std::array<const Layout*, max_rank + 2> layouts{&array, &given};
+    Layout value_layout{selection.positions, Strides(rank), 0};
+    std::copy_n(value.strides().begin() + selection.index_axis, rank, value_layout.strides.begin());
+    std::array<const Layout*, max_rank + 2> layouts{&array, &value_layout};
     std::size_t count = 2;
     for (const IndexArray& index : selection.indices) layouts[count++] = &index.array.layout();
     return Walk(selection.positions, std::span(layouts.data(), count), no_leader);
@@ -146,9 +145,9 @@ void move_by_indices(const Selection& selection, const Array& value, MoveDirecti
   std::byte* array = selection.data();
   const auto run = [&](std::int64_t first, std::int64_t last, std::int64_t part,
                        std::int64_t last_part) {
-    const auto move = [&](const std::int64_t* offsets, std::int64_t n, std::byte* to,
+    const auto move = [&](const std::int64_t* offsets, std::int64_t n, std::byte* values,
                           std::int64_t step) {
-      block.move(array, offsets, n, to, step, part, last_part);
+      block.move(array, offsets, n, values, step, part, last_part);
     };
     if (block.size() == 1)
       positions.run<offset_chunk>(first, last, move);
@@ -179,18 +178,18 @@ void move_by_mask(const Selection& selection, const Array& value, MoveDirection 
   std::byte* array = selection.data();
   const MaskWalk walk(*selection.mask, selection.mask_strides, array, item);
   const std::int64_t mask_step = walk.mask_step(), array_step = walk.array_step();
-  auto* to = static_cast<std::byte*>(value.data());
+  auto* values = static_cast<std::byte*>(value.data());
   const std::int64_t step = value.strides()[selection.index_axis] * std::int64_t{item};
   const auto run = [&](std::int64_t first, std::int64_t last, std::int64_t done) {
     std::int64_t offsets[offset_chunk];
-    walk.for_each(first, last, [&](const std::byte* mask, const std::byte* at, std::int64_t n) {
+    walk.for_each(first, last, [&](const std::byte* mask, const std::byte* row, std::int64_t n) {
       for (std::int64_t i = 0; i < n; i += offset_chunk) {
-        const std::int64_t found =
+        const std::int64_t count =
             collect_true(mask + i * mask_step, mask_step, std::min(offset_chunk, n - i),
-                         at - array + i * array_step, array_step, offsets);
-        if (found == 0) continue;
-        block.move(array, offsets, found, to + done * step, step, 0, block.size());
-        done += found;
+                         row - array + i * array_step, array_step, offsets);
+        if (count == 0) continue;
+        block.move(array, offsets, count, values + done * step, step, 0, block.size());
+        done += count;
       }
     });
   };

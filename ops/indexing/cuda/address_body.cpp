@@ -36,8 +36,8 @@ std::string words(int bytes) {
   return text("typedef ", bytes == 16 ? "uint4" : word_text(bytes), " Word;\n");
 }
 
-// mark() returns the word as it was before. write_once marks the words that have marks in turn, so
-// that few threads mark the same word.
+// mark() returns the word before the mark was set. write_once also marks the words that hold marks:
+// these second-level marks let most threads skip the write of the flag that there is any mark.
 constexpr const char* marks_text = R"(
 __device__ __forceinline__ bool has_bit(unsigned int word, long long i) {
   return (word >> (i & 31) & 1) != 0;

@@ -26,11 +26,11 @@ enum class AddressWork : std::uint8_t {
   add_up,      ///< value = the element's offset, int64
 };
 
-/// What determines a body.
+/// The properties that determine a body.
 struct AddressKey {
   AddressWork work{};
   int indices = 0;      ///< index arrays, at most max_loaded_indices
-  int word = 8;         ///< bytes of what is moved: 1, 2, 4, 8 or 16
+  int word = 8;         ///< bytes that are moved at once: 1, 2, 4, 8 or 16
   DType dtype = int64;  ///< of `last`, or of accumulated elements; complex128 has sums only
   Accumulation how{};
   bool only_marked = false;  ///< find_last, write_last: skip targets that write_once did not mark

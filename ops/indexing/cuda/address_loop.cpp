@@ -47,8 +47,8 @@ void launch_body(const AddressKey& key, strided::StridedCall& call, Device devic
     marks = last->marks.data();
     words = last->marks.size() / 3;
   }
-  void* const others[] = {numbers.data(), &address, &marks, &words};
-  call.launch(kernel, std::span(others, key.has_marks() ? 4 : key.finds_last() ? 2 : 1));
+  void* const parameters[] = {numbers.data(), &address, &marks, &words};
+  call.launch(kernel, std::span(parameters, key.has_marks() ? 4 : key.finds_last() ? 2 : 1));
 }
 
 // Whether two positions may select one element and write different values to it.
@@ -62,10 +62,10 @@ bool may_have_duplicates(const Selection& selection, const Array& value) noexcep
 }  // namespace
 
 AddressLoop::AddressLoop(const Selection& selection, const Array& value, bool in_words)
-    : selection_(selection), value_(value), word_(selection.array.dtype().itemsize()) {
+    : selection_(selection), value_(value), word_bytes_(selection.array.dtype().itemsize()) {
   if (in_words)
-    word_ = word_at(static_cast<std::uintptr_t>(word_) | address_of(selection.data()) |
-                    address_of(value.data()));
+    word_bytes_ = word_at(static_cast<std::uintptr_t>(word_bytes_) | address_of(selection.data()) |
+                          address_of(value.data()));
   add_axes();
   if (in_words) widen_rows();
   number_targets();
@@ -73,7 +73,7 @@ AddressLoop::AddressLoop(const Selection& selection, const Array& value, bool in
 }
 
 void AddressLoop::add_axes() {
-  const std::int64_t words = selection_.array.dtype().itemsize() / word_;
+  const std::int64_t words = selection_.array.dtype().itemsize() / word_bytes_;
   axes_.reserve(static_cast<std::size_t>(value_.rank()) + 1);
   const auto add = [&](std::int64_t extent, std::int64_t stride) {
     const auto axis = static_cast<int>(axes_.size());
@@ -89,10 +89,10 @@ void AddressLoop::add_axes() {
   for (int i = 0; i < selection_.positions.size(); ++i)
     add(selection_.positions[i], selection_.position_strides[i]);
   add_basic(selection_.index_axis, selection_.rank);
-  free_ = selection_.rank - selection_.index_axis;
+  trailing_axes_ = selection_.rank - selection_.index_axis;
   if (words > 1) {
     axes_.push_back({words, 1, 1});
-    ++free_;
+    ++trailing_axes_;
   }
   indices_.reserve(selection_.indices.size());
   for (const IndexArray& index : selection_.indices)
@@ -101,25 +101,27 @@ void AddressLoop::add_axes() {
 
 // Merges the axes of a row, and moves several of its words as one.
 void AddressLoop::widen_rows() {
-  for (; free_ > 1 && axes_[axes_.size() - 2].merges_with(axes_.back()); --free_) {
+  for (; trailing_axes_ > 1 && axes_[axes_.size() - 2].merges_with(axes_.back());
+       --trailing_axes_) {
     const LoopAxis inner = axes_.back();
     axes_.pop_back();
     const std::int64_t extent = axes_.back().extent * inner.extent;
     if (inner.extent != 1) axes_.back() = inner;
     axes_.back().extent = extent;
   }
-  while (free_ > 0 && can_double_word()) {
+  while (trailing_axes_ > 0 && can_double_word()) {
     for (LoopAxis& axis : axes_) axis.element /= 2, axis.value /= 2;
     for (Index& index : indices_) index.stride /= 2;
     axes_.back() = {axes_.back().extent / 2, 1, 1};
-    word_ *= 2;
+    word_bytes_ *= 2;
   }
 }
 
 bool AddressLoop::can_double_word() const noexcept {
   const LoopAxis& row = axes_.back();
   if (row.element != 1 || row.value != 1 || row.extent % 2 != 0) return false;
-  if (word_at(address_of(selection_.data()) | address_of(value_.data())) <= word_) return false;
+  if (word_at(address_of(selection_.data()) | address_of(value_.data())) <= word_bytes_)
+    return false;
   return std::all_of(axes_.begin(), axes_.end() - 1,
                      [](const LoopAxis& axis) { return (axis.element | axis.value) % 2 == 0; }) &&
          std::all_of(indices_.begin(), indices_.end(),
@@ -184,7 +186,7 @@ Layout AddressLoop::layout_of(std::int64_t LoopAxis::* stride) const {
 // The layout of an array of the positions, in which the axes after these have extent 1.
 Layout AddressLoop::on_positions(const Strides& strides) const {
   const int rank = selection_.positions.size();
-  Layout layout{Shape(rank + free_, 1), Strides(rank + free_)};
+  Layout layout{Shape(rank + trailing_axes_, 1), Strides(rank + trailing_axes_)};
   std::copy(selection_.positions.begin(), selection_.positions.end(), layout.shape.begin());
   std::copy(strides.begin(), strides.end(), layout.strides.begin());
   return layout;
@@ -192,14 +194,14 @@ Layout AddressLoop::on_positions(const Strides& strides) const {
 
 void AddressLoop::run(AddressKey key, const LastPositions* last) const {
   key.indices = static_cast<int>(indices_.size());
-  key.word = word_;
+  key.word = word_bytes_;
   const Layout value = layout_of(&LoopAxis::value), element = layout_of(&LoopAxis::element);
   const Layout target = on_positions(target_strides_);
   const Layout order = on_positions(Layout::row_major(selection_.positions).strides);
   strided::StridedCall call(key.has_element() ? value.shape : target.shape);
-  if (key.has_value()) call.add(value_, value, value_.data(), word_, key.value_role());
+  if (key.has_value()) call.add(value_, value, value_.data(), word_bytes_, key.value_role());
   if (key.has_element())
-    call.add(selection_.array, element, selection_.data(), word_, key.element_role());
+    call.add(selection_.array, element, selection_.data(), word_bytes_, key.element_role());
   std::vector<Layout> layouts;
   layouts.reserve(indices_.size());
   std::vector<std::int64_t> numbers(3 * indices_.size());
@@ -221,7 +223,8 @@ void AddressLoop::run(AddressKey key, const LastPositions* last) const {
 namespace {
 
 // The last position of each element wins, in C order, as in NumPy. Elements that are selected once
-// are all written by the first kernel where there are many; the others then read only `marks`.
+// are all written by the first kernel where there are many; the later kernels then read only
+// `marks`.
 void write_last(const AddressLoop& loop, const Selection& selection) {
   const std::int64_t positions = Layout::row_major(selection.positions).size();
   const Device device = selection.array.device();

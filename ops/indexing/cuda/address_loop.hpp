@@ -61,7 +61,7 @@ class AddressLoop {
 
   const Selection& selection_;
   const Array& value_;
-  int word_, free_ = 0;  // bytes; the axes after the positions
+  int word_bytes_, trailing_axes_ = 0;  // trailing: after the positions
   std::vector<LoopAxis> axes_;
   std::vector<Index> indices_;
   Strides target_strides_;

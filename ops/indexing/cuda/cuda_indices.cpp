@@ -16,7 +16,7 @@ namespace {
 
 using strided::ArrayRole;
 
-// One of the statements below, for each index array; `extent` is a parameter, and `found`.
+// The kernel of index_body(work), compiled once for each shape of plan.
 const Kernel& index_kernel(IndexWork work, const strided::StridedCall& call, Device device) {
   static auto& bodies = *new strided::BodyTable<IndexWork>;
   return call.kernel(bodies[work], device, [&] { return index_body(work); });
@@ -30,23 +30,22 @@ strided::Body index_body(IndexWork work) {
   body.arguments = "extent, ";
   body.arrays = {{"long long", ArrayRole::read}};
   if (work == IndexWork::find_outside) {
-    body.parameters += "unsigned long long* found, ";
-    body.arguments += "found, ";
+    body.parameters += "unsigned long long* outside, ";
+    body.arguments += "outside, ";
   } else {
     body.arrays.push_back({"long long", ArrayRole::write});
   }
   body.compute = [work](std::span<const std::string> elements) -> std::string {
-    const std::string declared = text("      const long long index = ", elements[0], ";\n      ");
+    const std::string load = text("      const long long index = ", elements[0], ";\n      ");
     switch (work) {
       case IndexWork::find_outside:
-        return declared +
-               "if ((index < -extent || index >= extent) && atomicCAS(found, 0ULL, 1ULL) == 0ULL) "
-               "found[1] = (unsigned long long)index;\n";
+        return text(load, "if ((index < -extent || index >= extent) && ",
+                    "atomicCAS(outside, 0ULL, 1ULL) == 0ULL) ",
+                    "outside[1] = (unsigned long long)index;\n");
       case IndexWork::wrap:
-        return text(declared, elements[1],
-                    " = index % extent + (index % extent < 0 ? extent : 0);\n");
+        return text(load, elements[1], " = index % extent + (index % extent < 0 ? extent : 0);\n");
       default:
-        return text(declared, elements[1],
+        return text(load, elements[1],
                     " = index < 0 ? 0 : index >= extent ? extent - 1 : index;\n");
     }
   };
@@ -55,31 +54,31 @@ strided::Body index_body(IndexWork work) {
 
 std::optional<std::int64_t> outside_on_gpu(const Array& indices, std::int64_t extent) {
   if (indices.size() == 0) return {};
-  const Array found = zeros({2}, uint64, indices.device());
-  order_use(Stream::current(found.device()), found, true);
+  const Array outside = zeros({2}, uint64, indices.device());
+  order_use(Stream::current(outside.device()), outside, true);
   strided::StridedCall call(indices.shape());
   call.add(indices, ArrayRole::read);
   call.plan();
-  void* address = found.data();
-  void* const others[] = {&extent, &address};
-  call.launch(index_kernel(IndexWork::find_outside, call, found.device()), others);
-  const Array host = to_device(found, cpu);
+  void* address = outside.data();
+  void* const parameters[] = {&extent, &address};
+  call.launch(index_kernel(IndexWork::find_outside, call, outside.device()), parameters);
+  const Array host = to_device(outside, cpu);
   std::int64_t words[2];
   std::memcpy(words, host.data(), sizeof words);
   if (words[0] == 0) return {};
   return words[1];
 }
 
-Array bounded_on_gpu(const Array& indices, std::int64_t extent, Bounds bounds) {
+Array apply_bounds_on_gpu(const Array& indices, std::int64_t extent, Bounds bounds) {
   Array bounded = empty(indices.shape(), int64, indices.device());
   if (indices.size() == 0) return bounded;
   strided::StridedCall call(indices.shape());
   call.add(indices, ArrayRole::read);
   call.add(bounded, ArrayRole::write);
   call.plan();
-  void* const others[] = {&extent};
+  void* const parameters[] = {&extent};
   const IndexWork work = bounds == Bounds::wrap ? IndexWork::wrap : IndexWork::clip;
-  call.launch(index_kernel(work, call, bounded.device()), others);
+  call.launch(index_kernel(work, call, bounded.device()), parameters);
   return bounded;
 }
 
@@ -90,7 +89,7 @@ constexpr IndexingBackend cuda_backend{.takes_masks = false,
                                        .move = &move_on_gpu,
                                        .accumulate = &accumulate_on_gpu,
                                        .find_outside = &outside_on_gpu,
-                                       .bounded = &bounded_on_gpu,
+                                       .apply_bounds = &apply_bounds_on_gpu,
                                        .count_true = &count_true_on_gpu,
                                        .positions_of_true = &positions_of_true_on_gpu,
                                        .search = &search_by_kernel};

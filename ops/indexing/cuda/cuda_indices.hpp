@@ -22,7 +22,7 @@ strided::Body index_body(IndexWork work);
 /// bytes, so the call waits.
 std::optional<std::int64_t> outside_on_gpu(const Array& indices, std::int64_t extent);
 /// The indices mapped to [0, extent) by `bounds` (wrap or clip).
-Array bounded_on_gpu(const Array& indices, std::int64_t extent, Bounds bounds);
+Array apply_bounds_on_gpu(const Array& indices, std::int64_t extent, Bounds bounds);
 
 /// count_true() and positions_of_true() of a bool array. Both download 8 bytes, so the call waits.
 std::int64_t count_true_on_gpu(const Array& mask);

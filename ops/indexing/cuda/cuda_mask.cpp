@@ -16,6 +16,7 @@
 namespace spanwise::ops {
 namespace {
 
+// Threads of a block, elements of a tile (one block counts one), and threads of the scan's block.
 constexpr int mask_block = 256, mask_tile = 16 * mask_block, scan_block = 1024;
 
 SourceModule mask_module(Device device, int rank) {

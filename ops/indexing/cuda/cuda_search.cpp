@@ -25,7 +25,7 @@ namespace {
 constexpr std::int64_t many_searches = 1 << 16, max_threads = 1024, max_tree_bytes = 64 << 10;
 constexpr std::int64_t few_threads = 256;
 
-/// Levels of the largest such tree with fewer nodes than positions to find.
+/// Levels of the largest such tree with fewer nodes than the vector has insertion points.
 int tree_levels(std::int64_t size, int itemsize) noexcept {
   const std::int64_t nodes = std::min(max_tree_bytes / itemsize, size + 1);
   return std::bit_width(static_cast<std::uint64_t>(nodes)) - 1;
@@ -39,7 +39,7 @@ std::string search_source(DType dtype, Side side) {
               embedded::file_text(embedded::indexing_text, "search.cuh"));
 }
 
-void search_by_kernel(const Array& sorted, const Array& wanted, Side side, const Array& positions) {
+void search_by_kernel(const Array& sorted, const Array& values, Side side, const Array& positions) {
   using Key = std::tuple<DeviceKind, int, DTypeCode, int, Side>;
   static auto& cached = *new KernelTable<std::map<Key, Kernel>>;
   const DType dtype = sorted.dtype();
@@ -50,7 +50,7 @@ void search_by_kernel(const Array& sorted, const Array& wanted, Side side, const
     options.device = device;
     return SourceModule(search_source(dtype, side), options).get_function("search");
   });
-  const std::int64_t count = wanted.size();
+  const std::int64_t count = values.size();
   const bool are_many = count >= many_searches;
   const std::int64_t threads = are_many ? max_threads : few_threads;
   std::int64_t blocks = (count - 1) / threads + 1;
@@ -60,7 +60,7 @@ void search_by_kernel(const Array& sorted, const Array& wanted, Side side, const
           {threads, 1, 1},
           std::int64_t{dtype.itemsize()} << levels,
           Stream::current(device)},
-         {sorted, sorted.size(), wanted, positions, count, levels});
+         {sorted, sorted.size(), values, positions, count, levels});
 }
 
 }  // namespace spanwise::ops
