@@ -14,9 +14,10 @@ namespace spanwise {
 class PhaseBarrier {
  public:
   /// For `count` arrivals in each phase. By one thread, before fence() and a barrier of the block.
-  __device__ __forceinline__ void start(unsigned int count) {
+  __device__ __forceinline__ void init(unsigned int count) {
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(address()), "r"(count) : "memory");
   }
+  /// Makes the initialized barriers visible to bulk copies and to the rest of the block's cluster.
   static __device__ __forceinline__ void fence() {
     asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::
                      : "memory");
@@ -66,8 +67,9 @@ __device__ __forceinline__ void bulk_fetch(void* shared, const void* global, uns
       "l"(global), "r"(bytes), "r"(barrier.address())
       : "memory");
 }
-/// Begins to copy `bytes` from shared memory, as a group of its own. Before, each thread that wrote
-/// them has called fence_bulk_store(), and then a barrier.
+/// Begins to copy `bytes` from shared memory, as one bulk group. Addresses and size are multiples
+/// of
+/// 16. Before, each thread that wrote the bytes has called fence_bulk_store(), and then a barrier.
 __device__ __forceinline__ void bulk_store(void* global, const void* shared, unsigned int bytes) {
   asm volatile(
       "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n"

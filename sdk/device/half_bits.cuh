@@ -35,16 +35,17 @@ __device__ inline float float_of(unsigned word) {
 
 // Truncates to float and sets the last bit if the result is inexact (round to odd), so that
 // rounding the result again to fewer bits is correct.
-__device__ inline float cut_to_float(double x) {
+__device__ inline float round_to_odd_float(double x) {
 #ifdef SW_ON_GPU
-  const float cut = __double2float_rz(x);
+  const float truncated = __double2float_rz(x);
 #else
-  float cut = (float)x;
-  const bool is_larger = (cut < 0 ? -(double)cut : (double)cut) > (x < 0 ? -x : x);
-  if (is_larger) cut = float_of(word_of(cut) - 1);
+  float truncated = (float)x;
+  const bool is_larger =
+      (truncated < 0 ? -(double)truncated : (double)truncated) > (x < 0 ? -x : x);
+  if (is_larger) truncated = float_of(word_of(truncated) - 1);
 #endif
-  const bool is_inexact = (double)cut != x && x == x;
-  return is_inexact ? float_of(word_of(cut) | 1u) : cut;
+  const bool is_inexact = (double)truncated != x && x == x;
+  return is_inexact ? float_of(word_of(truncated) | 1u) : truncated;
 }
 
 __device__ inline float half_to_float(unsigned short bits) {
@@ -53,10 +54,11 @@ __device__ inline float half_to_float(unsigned short bits) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"(bits));
   return x;
 #else
-  const unsigned sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 31u, rest = bits & 0x3ffu;
-  if (exponent == 31) return float_of(sign | 0x7f800000u | rest << 13);
-  if (exponent > 0) return float_of(sign | (exponent + 112) << 23 | rest << 13);
-  const float x = (float)rest * 5.9604644775390625e-8f;  // 2^-24
+  const unsigned sign = (bits & 0x8000u) << 16, exponent = bits >> 10 & 31u,
+                 mantissa = bits & 0x3ffu;
+  if (exponent == 31) return float_of(sign | 0x7f800000u | mantissa << 13);
+  if (exponent > 0) return float_of(sign | (exponent + 112) << 23 | mantissa << 13);
+  const float x = (float)mantissa * 5.9604644775390625e-8f;  // 2^-24
   return sign != 0 ? -x : x;
 #endif
 }
@@ -66,14 +68,15 @@ __device__ inline unsigned short half_bits(float x) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(x));
   return bits;
 #else
-  const unsigned word = word_of(x), sign = word >> 16 & 0x8000u, size = word & 0x7fffffffu;
-  if (size > 0x7f800000u) return (unsigned short)(sign | 0x7e00u);
-  if (size >= 0x47800000u) return (unsigned short)(sign | 0x7c00u);  // 65536
+  const unsigned word = word_of(x), sign = word >> 16 & 0x8000u, magnitude = word & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return (unsigned short)(sign | 0x7e00u);
+  if (magnitude >= 0x47800000u) return (unsigned short)(sign | 0x7c00u);  // 65536
   // Numbers below the least normal number have units of 2^-24, which is also the unit of floats
   // from 0.5 on.
-  if (size < 0x38800000u)
-    return (unsigned short)(sign | (word_of(float_of(size) + 0.5f) - 0x3f000000u));
-  return (unsigned short)(sign | ((size + 0xfffu + (size >> 13 & 1u) - 0x38000000u) >> 13));
+  if (magnitude < 0x38800000u)
+    return (unsigned short)(sign | (word_of(float_of(magnitude) + 0.5f) - 0x3f000000u));
+  return (unsigned short)(sign |
+                          ((magnitude + 0xfffu + (magnitude >> 13 & 1u) - 0x38000000u) >> 13));
 #endif
 }
 __device__ inline unsigned short half_bits(double x) {
@@ -82,7 +85,7 @@ __device__ inline unsigned short half_bits(double x) {
   asm("cvt.rn.f16.f64 %0, %1;" : "=h"(bits) : "d"(x));
   return bits;
 #else
-  return half_bits(cut_to_float(x));
+  return half_bits(round_to_odd_float(x));
 #endif
 }
 
@@ -94,7 +97,9 @@ __device__ inline unsigned short bfloat16_bits(float x) {
   const bool is_nan = (word & 0x7fffffffu) > 0x7f800000u;
   return (unsigned short)((is_nan ? word | 0x400000u : word + 0x7fffu + (word >> 16 & 1u)) >> 16);
 }
-__device__ inline unsigned short bfloat16_bits(double x) { return bfloat16_bits(cut_to_float(x)); }
+__device__ inline unsigned short bfloat16_bits(double x) {
+  return bfloat16_bits(round_to_odd_float(x));
+}
 
 }  // namespace spanwise
 

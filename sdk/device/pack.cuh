@@ -37,9 +37,10 @@ struct PackWord<1> {
   typedef unsigned char type;
 };
 
-/// load_pack() reads a pack from any memory, store_pack() writes one to global memory, put_pack()
-/// to shared memory, each with one instruction. `address` is aligned to the whole pack. They copy a
-/// pack as one word, because a compiler may split a copy of its elements into many small accesses.
+/// load_pack() reads a pack from any memory, store_pack() writes one to global memory,
+/// store_shared_pack() to shared memory, each with one instruction. `address` is aligned to the
+/// whole pack. They copy a pack as one word, because a compiler may split a copy of its elements
+/// into many small accesses.
 template <int n, class T>
 __device__ __forceinline__ Pack<T, n> load_pack(const T* address) {
   typedef typename PackWord<(int)sizeof(T) * n>::type Word;
@@ -56,7 +57,7 @@ __device__ __forceinline__ void store_pack(T* address, const Pack<T, n>& pack) {
   __stwb((Word*)address, word);
 }
 template <int n, class T>
-__device__ __forceinline__ void put_pack(T* address, const Pack<T, n>& pack) {
+__device__ __forceinline__ void store_shared_pack(T* address, const Pack<T, n>& pack) {
   typedef typename PackWord<(int)sizeof(T) * n>::type Word;
   Word word;
   memcpy(&word, &pack, sizeof(pack));
@@ -78,9 +79,9 @@ __device__ __forceinline__ void fetch_pack(T* shared, const T* global) {
   else if (sizeof(T) * n == 4)
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(global) : "memory");
   else
-    put_pack(shared, load_pack<n>(global));
+    store_shared_pack(shared, load_pack<n>(global));
 #else
-  put_pack(shared, load_pack<n>(global));
+  store_shared_pack(shared, load_pack<n>(global));
 #endif
 }
 __device__ __forceinline__ void commit_fetches() {

@@ -25,7 +25,8 @@ class TilePrefixState {
       : chunks_(chunks),
         groups_(chunks > 32 ? (chunks + 31) / 32 : 0),
         supers_((groups_ + 31) / 32),
-        words_(words + (long long)line * (places() * count + (groups_ + supers_ + 1) / 2 * 2)) {}
+        words_(words +
+               (long long)line * (sums_per_line() * sum_words + (groups_ + supers_ + 1) / 2 * 2)) {}
 
   __device__ __forceinline__ unsigned int chunks() const { return chunks_; }
   // Indices of the sums of groups, and of 32 groups, for the blocks at position `reader` of a
@@ -37,33 +38,33 @@ class TilePrefixState {
     return chunks_ + 32 * groups_ + reader * supers_ + super;
   }
 
-  /// Writes the sum at index `place`, which wait_for() returns in other blocks.
-  __device__ __forceinline__ void publish(unsigned int place, A a) const {
-    unsigned int parts[count];
+  /// Writes the sum at index `index`, which wait_for() returns in other blocks.
+  __device__ __forceinline__ void publish(unsigned int index, A a) const {
+    unsigned int parts[sum_words];
     memcpy(parts, &a, sizeof(A));
-    unsigned long long* const at = words_ + (long long)place * count;
+    unsigned long long* const address = words_ + (long long)index * sum_words;
 #pragma unroll
-    for (int i = 0; i < count; i += 2)
-      put_two(at + i, (unsigned long long)parts[i] << 32 | 1,
-              (unsigned long long)parts[i + 1] << 32 | 1);
+    for (int i = 0; i < sum_words; i += 2)
+      store_pair(address + i, (unsigned long long)parts[i] << 32 | 1,
+                 (unsigned long long)parts[i + 1] << 32 | 1);
   }
-  /// Counts the sum of a chunk, or of a group, which has been published; whether its group, or its
-  /// 32 groups, are now complete.
+  /// Counts the sum of a chunk, or of a group, which has been published. Returns whether all sums
+  /// of its group, or of its 32 groups, have been published now.
   __device__ __forceinline__ bool completes_group(unsigned int chunk) const {
-    return groups_ > 0 && is_last(chunk / 32);
+    return groups_ > 0 && is_last_of_32(chunk / 32);
   }
   __device__ __forceinline__ bool completes_super(unsigned int group) const {
-    return is_last(groups_ + group / 32);
+    return is_last_of_32(groups_ + group / 32);
   }
-  /// Reads the sum at index `place`; false if it is not written yet, and then `a` is undefined.
-  __device__ __forceinline__ bool get(unsigned int place, A& a) const {
-    const unsigned long long* const at = words_ + (long long)place * count;
-    unsigned long long words[count];
+  /// Reads the sum at index `index`; false if it is not written yet, and then `a` is undefined.
+  __device__ __forceinline__ bool get(unsigned int index, A& a) const {
+    const unsigned long long* const address = words_ + (long long)index * sum_words;
+    unsigned long long words[sum_words];
 #pragma unroll
-    for (int i = 0; i < count; i += 2) get_two(at + i, words[i], words[i + 1]);
-    unsigned int parts[count], ready = 1;
+    for (int i = 0; i < sum_words; i += 2) load_pair(address + i, words[i], words[i + 1]);
+    unsigned int parts[sum_words], ready = 1;
 #pragma unroll
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < sum_words; ++i) {
       ready &= (unsigned int)words[i];
       parts[i] = (unsigned int)(words[i] >> 32);
     }
@@ -71,43 +72,45 @@ class TilePrefixState {
     return ready != 0;
   }
   /// Waits until the sum is written and returns it.
-  __device__ __forceinline__ A wait_for(unsigned int place) const {
+  __device__ __forceinline__ A wait_for(unsigned int index) const {
     A a;
-    while (!get(place, a)) {
+    while (!get(index, a)) {
     }
     return a;
   }
 
  private:
-  static constexpr int count = sizeof(A) / 4;
+  static constexpr int sum_words = sizeof(A) / 4;  // 8-byte words of a sum
 
-  __device__ __forceinline__ unsigned int places() const {
+  __device__ __forceinline__ unsigned int sums_per_line() const {
     return chunks_ + 32 * (groups_ + supers_);
   }
-  __device__ __forceinline__ bool is_last(unsigned int counter) const {
-    return atomicAdd(words_ + (long long)places() * count + counter, 1ull) == 31;
+  // Counts up; the counters follow the sums of the line.
+  __device__ __forceinline__ bool is_last_of_32(unsigned int counter) const {
+    return atomicAdd(words_ + (long long)sums_per_line() * sum_words + counter, 1ull) == 31;
   }
 
   // Two words in one access; the compiler would split volatile accesses.
-  static __device__ __forceinline__ void put_two(unsigned long long* at, unsigned long long x,
-                                                 unsigned long long y) {
+  static __device__ __forceinline__ void store_pair(unsigned long long* address,
+                                                    unsigned long long x, unsigned long long y) {
 #if defined(__CUDA_ARCH__) && !defined(SW_CPU)
-    asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(x), "l"(y) : "memory");
+    asm volatile("st.volatile.global.v2.u64 [%0], {%1, %2};" ::"l"(address), "l"(x), "l"(y)
+                 : "memory");
 #else
-    *(volatile unsigned long long*)at = x;
-    *(volatile unsigned long long*)(at + 1) = y;
+    *(volatile unsigned long long*)address = x;
+    *(volatile unsigned long long*)(address + 1) = y;
 #endif
   }
-  static __device__ __forceinline__ void get_two(const unsigned long long* at,
-                                                 unsigned long long& x, unsigned long long& y) {
+  static __device__ __forceinline__ void load_pair(const unsigned long long* address,
+                                                   unsigned long long& x, unsigned long long& y) {
 #if defined(__CUDA_ARCH__) && !defined(SW_CPU)
     asm volatile("ld.volatile.global.v2.u64 {%0, %1}, [%2];"
                  : "=l"(x), "=l"(y)
-                 : "l"(at)
+                 : "l"(address)
                  : "memory");
 #else
-    x = *(const volatile unsigned long long*)at;
-    y = *(const volatile unsigned long long*)(at + 1);
+    x = *(const volatile unsigned long long*)address;
+    y = *(const volatile unsigned long long*)(address + 1);
 #endif
   }
 

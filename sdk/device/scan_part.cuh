@@ -3,7 +3,7 @@
 #ifndef SPANWISE_SCAN_PART_CUH
 #define SPANWISE_SCAN_PART_CUH
 
-// For CUDA C kernels; included by <spanwise/scan.cuh>. What the scans of warps and of blocks share.
+// For CUDA C kernels; included by <spanwise/scan.cuh>. Shared by the scans of warps and of blocks.
 
 #include <spanwise/pack.cuh>
 
@@ -72,7 +72,7 @@ class ScanPart {
 
   __device__ __forceinline__ bool is_whole() const { return first_ + elements <= line_.length; }
 
-  /// Ends a group of fetches.
+  /// Begins to read the part, as one group of fetches (commit_fetches()).
   template <bool whole>
   __device__ __forceinline__ void fetch(const E* x) {
     fetch_elements<whole>(x);
@@ -85,7 +85,7 @@ class ScanPart {
     A all = Body::identity();
 #pragma unroll 2
     for (int k = 0; k < packs<E>; ++k) {
-      const Pack<E, width<E>> pack = load_pack<width<E>>(room_of<E>(lane_ * packs<E> + k));
+      const Pack<E, width<E>> pack = load_pack<width<E>>(pack_address<E>(lane_ * packs<E> + k));
       // Combines within each pack first: a single chain of additions would serialize them.
       A own = whole || k * width<E> < count_ ? Body::transform(pack.x[0]) : Body::identity();
 #pragma unroll
@@ -102,7 +102,7 @@ class ScanPart {
   __device__ __forceinline__ void write(Z* z, A before) {
     // Results of the same size replace their elements one by one. Otherwise they would overwrite
     // elements that other lanes have not read yet.
-    put_results<whole>(before, Order<sizeof(E) == sizeof(Z)>());
+    store_results<whole>(before, IsInPlace<sizeof(E) == sizeof(Z)>());
     __syncwarp();
     if (packed)
       write_packs<whole>(z);
@@ -110,7 +110,8 @@ class ScanPart {
 #pragma unroll 4
       for (int k = 0; k < items; ++k) {
         const long long i = first_ + k * 32 + lane_;
-        if (whole || i < line_.length) z[i * line_.result_step] = *element_room<Z>(k * 32 + lane_);
+        if (whole || i < line_.length)
+          z[i * line_.result_step] = *element_address<Z>(k * 32 + lane_);
       }
     __syncwarp();
   }
@@ -122,13 +123,13 @@ class ScanPart {
 #pragma unroll
       for (int k = 0; k < packs<E>; ++k) {
         const long long i = first_ + (k * 32 + lane_) * width<E>;
-        E* const place = room_of<E>(k * 32 + lane_);
+        E* const target = pack_address<E>(k * 32 + lane_);
         if (whole || i + width<E> <= line_.length) {
-          fetch_pack<width<E>>(place, x + i);
+          fetch_pack<width<E>>(target, x + i);
         } else {
 #pragma unroll
           for (int w = 0; w < width<E>; ++w)
-            if (i + w < line_.length) place[w] = x[i + w];
+            if (i + w < line_.length) target[w] = x[i + w];
         }
       }
     } else {
@@ -142,7 +143,7 @@ class ScanPart {
           if (whole || i < line_.length) held[k] = x[i * line_.step];
         }
 #pragma unroll
-        for (int k = 0; k < batch; ++k) *element_room<E>((begin + k) * 32 + lane_) = held[k];
+        for (int k = 0; k < batch; ++k) *element_address<E>((begin + k) * 32 + lane_) = held[k];
       }
     }
   }
@@ -154,34 +155,34 @@ class ScanPart {
   static constexpr int packs = items / width<T>;
 
   template <bool whole>
-  __device__ __forceinline__ void next(E x, int number, Z& result, A& before) const {
+  __device__ __forceinline__ void scan_element(E x, int number, Z& result, A& before) const {
     if (!whole && number >= count_) return;
     const A through = Body::combine(before, Body::transform(x));
     result = Body::result(before, through);
     before = through;
   }
-  template <bool in_place>
-  struct Order {};
+  template <bool value>
+  struct IsInPlace {};
   template <bool whole>
-  __device__ __forceinline__ void put_results(A before, Order<true>) const {
+  __device__ __forceinline__ void store_results(A before, IsInPlace<true>) const {
     // Not unrolled further, to save registers: occupancy matters more, because blocks wait for
     // others.
 #pragma unroll 2
     for (int k = 0; k < packs<E>; ++k) {
-      const Pack<E, width<E>> pack = load_pack<width<E>>(room_of<E>(lane_ * packs<E> + k));
+      const Pack<E, width<E>> pack = load_pack<width<E>>(pack_address<E>(lane_ * packs<E> + k));
       Pack<Z, width<E>> results;
 #pragma unroll
       for (int w = 0; w < width<E>; ++w)
-        next<whole>(pack.x[w], k * width<E> + w, results.x[w], before);
-      put_pack(room_of<Z>(lane_ * packs<E> + k), results);
+        scan_element<whole>(pack.x[w], k * width<E> + w, results.x[w], before);
+      store_shared_pack(pack_address<Z>(lane_ * packs<E> + k), results);
     }
   }
   template <bool whole>
-  __device__ __forceinline__ void put_results(A before, Order<false>) const {
+  __device__ __forceinline__ void store_results(A before, IsInPlace<false>) const {
     Pack<E, width<E>> held[packs<E>];
 #pragma unroll
     for (int k = 0; k < packs<E>; ++k)
-      held[k] = load_pack<width<E>>(room_of<E>(lane_ * packs<E> + k));
+      held[k] = load_pack<width<E>>(pack_address<E>(lane_ * packs<E> + k));
     __syncwarp();
 #pragma unroll
     for (int k = 0; k < packs<Z>; ++k) {
@@ -190,9 +191,9 @@ class ScanPart {
       for (int w = 0; w < width<Z>; ++w) {
         constexpr int wide = width<E>;
         const int i = k * width<Z> + w;
-        next<whole>(held[i / wide].x[i % wide], i, results.x[w], before);
+        scan_element<whole>(held[i / wide].x[i % wide], i, results.x[w], before);
       }
-      put_pack(room_of<Z>(lane_ * packs<Z> + k), results);
+      store_shared_pack(pack_address<Z>(lane_ * packs<Z> + k), results);
     }
   }
   template <bool whole>
@@ -200,7 +201,7 @@ class ScanPart {
 #pragma unroll
     for (int k = 0; k < packs<Z>; ++k) {
       const long long i = first_ + (k * 32 + lane_) * width<Z>;
-      const Pack<Z, width<Z>> pack = load_pack<width<Z>>(room_of<Z>(k * 32 + lane_));
+      const Pack<Z, width<Z>> pack = load_pack<width<Z>>(pack_address<Z>(k * 32 + lane_));
       if (whole || i + width<Z> <= line_.length) {
         store_pack(z + i, pack);
       } else {
@@ -214,13 +215,13 @@ class ScanPart {
   // The address of pack `number`, swizzled so that 16-byte accesses of eight lanes use all banks,
   // both for neighbouring packs and for packs packs<T> apart.
   template <class T>
-  __device__ __forceinline__ T* room_of(int number) const {
+  __device__ __forceinline__ T* pack_address(int number) const {
     const int at = packs<T> > 1 ? number ^ (number >> 3 & 7) : number;
     return (T*)scratch_ + at * width<T>;
   }
   template <class T>
-  __device__ __forceinline__ T* element_room(int number) const {
-    return room_of<T>(number / width<T>) + number % width<T>;
+  __device__ __forceinline__ T* element_address(int number) const {
+    return pack_address<T>(number / width<T>) + number % width<T>;
   }
 
   unsigned char* const scratch_;
@@ -232,10 +233,10 @@ class ScanPart {
 
 template <class Body>
 struct ScanItems {
-  static constexpr int longest = sizeof(typename Body::Element) > sizeof(typename Body::Result)
-                                     ? (int)sizeof(typename Body::Element)
-                                     : (int)sizeof(typename Body::Result);
-  static constexpr int of_lane = scan_thread_bytes / longest;
+  static constexpr int max_bytes = sizeof(typename Body::Element) > sizeof(typename Body::Result)
+                                       ? (int)sizeof(typename Body::Element)
+                                       : (int)sizeof(typename Body::Result);
+  static constexpr int of_lane = scan_thread_bytes / max_bytes;
 };
 
 }  // namespace spanwise

@@ -29,9 +29,9 @@ constexpr int pipeline_chunk_bytes = pipeline_warps * 32 * pipeline_packs * 16;
 /// lower numbers, which running blocks have taken, so any number of blocks is correct. The order of
 /// additions depends only on the position in the line.
 ///
-/// Elements and results are of one size, 4 or 8 bytes. Accumulators may have any size, but with 16
-/// bytes BlockScan is faster (H100). Lines are contiguous and begin at a multiple
-/// of 16 bytes in both arrays. locate(line, x, z) as for BlockScan.
+/// Elements and results are of one size, 4 or 8 bytes. Accumulators may have any multiple of 8
+/// bytes, but with 16 bytes BlockScan is faster (H100). Lines are contiguous and begin at a
+/// multiple of 16 bytes in both arrays. locate(line, x, z) as for BlockScan.
 template <class Body, class Locate>
 class PipelinedScan {
  public:
@@ -69,10 +69,10 @@ class PipelinedScan {
   __device__ __forceinline__ void run() const {
     if (threadIdx.x == 0) {
       for (int i = 0; i < stages; ++i) {
-        state_.full[i].start(1);
-        state_.summed[i].start(warps);
-        state_.found[i].start(1);
-        state_.empty[i].start(warps + 1);
+        state_.full[i].init(1);
+        state_.summed[i].init(warps);
+        state_.found[i].init(1);
+        state_.empty[i].init(warps + 1);
       }
       PhaseBarrier::fence();
     }
@@ -93,7 +93,7 @@ class PipelinedScan {
   static constexpr int warps = pipeline_warps, stages = pipeline_stages, lag = pipeline_lag;
   static constexpr int packs = pipeline_packs, width = 16 / (int)sizeof(E);
   static constexpr int part = 32 * packs * width, chunk = warps * part;
-  // Groups of 32 sums that a lane asks for at a time.
+  // Groups of 32 sums that a warp reads at a time.
   static constexpr int groups = 6;
 
   typedef RingStage<stages> Stage;
@@ -105,12 +105,13 @@ class PipelinedScan {
     return TilePrefixState<A>(words_ + 2, 0, total_);
   }
   // Elements of the chunk, or of the part of it from `first` on, that exist.
-  __device__ __forceinline__ int count(unsigned int number, int first, int most) const {
+  __device__ __forceinline__ int count(unsigned int number, int first, int limit) const {
     const long long left = length_ - (long long)(number % chunks_) * chunk - first;
-    return left < 0 ? 0 : left < most ? (int)left : most;
+    return left < 0 ? 0 : left < limit ? (int)left : limit;
   }
 
-  // One lane. After the last chunk it hands out one end for each finder.
+  // Runs on one lane. After the last chunk, one stage for each finder has the number `none`, which
+  // ends the loops of the other warps.
   __device__ __forceinline__ void fetch() const {
     if (threadIdx.x % 32 != 0) return;
     const auto take = [&] { return (unsigned int)atomicAdd(words_, 1ull); };
@@ -133,8 +134,8 @@ class PipelinedScan {
     Z* z;
     locate_(number / chunks_, x, z);
     x += (long long)(number % chunks_) * chunk;
-    const int there = count(number, 0, chunk), bulk = there / width * width;
-    for (int i = bulk; i < there; ++i) elements(stage)[i] = x[i];
+    const int available = count(number, 0, chunk), bulk = available / width * width;
+    for (int i = bulk; i < available; ++i) elements(stage)[i] = x[i];
     state_.full[stage].arrive_and_expect(bulk * (int)sizeof(E));
     if (bulk > 0) bulk_fetch(elements(stage), x, bulk * (int)sizeof(E), state_.full[stage]);
   }
@@ -175,7 +176,7 @@ class PipelinedScan {
     if (threadIdx.x % 32 == 0) wait_for_bulk_reads<0>();
   }
   // Stores the sum of the warp's part. Returns the sum of its elements before the lane's. Elements
-  // behind the end of the line are whatever memory contains: only sums behind it contain them.
+  // behind the end of the line are undefined: only sums behind it contain them.
   __device__ __forceinline__ A sum_part(int stage, int warp) const {
     const int lane = threadIdx.x % 32;
     const E* const own = elements(stage) + warp * part + lane * packs * width;
@@ -211,7 +212,7 @@ class PipelinedScan {
         results.x[w] = Body::result(before, through);
         before = through;
       }
-      put_pack((Z*)own, results);
+      store_shared_pack((Z*)own, results);
     }
     fence_bulk_store();
     __syncwarp();
@@ -219,9 +220,9 @@ class PipelinedScan {
     Z* z;
     locate_(number / chunks_, x, z);
     z += (long long)(number % chunks_) * chunk + warp * part;
-    const int there = count(number, warp * part, part), bulk = there / width * width;
+    const int available = count(number, warp * part, part), bulk = available / width * width;
     if (lane == 0) bulk_store(z, begin, bulk * (int)sizeof(Z));
-    for (int i = bulk + lane; i < there; i += 32) z[i] = ((Z*)begin)[i];
+    for (int i = bulk + lane; i < available; i += 32) z[i] = ((Z*)begin)[i];
   }
 
   __device__ __forceinline__ void publish() const {
@@ -238,9 +239,9 @@ class PipelinedScan {
     }
   }
 
-  // Finds what precedes every pipeline_finders-th chunk: the sums of the groups of 32 chunks of the
-  // line, one after the other, and the sum of the chunk's own group. The sum of the groups before
-  // the block's previous chunk was found for that one.
+  // Adds what precedes every pipeline_finders-th chunk in its line: the sums of the groups of 32
+  // chunks, one after the other, and the chunks of its own group. Begins with the sum before the
+  // group of the block's previous chunk, which before_previous() returns, if that is in this line.
   __device__ __forceinline__ void find(int finder) const {
     const int lane = threadIdx.x % 32;
     Stage stage;
@@ -252,22 +253,22 @@ class PipelinedScan {
       const unsigned int previous = state_.previous[stage.index];
       const bool continues = previous != none && previous >= line;
       unsigned int first = continues ? line + (previous - line) / 32 * 32 : line;
-      A before = Body::identity(), rest = before;
+      A before = Body::identity(), in_group = before;
       for (bool is_known = !continues, is_last = false; !is_last;) {
         A sums[groups];
         sum_groups<Body>(prefixes(), first, number, sums);
         if (!is_known) before = before_previous(stage);
         is_known = true;
-        rest = Body::identity();
+        in_group = Body::identity();
 #pragma unroll
         for (int k = 0; k < groups; ++k) {
           if (first + 32 <= number)
             before = Body::combine(before, sums[k]), first += 32;
           else if (!is_last)
-            rest = sums[k], is_last = true;
+            in_group = sums[k], is_last = true;
         }
       }
-      store_before(stage.index, before, rest);
+      store_before(stage.index, before, in_group);
       __syncwarp();
       if (lane == 0) state_.found[stage.index].arrive();
     }
@@ -277,9 +278,9 @@ class PipelinedScan {
     state_.found[index].wait(stage.index == 0 ? stage.phase ^ 1 : stage.phase);
     return state_.before_group[index];
   }
-  __device__ __forceinline__ void store_before(int stage, A before, A rest) const {
+  __device__ __forceinline__ void store_before(int stage, A before, A in_group) const {
     const int lane = threadIdx.x % 32;
-    const A all = Body::combine(before, rest);
+    const A all = Body::combine(before, in_group);
     const A sum = scan_of_lanes<Body>(lane < warps ? state_.sums[stage][lane] : Body::identity());
     const A below = scan_from_lane(sum, (lane - 1) & 31);
     if (lane < warps) state_.before[stage][lane] = lane == 0 ? all : Body::combine(all, below);

@@ -21,7 +21,8 @@ struct WalkOffsets {
   long long of[Arrays];
 };
 
-/// Those at element number `element`. `Index` is an unsigned type that can count the elements.
+/// The offsets at element number `element`. `Index` is an unsigned type that can count the
+/// elements.
 template <class Index, int Rank, int Arrays>
 __device__ __forceinline__ WalkOffsets<Arrays> walk_offsets(const StridedWalk<Rank, Arrays>& walk,
                                                             Index element) {
@@ -46,17 +47,17 @@ struct StridedRuns {
   long long left;  ///< elements from the run on
   long long index[Rank];
 
-  __device__ __forceinline__ StridedRuns(const StridedWalk<Rank, Arrays>& given, long long first,
+  __device__ __forceinline__ StridedRuns(const StridedWalk<Rank, Arrays>& all, long long first,
                                          long long last)
-      : walk(given), left(last - first) {
+      : walk(all), left(last - first) {
     for (int axis = Rank - 1; axis >= 0; --axis) {
       index[axis] = axis > 0 ? first % walk.shape[axis] : first;
       if (axis > 0) first /= walk.shape[axis];
     }
   }
   __device__ __forceinline__ long long count() const {
-    const long long rest = walk.shape[Rank - 1] - index[Rank - 1];
-    return rest < left ? rest : left;
+    const long long in_row = walk.shape[Rank - 1] - index[Rank - 1];
+    return in_row < left ? in_row : left;
   }
   __device__ __forceinline__ long long offset(int k) const {
     long long sum = 0;

@@ -47,9 +47,9 @@ Number at(const std::vector<Number>& data, const GemmFactor& factor, std::int64_
 void expect_product(GemmCall call) {
   const std::vector<Number> left = counting(400), right = counting(500);
   std::vector<Number> result(400);
-  CublasCall own;
-  ASSERT_TRUE(as_cublas_call(call, false, own));
-  column_major_gemm(own, call, right.data(), left.data(), result.data());
+  const std::optional<CublasCall> arguments = cublas_call(call, false);
+  ASSERT_TRUE(arguments);
+  column_major_gemm(*arguments, call, right.data(), left.data(), result.data());
   for (std::int64_t row = 0; row < call.rows; ++row)
     for (std::int64_t column = 0; column < call.columns; ++column) {
       Number sum = 0;
@@ -90,25 +90,21 @@ TEST(CublasCallOf, ConjugatesASingleRow) {
 
 TEST(CublasCallOf, UsesFullPrecisionByDefault) {
   GemmCall call;
-  CublasCall own;
   call.dtype = float32;
-  ASSERT_TRUE(as_cublas_call(call, false, own));
-  EXPECT_EQ(own.compute, cublas::compute_32);
-  ASSERT_TRUE(as_cublas_call(call, true, own));
-  EXPECT_EQ(own.compute, cublas::compute_tf32);
+  EXPECT_EQ(cublas_call(call, false).value().compute, cublas::compute_32);
+  EXPECT_EQ(cublas_call(call, true).value().compute, cublas::compute_tf32);
   for (const DType narrow : {float16, bfloat16}) {
     call.dtype = narrow;
-    ASSERT_TRUE(as_cublas_call(call, true, own));
-    EXPECT_EQ(own.compute, cublas::compute_32);
+    EXPECT_EQ(cublas_call(call, true).value().compute, cublas::compute_32);
   }
   for (const DType other : {int32, bool_, uint8}) {
     call.dtype = other;
-    EXPECT_FALSE(as_cublas_call(call, false, own)) << other;
+    EXPECT_FALSE(cublas_call(call, false)) << other;
   }
 }
 
 TEST(CublasLibrary, IsLoadedWhereItIsInstalled) {
-  if (cublas::installed().empty()) GTEST_SKIP() << "cuBLAS is not installed";
+  if (cublas::library_path().empty()) GTEST_SKIP() << "cuBLAS is not installed";
   const cublas::Api* api = cublas::library();
   ASSERT_NE(api, nullptr);
   EXPECT_EQ(cublas::library(), api);

@@ -19,22 +19,22 @@ using runtime::StreamState;
 LaunchTuner::Plan after_timing(LaunchTuner& tuner, LaunchTuner::Time direct,
                                LaunchTuner::Time graph) {
   for (int i = 0; i < 1000 && tuner.plan().is_timed; ++i) {
-    const LaunchPath way = tuner.plan().way;
+    const LaunchPath path = tuner.plan().path;
     // One in three is held up by something else.
     const LaunchTuner::Time other(i % 3 == 0 ? 50000 : 0);
-    tuner.record(way, (way == LaunchPath::direct ? direct : graph) + other);
+    tuner.record(path, (path == LaunchPath::direct ? direct : graph) + other);
   }
   return tuner.plan();
 }
 
-void expect_decision(int direct, int graph, LaunchPath way) {
+void expect_decision(int direct, int graph, LaunchPath path) {
   const ScopedLaunchConfig automatic("auto");
   LaunchTuner tuner;
   EXPECT_TRUE(tuner.plan().is_timed);
-  EXPECT_EQ(tuner.plan().way, LaunchPath::direct);
+  EXPECT_EQ(tuner.plan().path, LaunchPath::direct);
   const LaunchTuner::Plan plan =
       after_timing(tuner, LaunchTuner::Time(direct), LaunchTuner::Time(graph));
-  EXPECT_EQ(plan.way, way);
+  EXPECT_EQ(plan.path, path);
   EXPECT_FALSE(plan.is_timed);
 }
 
@@ -53,12 +53,12 @@ TEST(CudaLaunchTuner, ObeysTheSetting) {
   LaunchTuner tuner;
   {
     const ScopedLaunchConfig graph("graph");
-    EXPECT_EQ(tuner.plan().way, LaunchPath::graph);
+    EXPECT_EQ(tuner.plan().path, LaunchPath::graph);
     EXPECT_FALSE(tuner.plan().is_timed);
   }
   {
     const ScopedLaunchConfig direct("direct");
-    EXPECT_EQ(tuner.plan().way, LaunchPath::direct);
+    EXPECT_EQ(tuner.plan().path, LaunchPath::direct);
     EXPECT_FALSE(tuner.plan().is_timed);
   }
   EXPECT_THROW(config::set("kernel_launch", "queue"), ArgumentError);

@@ -95,7 +95,7 @@ class NvJitLinkTest : public test::NvrtcTest<Base> {
  protected:
   void SetUp() override {
     test::NvrtcTest<Base>::SetUp();
-    if (!Base::IsSkipped() && nvjitlink::installed().empty())
+    if (!Base::IsSkipped() && nvjitlink::library_path().empty())
       GTEST_SKIP() << "nvJitLink is not installed";
   }
 };

@@ -27,7 +27,7 @@ SW_NVRTC_FUNCTIONS(SW_COMPARE)
 
 static_assert(success == NVRTC_SUCCESS);
 static_assert(invalid_option == NVRTC_ERROR_INVALID_OPTION);
-static_assert(compilation == NVRTC_ERROR_COMPILATION);
+static_assert(compilation_error == NVRTC_ERROR_COMPILATION);
 
 TEST(NvrtcPrototypes, MatchTheHeader) { SUCCEED() << "compared at compile time"; }
 

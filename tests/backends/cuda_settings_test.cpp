@@ -53,7 +53,7 @@ class LimitCase : public testing::Test {
     limits_ = {&device_, 512, 1024};
   }
   std::string refusal(Dim3 grid, Dim3 block, std::int64_t shared = 0) const {
-    if (limits_.allow(grid, block, shared)) return "allowed";
+    if (limits_.allows(grid, block, shared)) return "allowed";
     try {
       limits_.refuse("image::blur", grid, block, shared);
     } catch (const KernelArgumentError& error) {
@@ -69,8 +69,8 @@ class LimitCase : public testing::Test {
 };
 
 TEST_F(LimitCase, AreTheMinimumOfDeviceAndKernel) {
-  EXPECT_TRUE(limits_.allow({1, 1, 1}, {512, 1, 1}, 0));
-  EXPECT_TRUE(limits_.allow({2147483647, 65535, 65535}, {8, 8, 8}, 232448 - 1024));
+  EXPECT_TRUE(limits_.allows({1, 1, 1}, {512, 1, 1}, 0));
+  EXPECT_TRUE(limits_.allows({2147483647, 65535, 65535}, {8, 8, 8}, 232448 - 1024));
 }
 
 TEST_F(LimitCase, NameTheLimitThatALaunchIsOver) {

@@ -20,8 +20,8 @@ std::vector<unsigned char> pattern(std::size_t size, unsigned seed) {
 
 TEST_F(CudaTransfer, RoundTripPreservesBytes) {
   for (const std::size_t size :
-       {std::size_t{1}, std::size_t{4097}, StagingArea::block_bytes - 1, StagingArea::block_bytes,
-        StagingArea::block_bytes + 1, StagingArea::piece_bytes, 2 * StagingArea::piece_bytes + 1,
+       {std::size_t{1}, std::size_t{4097}, StagingArea::buffer_bytes - 1, StagingArea::buffer_bytes,
+        StagingArea::buffer_bytes + 1, StagingArea::piece_bytes, 2 * StagingArea::piece_bytes + 1,
         std::size_t{10} << 20, std::size_t{33} << 20}) {
     const std::vector<unsigned char> sent = pattern(size, 1);
     DeviceBytes block(size);

@@ -34,6 +34,15 @@ TEST_F(DevicesTest, HaveProperties) {
   EXPECT_THROW(properties(Device(DeviceKind::cuda, 2)), DeviceError);
 }
 
+TEST_F(DevicesTest, FixedPropertiesAreReadOnceForEachDevice) {
+  const DeviceProperties& fixed = fixed_properties(test::second_gpu);
+  EXPECT_EQ(fixed.name, "recording device 1");
+  EXPECT_EQ(fixed.free_memory, 0);
+  EXPECT_EQ(&fixed_properties(test::second_gpu), &fixed);
+  EXPECT_EQ(fixed_properties(test::gpu).name, "recording device 0");
+  EXPECT_THROW(fixed_properties(Device(DeviceKind::cuda, 2)), DeviceError);
+}
+
 TEST_F(DevicesTest, TheDefaultIsTheFirstGpu) { EXPECT_EQ(default_device(), test::gpu); }
 
 TEST_F(DevicesTest, ConfigOverridesTheFirstGpu) {

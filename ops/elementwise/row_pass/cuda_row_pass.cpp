@@ -10,6 +10,7 @@
 #include "spanwise/core/interpreter_lock.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
+#include "spanwise/runtime/parallel.hpp"
 #include "spanwise/stream.hpp"
 #include "spanwise/working_device.hpp"
 
@@ -109,9 +110,11 @@ const CudaRowPass::CompiledPass& CudaRowPass::kernels_for(const RowPassShape& sh
   options.options = {"--fmad=false"};
   const SourceModule module(row_pass_source(pass_, shape), options);
   const Kernel pass = module.get_function("pass");
-  const int each = !runs_on_host(device_) ? pass.max_active_blocks(shape.threads) : 1;
-  return compiled_.emplace_back(shape, pass, module.get_function("finish"),
-                                std::int64_t{each} * properties(device_).multiprocessors);
+  const std::int64_t resident_blocks = runs_on_host(device_)
+                                           ? std::int64_t{parallel_workers()}
+                                           : std::int64_t{pass.max_active_blocks(shape.threads)} *
+                                                 fixed_properties(device_).multiprocessors;
+  return compiled_.emplace_back(shape, pass, module.get_function("finish"), resident_blocks);
 }
 
 const Array& CudaRowPass::partial_sums(std::int64_t blocks, std::int64_t row) {

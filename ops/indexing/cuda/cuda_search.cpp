@@ -54,7 +54,8 @@ void search_by_kernel(const Array& sorted, const Array& values, Side side, const
   const bool are_many = count >= many_searches;
   const std::int64_t threads = are_many ? max_threads : few_threads;
   std::int64_t blocks = (count - 1) / threads + 1;
-  if (are_many) blocks = std::min(blocks, std::int64_t{2} * properties(device).multiprocessors);
+  if (are_many)
+    blocks = std::min(blocks, std::int64_t{2} * fixed_properties(device).multiprocessors);
   const int levels = are_many ? tree_levels(sorted.size(), dtype.itemsize()) : 0;
   kernel({{blocks, 1, 1},
           {threads, 1, 1},

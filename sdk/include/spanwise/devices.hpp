@@ -35,8 +35,12 @@ struct DeviceProperties {
 SW_API std::vector<Device> devices();
 /// Why there is no CUDA device, one sentence; "" if there is one.
 SW_API std::string why_no_cuda();
-/// Throws DeviceError for a device that does not exist, with the reason.
+/// Throws DeviceError for a device that does not exist, with the reason. Asks the driver for the
+/// free memory of a GPU at each call.
 SW_API DeviceProperties properties(Device device);
+/// The properties of a GPU that do not change, without a call of the driver from the second call
+/// on; free_memory is 0. Valid until the process ends. Throws as properties().
+SW_API const DeviceProperties& fixed_properties(Device device);
 /// The device of new arrays where none is given: the innermost DeviceGuard's of this thread, else
 /// config "device", else the first GPU, else the CPU.
 SW_API Device default_device();

@@ -1,8 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cstdint>
 
 #include "spanwise/devices.hpp"
@@ -16,25 +14,14 @@ namespace {
 constexpr std::int64_t min_bytes = 4 << 20, min_chunks = 16;
 constexpr std::int64_t max_chunks = std::int64_t{1} << 31;
 
-/// The device's multiprocessors if it has bulk copies, else 0.
-int found_blocks(Device device) {
-  const DeviceProperties found = properties(device);
-  // "sm_90": two digits or more.
-  const bool has_bulk_copies = found.architecture.starts_with("sm_") &&
-                               (found.architecture.size() > 5 || found.architecture >= "sm_90");
-  return has_bulk_copies ? found.multiprocessors : 0;
-}
-
-/// Remembered, since properties() asks the driver.
+/// One block for each multiprocessor; 0 if the device has no bulk copies.
 int pipeline_blocks(Device device) {
-  static std::array<std::atomic<int>, 64> known;  // 1 more than the number; 0: not known
-  const auto ordinal = static_cast<std::size_t>(device.ordinal());
-  if (runs_on_host(device) || ordinal >= known.size()) return 0;
-  int blocks = known[ordinal].load(std::memory_order_relaxed) - 1;
-  if (blocks >= 0) return blocks;
-  blocks = found_blocks(device);
-  known[ordinal].store(blocks + 1, std::memory_order_relaxed);
-  return blocks;
+  if (runs_on_host(device)) return 0;
+  const DeviceProperties& gpu = fixed_properties(device);
+  // Bulk copies exist from "sm_90" on; "sm_100" has three digits.
+  const bool has_bulk_copies = gpu.architecture.starts_with("sm_") &&
+                               (gpu.architecture.size() > 5 || gpu.architecture >= "sm_90");
+  return has_bulk_copies ? gpu.multiprocessors : 0;
 }
 
 }  // namespace

@@ -3,11 +3,15 @@
 #include "spanwise/devices.hpp"
 
 #include <atomic>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "runtime/collectives/host_waits.hpp"
 #include "runtime/registry.hpp"
 #include "runtime/settings.hpp"
 #include "spanwise/config.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise {
 namespace {
@@ -64,6 +68,21 @@ std::string why_no_cuda() {
 
 DeviceProperties properties(Device device) {
   return backend_for(device).properties(execution_device(device).ordinal());
+}
+
+const DeviceProperties& fixed_properties(Device device) {
+  // Never destroyed: threads may use devices while static objects are destroyed.
+  static auto& mutex = *new Mutex;
+  static auto& known = *new std::map<std::pair<DeviceKind, int>, DeviceProperties>;
+  const std::pair key(device.kind(), device.ordinal());
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto entry = known.find(key); entry != known.end()) return entry->second;
+  }
+  DeviceProperties read = properties(device);
+  read.free_memory = 0;
+  const std::lock_guard lock(mutex);
+  return known.try_emplace(key, std::move(read)).first->second;
 }
 
 Device default_device() {

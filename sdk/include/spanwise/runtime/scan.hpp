@@ -57,7 +57,8 @@ struct ScanLaunch {
 /// How a kernel on <spanwise/scan_pipeline.cuh> scans long contiguous lines, each of which begins
 /// at a multiple of 16 bytes in both arrays.
 struct ScanPipeline {
-  /// Threads per block, and bytes of the elements of a chunk.
+  /// Threads per block, and bytes of the elements of a chunk. tests/ops/scan_sizes_test.cpp
+  /// compares these sizes with the constants of the kernels.
   static constexpr std::int64_t threads = 512, chunk_bytes = 12 * 32 * 48;
   static constexpr std::int64_t shared_bytes = 12 * chunk_bytes;  ///< dynamic shared memory
 

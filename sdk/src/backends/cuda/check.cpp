@@ -57,13 +57,13 @@ const char* advice(CUresult code) {
 
 }  // namespace
 
-void fail_driver(const DriverApi& api, CUresult code, const std::string& what) {
+void fail_driver(const DriverApi& api, CUresult code, const std::string& action) {
   const char *name = nullptr, *description = nullptr;
   api.get_error_name(code, &name);
   api.get_error_string(code, &description);
   if (name == nullptr) name = "unknown error";
   std::string message =
-      text("cuda: ", what, " failed: ", description != nullptr ? description : name, " (", name,
+      text("cuda: ", action, " failed: ", description != nullptr ? description : name, " (", name,
            ", ", static_cast<int>(code), ')');
   if (const char* more = advice(code)) message += text("; ", more);
   if (code == CUDA_ERROR_OUT_OF_MEMORY) {

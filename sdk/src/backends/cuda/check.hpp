@@ -10,15 +10,15 @@
 namespace spanwise::cuda {
 
 /// Throws DeviceError for a failed driver call (OutOfMemoryError for CUDA_ERROR_OUT_OF_MEMORY). The
-/// message is `what` (the action and its object, "launching blur on cuda:0"), the driver's
+/// message is `action` (the action and its object, "launching blur on cuda:0"), the driver's
 /// description, the name and number of the code, and a remedy if one is known.
-[[noreturn]] void fail_driver(const DriverApi& api, CUresult code, const std::string& what);
+[[noreturn]] void fail_driver(const DriverApi& api, CUresult code, const std::string& action);
 
-/// Throws fail_driver()'s error unless `code` is CUDA_SUCCESS. `what` is formatted only then.
-template <class... What>
-inline void check(const DriverApi& api, CUresult code, const What&... what) {
+/// Throws fail_driver()'s error unless `code` is CUDA_SUCCESS. `action` is formatted only then.
+template <class... Action>
+inline void check(const DriverApi& api, CUresult code, const Action&... action) {
   if (code != CUDA_SUCCESS) [[unlikely]]
-    fail_driver(api, code, text(what...));
+    fail_driver(api, code, text(action...));
 }
 
 }  // namespace spanwise::cuda

@@ -90,8 +90,8 @@ class ContextGuard {
   }
   ~ContextGuard() {
     if (pushed_) {
-      CUcontext ours = nullptr;
-      api_.ctx_pop_current(&ours);
+      CUcontext popped = nullptr;
+      api_.ctx_pop_current(&popped);
     }
   }
   ContextGuard(const ContextGuard&) = delete;

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/cuda/found_library.hpp"
+#include "backends/cuda/optional_library.hpp"
 #include "spanwise/core/fork.hpp"
 
 namespace spanwise::cuda::cublas {
@@ -46,6 +46,6 @@ const Api* library() {
   return cublas.get(cublas_candidates, open_cublas);
 }
 
-std::filesystem::path installed() { return first_path(cublas_candidates()); }
+std::filesystem::path library_path() { return first_path(cublas_candidates()); }
 
 }  // namespace spanwise::cuda::cublas

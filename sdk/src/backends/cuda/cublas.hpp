@@ -11,7 +11,7 @@
 
 /// cuBLAS, loaded at run time. cublas_v2.h is not in the wheel with the CUDA headers, so the few
 /// prototypes that are needed are declared here (cuBLAS documentation, "Using the cuBLAS API"); a
-/// test compares them with the real header if it is installed.
+/// test compares them with the real header if it is library_path.
 namespace spanwise::cuda::cublas {
 
 using Status = int;
@@ -54,6 +54,6 @@ struct Api {
 const Api* library();
 
 /// The file that library() would load, found without loading anything; empty if there is none.
-std::filesystem::path installed();
+std::filesystem::path library_path();
 
 }  // namespace spanwise::cuda::cublas

@@ -27,7 +27,7 @@ namespace {
 // The version is taken from the file name: cuBLAS takes half a gigabyte, too much to load for it.
 Tool cublas_tool() {
   Tool tool{.name = "cuBLAS"};
-  const std::filesystem::path path = cublas::installed();
+  const std::filesystem::path path = cublas::library_path();
   if (path.empty()) {
     tool.missing =
         "Products on a GPU run in our own kernels, which are slower. Install it (python3 -m pip "

@@ -37,7 +37,7 @@ void read_limits(const AttributeReader& get, DeviceProperties& out) {
   out.max_shared_bytes_optin = get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 }
 
-DeviceInfo read(int ordinal) {
+DeviceInfo read_device(int ordinal) {
   const DriverApi& api = driver();
   DeviceInfo info;
   check(api, api.device_get(&info.handle, ordinal), "opening cuda:", ordinal);
@@ -66,7 +66,7 @@ const DeviceInfo& device_info(int ordinal) {
   driver();  // throws if there is no driver
   static const auto& all = *new std::vector<DeviceInfo>([] {
     std::vector<DeviceInfo> result;
-    for (int i = 0; i < driver_status().device_count; ++i) result.push_back(read(i));
+    for (int i = 0; i < driver_status().device_count; ++i) result.push_back(read_device(i));
     return result;
   }());
   if (ordinal < 0 || ordinal >= static_cast<int>(all.size()))

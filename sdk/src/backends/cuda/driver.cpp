@@ -29,8 +29,8 @@ void* open_first(std::span<const char* const> file_names, std::string& reason) {
   return nullptr;
 }
 
-// The entry point of cuGetProcAddress from driver 12.0 on is exported under its versioned name.
-PFN_cuGetProcAddress_v12000 find_loader(void* library) {
+// Drivers from 12.0 on export this version of cuGetProcAddress under the name with the suffix.
+PFN_cuGetProcAddress_v12000 find_get_proc_address(void* library) {
   return reinterpret_cast<PFN_cuGetProcAddress_v12000>(dlsym(library, "cuGetProcAddress_v2"));
 }
 
@@ -38,12 +38,11 @@ PFN_cuGetProcAddress_v12000 find_loader(void* library) {
 const char* fill(DriverApi& api, PFN_cuGetProcAddress_v12000 load) {
   const auto get = [load](const char* name, int version, auto& entry) {
     void* address = nullptr;
-    CUdriverProcAddressQueryResult found{};
+    CUdriverProcAddressQueryResult status{};
     const CUresult result =
-        load(name, &address, version, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &found);
-    if (result == CUDA_SUCCESS && found == CU_GET_PROC_ADDRESS_SUCCESS) {
+        load(name, &address, version, CU_GET_PROC_ADDRESS_LEGACY_STREAM, &status);
+    if (result == CUDA_SUCCESS && status == CU_GET_PROC_ADDRESS_SUCCESS)
       entry = reinterpret_cast<std::remove_reference_t<decltype(entry)>>(address);
-    }
     return entry != nullptr;
   };
 #define SW_FILL(name, function, version) \
@@ -121,7 +120,7 @@ DriverStatus load_driver(std::span<const char* const> file_names) {
     return status;
   }
   status.version = version_of(library);
-  const auto load = find_loader(library);
+  const auto load = find_get_proc_address(library);
   if (load == nullptr || (status.version > 0 && status.version < oldest_driver)) {
     status.why_absent = too_old(status.version);
     return status;
@@ -136,13 +135,13 @@ DriverStatus load_driver(std::span<const char* const> file_names) {
 }
 
 const DriverStatus& driver_status() {
-  struct Marking final : ForkParticipant {
+  struct ForkMarker final : ForkParticipant {
     void after_fork_in_child(bool) noexcept override { forked_after_start.store(true); }
   };
   // Never destroyed: destructors of other static objects may still need the table.
   static const auto& status = *new DriverStatus([] {
     DriverStatus loaded = load_driver(driver_files);
-    if (loaded.usable) new Marking;
+    if (loaded.usable) new ForkMarker;
     return loaded;
   }());
   return status;

@@ -64,7 +64,7 @@ bool CudaEvent::query() {
   const RelaxedCaptureMode relaxed(context_.api);
   const CUresult code = context_.api.event_query(event_);
   if (code == CUDA_ERROR_NOT_READY) return false;
-  check(context_.api, code, "asking for an event of ", context_.device);
+  check(context_.api, code, "querying an event of ", context_.device);
   return true;
 }
 

@@ -20,8 +20,10 @@ class EventPool {
   EventPool(const EventPool&) = delete;
   EventPool& operator=(const EventPool&) = delete;
 
-  /// The device's context is current.
+  /// An event from the pool, or a new one; `timing`: whether it measures time. The device's context
+  /// must be current. Throws DeviceError.
   CUevent take(bool timing);
+  /// Returns an event of take(timing) to the pool.
   void put(CUevent event, bool timing) noexcept;
 
  private:
@@ -50,8 +52,8 @@ class CudaEvent final : public runtime::EventState {
   /// Recorded on a captured stream: the event refers to a node of the graph and never completes by
   /// itself.
   bool is_captured() const noexcept { return captured_; }
-  /// Keeps the event out of the pool for ever: a graph waits for it at each launch, so it must not
-  /// be recorded again.
+  /// Keeps the event out of the pool for ever, because a graph waits for it at each launch: it must
+  /// not be recorded again.
   void retire() noexcept { retired_.store(true, std::memory_order_relaxed); }
 
  private:

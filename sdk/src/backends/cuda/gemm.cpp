@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/memory/memory_pool.hpp"
@@ -26,12 +27,12 @@ namespace {
 
 constinit const config::Flag tf32_is_allowed{"allow_tf32"};
 
-template <class... What>
-void check_cublas(const cublas::Api& api, cublas::Status status, const What&... what) {
+template <class... Action>
+void check_cublas(const cublas::Api& api, cublas::Status status, const Action&... action) {
   if (status == cublas::success) [[likely]]
     return;
   const char* name = api.get_status_name(status);
-  throw DeviceError(text("cuda: ", what..., " failed: cuBLAS says ", name, " (", status,
+  throw DeviceError(text("cuda: ", action..., " failed: cuBLAS says ", name, " (", status,
                          "). Free memory of the device or set cuda_library_path to another cuBLAS"),
                     status, name);
 }
@@ -49,14 +50,14 @@ CublasHandle& handle_of(int ordinal) {
   return handles[ordinal];
 }
 
-void make_handle(const cublas::Api& api, const DeviceContext& context, cublas::Handle& handle) {
+void create_once(const cublas::Api& api, const DeviceContext& context, cublas::Handle& handle) {
   if (handle != nullptr) return;
   const RelaxedCaptureMode relaxed(context.api);  // cublasCreate allocates device memory
   cublas::Handle created = nullptr;
   check_cublas(api, api.create(&created), "starting cuBLAS on ", context.device);
-  handle = created;
-  check_cublas(api, api.set_math_mode(handle, cublas::no_reduced_precision),
+  check_cublas(api, api.set_math_mode(created, cublas::no_reduced_precision),
                "setting the precision of cuBLAS");
+  handle = created;
 }
 
 /// The workspace of one call, so that calls on several streams share no memory (cuBLAS
@@ -75,9 +76,9 @@ class CublasWorkspace {
   CublasWorkspace(const CublasWorkspace&) = delete;
   CublasWorkspace& operator=(const CublasWorkspace&) = delete;
 
-  void give_to(const cublas::Api& api, cublas::Handle handle) const {
+  void set_on(const cublas::Api& api, cublas::Handle handle) const {
     if (data_ == nullptr) return;
-    check_cublas(api, api.set_workspace(handle, data_, bytes_), "giving cuBLAS memory");
+    check_cublas(api, api.set_workspace(handle, data_, bytes_), "setting the workspace of cuBLAS");
   }
 
  private:
@@ -103,8 +104,9 @@ class Scale {
 
 }  // namespace
 
-bool as_cublas_call(const GemmCall& call, bool allow_tf32, CublasCall& out) {
+std::optional<CublasCall> cublas_call(const GemmCall& call, bool allow_tf32) {
   const int single = allow_tf32 ? cublas::compute_tf32 : cublas::compute_32;
+  CublasCall out;
   if (call.dtype == float32)
     out.dtype = cublas::real_32, out.compute = single;
   else if (call.dtype == float64)
@@ -118,7 +120,7 @@ bool as_cublas_call(const GemmCall& call, bool allow_tf32, CublasCall& out) {
   else if (call.dtype == complex128)
     out.dtype = cublas::complex_64, out.compute = cublas::compute_64;
   else
-    return false;
+    return std::nullopt;
   out.first_operation = call.right.is_transposed ? cublas::transpose : cublas::no_transpose;
   out.first_leading = call.right.leading;
   out.second_operation = call.left.is_transposed ? cublas::transpose : cublas::no_transpose;
@@ -129,12 +131,12 @@ bool as_cublas_call(const GemmCall& call, bool allow_tf32, CublasCall& out) {
     out.second_operation = cublas::conjugate_transpose;
     out.second_leading = call.left.is_transposed ? call.left.leading : 1;
   }
-  return true;
+  return out;
 }
 
 bool gemm(DeviceContext& context, const GemmCall& call, CudaStream& stream) {
-  CublasCall own;
-  if (!as_cublas_call(call, tf32_is_allowed.get(), own)) return false;
+  const std::optional<CublasCall> arguments = cublas_call(call, tf32_is_allowed.get());
+  if (!arguments) return false;
   const ContextGuard guard(context);
   const cublas::Api* api = cublas::library();
   if (api == nullptr) return false;
@@ -142,16 +144,17 @@ bool gemm(DeviceContext& context, const GemmCall& call, CudaStream& stream) {
   const CublasWorkspace workspace(context, stream);
   CublasHandle& entry = handle_of(context.device.ordinal());
   const std::lock_guard lock(entry.mutex);
-  make_handle(*api, context, entry.handle);
+  create_once(*api, context, entry.handle);
   // cublasSetStream also resets the handle to cuBLAS's own workspace.
-  check_cublas(*api, api->set_stream(entry.handle, stream.raw()), "giving cuBLAS a stream");
-  workspace.give_to(*api, entry.handle);
+  check_cublas(*api, api->set_stream(entry.handle, stream.raw()), "setting the stream of cuBLAS");
+  workspace.set_on(*api, entry.handle);
   const cublas::Status status = api->gemm(
-      entry.handle, own.first_operation, own.second_operation, call.columns, call.rows, call.depth,
-      alpha.of(own.compute), call.right.data, own.dtype, own.first_leading, call.right.batch_stride,
-      call.left.data, own.dtype, own.second_leading, call.left.batch_stride, beta.of(own.compute),
-      call.result, own.dtype, call.result_leading, call.result_batch_stride, call.batch,
-      own.compute, cublas::default_algorithm);
+      entry.handle, arguments->first_operation, arguments->second_operation, call.columns,
+      call.rows, call.depth, alpha.of(arguments->compute), call.right.data, arguments->dtype,
+      arguments->first_leading, call.right.batch_stride, call.left.data, arguments->dtype,
+      arguments->second_leading, call.left.batch_stride, beta.of(arguments->compute), call.result,
+      arguments->dtype, call.result_leading, call.result_batch_stride, call.batch,
+      arguments->compute, cublas::default_algorithm);
   if (status == cublas::not_supported) return false;
   check_cublas(*api, status, "a product of ", call.rows, " x ", call.depth, " and ", call.depth,
                " x ", call.columns, " matrices of ", call.dtype, " on ", context.device);

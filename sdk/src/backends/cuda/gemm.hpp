@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+
 #include "backends/cuda/cublas.hpp"
 #include "spanwise/runtime/gemm.hpp"
 
@@ -22,7 +24,7 @@ struct CublasCall {
   int first_operation = 0, second_operation = 0;  ///< of the right factor, of the left factor
   std::int64_t first_leading = 1, second_leading = 1;
 };
-/// False if cuBLAS does not support the dtype.
-bool as_cublas_call(const GemmCall& call, bool allow_tf32, CublasCall& out);
+/// Nothing if cuBLAS does not support the dtype.
+std::optional<CublasCall> cublas_call(const GemmCall& call, bool allow_tf32);
 
 }  // namespace spanwise::cuda

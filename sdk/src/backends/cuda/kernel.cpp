@@ -12,13 +12,14 @@
 #include "runtime/settings.hpp"
 
 namespace spanwise::cuda {
+
 CudaKernel::CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel kernel,
                        const std::string& symbol)
     : module_(std::move(module)),
       context_(context),
       name_(readable_name(symbol)),
       types_(types_of(symbol)),
-      nodes_(context) {
+      graphs_(context) {
   // Loads the code onto the device now: lazy loading at the first launch would be illegal during a
   // capture.
   check(context.api, context.api.kernel_get_function(&function_, kernel), "loading kernel ", name_,
@@ -30,10 +31,10 @@ CudaKernel::CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel 
   dynamic_shared_ = attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
 }
 
-int CudaKernel::attribute(CUfunction_attribute which) const {
+int CudaKernel::attribute(CUfunction_attribute id) const {
   int value = 0;
-  check(context_.api, context_.api.func_get_attribute(&value, which, function_),
-        "reading attribute ", static_cast<int>(which), " of kernel ", name_);
+  check(context_.api, context_.api.func_get_attribute(&value, id, function_), "reading attribute ",
+        static_cast<int>(id), " of kernel ", name_);
   return value;
 }
 
@@ -74,7 +75,7 @@ void CudaKernel::allow_dynamic_shared() {
 
 // Checks a launch against the limits and raises the dynamic shared memory limit if necessary.
 void CudaKernel::prepare(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes) {
-  if (!limits_.allow(grid, block, shared_bytes)) [[unlikely]]
+  if (!limits_.allows(grid, block, shared_bytes)) [[unlikely]]
     limits_.refuse(name_, grid, block, shared_bytes);
   if (shared_bytes > dynamic_shared_.load(std::memory_order_relaxed)) [[unlikely]]
     allow_dynamic_shared();
@@ -85,11 +86,11 @@ template <class Call>
 void CudaKernel::queue(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
                        runtime::StreamState& stream, Call&& call) {
   prepare(grid, block, shared_bytes);
-  const CUstream queue = cuda_stream(context_, stream).raw();
+  const CUstream raw = cuda_stream(context_, stream).raw();
   const ContextGuard guard(context_);
-  check(context_.api, call(queue), "launching kernel ", name_, " on ", context_.device);
+  check(context_.api, call(raw), "launching kernel ", name_, " on ", context_.device);
   if (runtime::launch_blocking()) [[unlikely]]
-    wait_for_errors(queue);
+    wait_for_errors(raw);
 }
 
 void CudaKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
@@ -100,7 +101,7 @@ void CudaKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared
     return batch->add(*this, shape, arguments);
   }
   queue(grid, block, shared_bytes, stream,
-        [&](CUstream on) { return start(shape, on, arguments); });
+        [&](CUstream raw) { return start(shape, raw, arguments); });
 }
 
 CUresult CudaKernel::start(const LaunchShape& shape, CUstream stream, void* const* arguments) {
@@ -109,7 +110,7 @@ CUresult CudaKernel::start(const LaunchShape& shape, CUstream stream, void* cons
   const auto [path, is_timed] = tuner.plan();
   const Clock::time_point begin = is_timed ? Clock::now() : Clock::time_point{};
   if (path == LaunchPath::graph) {
-    if (const std::optional<CUresult> code = nodes_.launch(*this, shape, stream, arguments)) {
+    if (const std::optional<CUresult> code = graphs_.launch(*this, shape, stream, arguments)) {
       if (is_timed) tuner.record(path, Clock::now() - begin);
       return *code;
     }
@@ -138,8 +139,8 @@ void CudaKernel::check_attributes(const runtime::LaunchAttributes& attributes, c
   if (blocks > max_blocks)
     fail<KernelArgumentError>("kernel ", name_, " on ", context_.device,
                               ": a cooperative launch of ", blocks,
-                              " blocks, but all have to run at once and ", max_blocks,
-                              " do; use a smaller grid, and let each block do more");
+                              " blocks, all of which have to run at once; at most ", max_blocks,
+                              " can; use a smaller grid, and let each block do more");
 }
 
 void CudaKernel::launch_with(const runtime::LaunchAttributes& attributes, const Dim3& grid,
@@ -160,9 +161,9 @@ void CudaKernel::launch_with(const runtime::LaunchAttributes& attributes, const 
   LaunchShape(grid, block, shared_bytes).put_into(config);
   config.attrs = driver_attributes.data();
   config.numAttrs = count;
-  queue(grid, block, shared_bytes, stream, [&](CUstream on) {
+  queue(grid, block, shared_bytes, stream, [&](CUstream raw) {
     check_attributes(attributes, grid, block, shared_bytes);
-    config.hStream = on;
+    config.hStream = raw;
     return context_.api.launch_kernel_ex(&config, function_, const_cast<void**>(arguments),
                                          nullptr);
   });

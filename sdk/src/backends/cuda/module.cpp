@@ -13,36 +13,36 @@
 namespace spanwise::cuda {
 namespace {
 
-std::string listed(const std::map<std::string, std::string>& names) {
+std::string names_text(const std::map<std::string, std::string>& names) {
   using Name = std::map<std::string, std::string>::value_type;
   return names.empty() ? "none" : joined(names, ", ", &Name::first);
 }
 
 }  // namespace
 
-CudaModule::CudaModule(DeviceContext& context, const std::string& given) : context_(context) {
+CudaModule::CudaModule(DeviceContext& context, const std::string& image) : context_(context) {
   std::string linked;
-  if (is_lto_ir(given))
-    linked = link({context.info.properties.architecture, {{"LTO-IR", given}}, {}}, {});
-  const std::string& image = linked.empty() ? given : linked;
+  if (is_lto_ir(image))
+    linked = link({context.info.properties.architecture, {{"LTO-IR", image}}, {}}, {});
+  const std::string& loadable = linked.empty() ? image : linked;
   const ContextGuard guard(context);
   const RelaxedCaptureMode relaxed(context.api);  // another thread may be capturing a stream
-  const BinarySymbols symbols = read_symbols(image);
+  const BinarySymbols symbols = read_symbols(loadable);
   kernels_ = names_of(symbols.kernels);
   variables_ = names_of(symbols.variables);
-  load(image);
-  if (kernels_.empty()) ask_for_kernels();
+  load(loadable);
+  if (kernels_.empty()) enumerate_kernels();
 }
 
 // Gets the kernels from the driver if read_symbols() cannot read the image, as for fat binaries.
-void CudaModule::ask_for_kernels() {
+void CudaModule::enumerate_kernels() {
   const DriverApi& api = context_.api;
   unsigned count = 0;
   if (api.library_get_kernel_count(&count, library_) != CUDA_SUCCESS || count == 0) return;
-  std::vector<CUkernel> found(count);
-  if (api.library_enumerate_kernels(found.data(), count, library_) != CUDA_SUCCESS) return;
+  std::vector<CUkernel> kernels(count);
+  if (api.library_enumerate_kernels(kernels.data(), count, library_) != CUDA_SUCCESS) return;
   std::vector<std::string> symbols;
-  for (const CUkernel kernel : found) {
+  for (const CUkernel kernel : kernels) {
     const char* name = nullptr;
     if (api.kernel_get_name(&name, kernel) == CUDA_SUCCESS && name != nullptr)
       symbols.emplace_back(name);
@@ -92,14 +92,14 @@ Ref<runtime::LoadedKernel> CudaModule::kernel(const std::string& name) {
   CUkernel kernel = nullptr;
   std::string symbol = name;
   CUresult code = find_kernel(kernel, symbol);
-  const auto replaced = kernels_.find(name);
-  if (code == CUDA_ERROR_NOT_FOUND && replaced != kernels_.end()) {
-    symbol = replaced->second;
+  const auto mangled = kernels_.find(name);
+  if (code == CUDA_ERROR_NOT_FOUND && mangled != kernels_.end()) {
+    symbol = mangled->second;
     code = find_kernel(kernel, symbol);
   }
   if (code == CUDA_ERROR_NOT_FOUND)
     fail<ArgumentError>("Module.kernel: there is no kernel \"", name,
-                        "\"; the binary has: ", listed(kernels_));
+                        "\"; the binary has: ", names_text(kernels_));
   check(context_.api, code, "looking for kernel ", name, " on ", context_.device, driver_log());
   return make_ref<CudaKernel>(Ref<CudaModule>(this), context_, kernel, symbol);
 }
@@ -120,10 +120,10 @@ runtime::LoadedModule::Global CudaModule::find_global(const std::string& symbol)
 runtime::LoadedModule::Global CudaModule::global(const std::string& name) {
   const ContextGuard guard(context_);
   const RelaxedCaptureMode relaxed(context_.api);
-  const Global found = find_global(name);
-  const auto replaced = variables_.find(name);
-  return found.data != nullptr || replaced == variables_.end() ? found
-                                                               : find_global(replaced->second);
+  const Global variable = find_global(name);
+  const auto mangled = variables_.find(name);
+  return variable.data != nullptr || mangled == variables_.end() ? variable
+                                                                 : find_global(mangled->second);
 }
 
 std::uintptr_t CudaModule::handle() {
@@ -131,7 +131,7 @@ std::uintptr_t CudaModule::handle() {
   const RelaxedCaptureMode relaxed(context_.api);
   CUmodule module = nullptr;
   check(context_.api, context_.api.library_get_module(&module, library_),
-        "giving the module of a kernel binary on ", context_.device);
+        "getting the CUmodule of a kernel binary on ", context_.device);
   return reinterpret_cast<std::uintptr_t>(module);
 }
 

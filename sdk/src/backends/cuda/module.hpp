@@ -26,17 +26,17 @@ class CudaModule final : public runtime::LoadedModule {
   CudaModule(DeviceContext& context, const std::string& image);
   ~CudaModule() override;
 
-  /// Finds a kernel by symbol or by any name of names_of(). Throws ArgumentError with a list of the
-  /// kernels if there is none.
+  /// Finds a kernel by symbol or by a name of names_of() (binary_symbols.hpp). Throws ArgumentError
+  /// with a list of the kernels if there is none.
   Ref<runtime::LoadedKernel> kernel(const std::string& name) override;
   std::map<std::string, std::string> kernel_symbols() const override { return kernels_; }
-  /// Finds a variable by symbol or by any name of names_of(); null if there is none.
+  /// Finds a variable by symbol or by a name of names_of(); null if there is none.
   Global global(const std::string& name) override;
   std::uintptr_t handle() override;
 
  private:
   void load(const std::string& image);
-  void ask_for_kernels();
+  void enumerate_kernels();
   std::string driver_log() const;
   CUresult find_kernel(CUkernel& kernel, const std::string& symbol) const;
   Global find_global(const std::string& symbol) const;
@@ -74,7 +74,7 @@ class CudaKernel final : public runtime::LoadedKernel {
   CUresult start(const LaunchShape& shape, CUstream stream, void* const* arguments);
 
  private:
-  int attribute(CUfunction_attribute which) const;
+  int attribute(CUfunction_attribute id) const;
   void read_slots(CUkernel kernel);
   void allow_dynamic_shared();
   void prepare(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes);
@@ -90,7 +90,7 @@ class CudaKernel final : public runtime::LoadedKernel {
   CUfunction function_ = nullptr;
   std::string name_, types_;
   std::vector<Slot> slots_;
-  KernelGraphCache nodes_;
+  KernelGraphCache graphs_;
   LaunchLimits limits_;
   // The current limit of dynamic shared memory, in bytes; raised at the first launch that needs
   // more.

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/cuda/found_library.hpp"
+#include "backends/cuda/optional_library.hpp"
 #include "spanwise/core/fork.hpp"
 
 namespace spanwise::cuda::nccl {
@@ -37,7 +37,5 @@ const Api* library() {
   static LoadedOnce<Api>& found = *new LoadedOnce<Api>;
   return found.get(nccl_candidates, open_nccl);
 }
-
-std::filesystem::path installed() { return first_path(find_libraries("nccl", library_folders())); }
 
 }  // namespace spanwise::cuda::nccl

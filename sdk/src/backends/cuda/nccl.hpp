@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <limits>
 #include <type_traits>
 
@@ -78,8 +77,5 @@ struct Api {
 /// there is none of version 2.18 or newer. A failed search is repeated after a configuration
 /// change.
 const Api* library();
-
-/// The file that library() would load, found without loading anything; empty if there is none.
-std::filesystem::path installed();
 
 }  // namespace spanwise::cuda::nccl

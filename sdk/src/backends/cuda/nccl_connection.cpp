@@ -9,8 +9,8 @@
 namespace spanwise::cuda {
 namespace {
 
-/// How long abort() waits for a call that it has ended; afterwards the communicator is not freed.
-constexpr std::chrono::seconds max_leaving{10};
+/// How long abort() waits until the thread of a call has left NCCL; afterwards comm() is not freed.
+constexpr std::chrono::seconds max_abort_wait{10};
 
 }  // namespace
 
@@ -25,11 +25,11 @@ void NcclConnection::connect(const std::string& id, int rank, int size) {
   std::memcpy(&unique, id.data(), sizeof unique);
   const ContextGuard guard(context_);
   nccl::Config bounded{.blocking = 0, .split_share = 1}, direct{.blocking = 1};
-  const nccl::Result result = api_.init(&control_, size, unique, rank, &bounded);
-  settle(control_, result, "connecting the ranks");
-  // Some versions return success while the split goes on: the parent's state tells.
-  const nccl::Result begun = api_.split(control_, 0, rank, &comm_, &direct);
-  settle(control_, begun == nccl::success ? nccl::in_progress : begun, "connecting the ranks");
+  nccl::Result result = api_.init(&control_, size, unique, rank, &bounded);
+  finish(control_, result, "connecting the ranks");
+  // Some versions return success while the split goes on; the parent's state then is in_progress.
+  result = api_.split(control_, 0, rank, &comm_, &direct);
+  finish(control_, result == nccl::success ? nccl::in_progress : result, "connecting the ranks");
 }
 
 NcclConnection::Call::Call(NcclConnection& connection) : connection_(connection) {
@@ -40,21 +40,21 @@ NcclConnection::Call::Call(NcclConnection& connection) : connection_(connection)
   fail<CollectiveError>("nccl: aborted");
 }
 
-// Waits until NCCL has done what a nonblocking communicator has begun; throws where `result` or its
-// end is an error.
-void NcclConnection::settle(nccl::Comm comm, nccl::Result result, std::string_view what) {
+// Waits while `result` is in_progress, which calls of a nonblocking communicator return. Throws
+// CollectiveError for an error, after the time limit and after abort().
+void NcclConnection::finish(nccl::Comm comm, nccl::Result result, std::string_view action) {
   const auto deadline = Clock::now() + timeout_;
   while (true) {
-    if (is_ended_.load()) fail<CollectiveError>("nccl: ", what, ": aborted");
+    if (is_ended_.load()) fail<CollectiveError>("nccl: ", action, ": aborted");
     if (result != nccl::in_progress) break;
     if (Clock::now() > deadline)
-      fail<CollectiveError>("nccl: ", what, " did not end within ", timeout_.count() / 1000.0,
+      fail<CollectiveError>("nccl: ", action, " did not end within ", timeout_.count() / 1000.0,
                             " s: a rank is late or has ended");
     std::this_thread::yield();
     if (api_.get_async_error(comm, &result) != nccl::success) break;
   }
   if (result != nccl::success)
-    fail<CollectiveError>("nccl: ", what, " failed: ", reason(comm, result));
+    fail<CollectiveError>("nccl: ", action, " failed: ", reason(comm, result));
 }
 
 std::string NcclConnection::reason(nccl::Comm comm, nccl::Result result) const {
@@ -72,32 +72,32 @@ bool NcclConnection::is_call_late() {
 }
 
 std::string NcclConnection::poll() {
-  const std::lock_guard lock(ending_);
+  const std::lock_guard lock(end_mutex_);
   if (is_ended_.load() || comm_ == nullptr) return {};
   if (is_call_late())
     return text("nccl: a call did not end within ", timeout_.count() / 1000.0,
                 " s: a rank is late or has ended");
   nccl::Result state = nccl::success;
-  const nccl::Result asked = api_.get_async_error(comm_, &state);
-  if (asked != nccl::success) state = asked;
+  const nccl::Result queried = api_.get_async_error(comm_, &state);
+  if (queried != nccl::success) state = queried;
   return state == nccl::success || state == nccl::in_progress ? std::string()
                                                               : reason(comm_, state);
 }
 
 void NcclConnection::abort() noexcept {
-  const std::lock_guard lock(ending_);
+  const std::lock_guard lock(end_mutex_);
   if (is_ended_.exchange(true) || control_ == nullptr) return;
   const ContextGuard guard(context_, std::nothrow);
   const RelaxedCaptureMode relaxed(context_.api);
   if (!guard.ok()) return;
   api_.abort(control_);
-  const auto deadline = Clock::now() + max_leaving;
+  const auto deadline = Clock::now() + max_abort_wait;
   while (is_in_call() && Clock::now() < deadline) std::this_thread::yield();
   if (comm_ != nullptr && !is_in_call() && !is_captured_.load()) api_.abort(comm_);
 }
 
 void NcclConnection::close() {
-  const std::lock_guard lock(ending_);
+  const std::lock_guard lock(end_mutex_);
   if (is_ended_.exchange(true) || control_ == nullptr || is_captured_.load()) return;
   const ContextGuard guard(context_);
   api_.destroy(comm_);

@@ -35,13 +35,13 @@ class NcclConnection {
   /// Returns when all `size` ranks have called it with the same id. Throws ArgumentError, and
   /// CollectiveError after the time limit.
   void connect(const std::string& id, int rank, int size);
-  /// Of calls; valid inside a Call.
+  /// The communicator for calls; valid while a Call exists.
   nccl::Comm comm() const noexcept { return comm_; }
-  /// Throws CollectiveError where `result`, that of the call `what`, is an error, and where abort()
-  /// has ended the call, for which NCCL may return success.
-  void check(nccl::Result result, std::string_view what) {
+  /// Throws CollectiveError where `result`, of the call that `action` names, is an error, and where
+  /// abort() has ended the call, for which NCCL may return success.
+  void check(nccl::Result result, std::string_view action) {
     if (result != nccl::success || is_ended_.load(std::memory_order_relaxed)) [[unlikely]]
-      settle(comm_, result, what);
+      finish(comm_, result, action);
   }
 
   /// While it exists, its thread calls NCCL with comm(), which is not freed then.
@@ -71,7 +71,7 @@ class NcclConnection {
 
  private:
   using Clock = std::chrono::steady_clock;
-  void settle(nccl::Comm comm, nccl::Result result, std::string_view what);
+  void finish(nccl::Comm comm, nccl::Result result, std::string_view action);
   std::string reason(nccl::Comm comm, nccl::Result result) const;
   bool is_in_call() const noexcept { return calls_.load() % 2 == 1; }
   bool is_call_late();
@@ -81,10 +81,10 @@ class NcclConnection {
   const std::chrono::milliseconds timeout_;
   nccl::Comm control_ = nullptr;         // nonblocking; the parent of comm_
   nccl::Comm comm_ = nullptr;            // blocking
-  std::atomic<std::uint64_t> calls_{0};  // begun and ended ones: odd inside a call
+  std::atomic<std::uint64_t> calls_{0};  // begun plus ended: odd inside a call
   std::atomic<bool> is_ended_{false}, is_captured_{false};
-  Mutex ending_;  // of poll(), abort(), close() and the members below
-  std::uint64_t seen_call_ = 0;
+  Mutex end_mutex_;              // held by poll(), abort() and close(); guards the members below
+  std::uint64_t seen_call_ = 0;  // the value of calls_ that poll() saw last, inside a call
   Clock::time_point seen_at_{};
 };
 

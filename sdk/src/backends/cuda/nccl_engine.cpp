@@ -14,11 +14,11 @@
 namespace spanwise::cuda {
 namespace {
 
-/// How NCCL reduces a dtype: as `type` with `per_element` numbers an element, after a cast to
-/// `computed` where NCCL lacks the dtype.
+/// How NCCL reduces a dtype: as `type`, an ncclDataType_t of which each element has
+/// `numbers_per_element`, after a cast to `compute_dtype` where NCCL lacks the dtype.
 struct NcclReduction {
-  int type = nccl::uint8, op = nccl::sum, per_element = 1;
-  DType computed{};
+  int type = nccl::uint8, op = nccl::sum, numbers_per_element = 1;
+  DType compute_dtype{};
 };
 
 bool nccl_type_of(DType dtype, int& type) noexcept {
@@ -41,22 +41,22 @@ int nccl_op_of(Reduction reduction) noexcept {
 }
 
 NcclReduction nccl_reduction(Reduction reduction, DType dtype) {
-  NcclReduction created;
-  created.op = nccl_op_of(reduction);
-  created.computed = dtype == int16 ? int32 : dtype == uint16 ? uint32 : dtype;
-  if (!nccl_type_of(dtype, created.type))
-    fail<DTypeError>("nccl: it does not reduce ", dtype, "; convert the array first");
+  NcclReduction result;
+  result.op = nccl_op_of(reduction);
+  result.compute_dtype = dtype == int16 ? int32 : dtype == uint16 ? uint32 : dtype;
+  if (!nccl_type_of(dtype, result.type))
+    fail<DTypeError>("nccl: NCCL does not reduce ", dtype, "; convert the array first");
   if (dtype.is_bool()) {  // 0 and 1: the sum is "or" and the product "and", as in NumPy
-    if (reduction == Reduction::sum) created.op = nccl::max;
-    if (reduction == Reduction::prod) created.op = nccl::min;
+    if (reduction == Reduction::sum) result.op = nccl::max;
+    if (reduction == Reduction::prod) result.op = nccl::min;
   }
   if (dtype.is_complex()) {
     if (reduction == Reduction::prod)
-      fail<DTypeError>("nccl: it does not multiply ", dtype,
+      fail<DTypeError>("nccl: NCCL does not multiply ", dtype,
                        "; use all_gather and multiply, or engine=\"mpi\"");
-    created.per_element = 2;
+    result.numbers_per_element = 2;
   }
-  return created;
+  return result;
 }
 
 class NcclEngine final : public CommunicatorEngine {
@@ -141,28 +141,32 @@ class NcclEngine final : public CommunicatorEngine {
 
   nccl::Result queue_reduction(const CollectiveCall& call, CUstream stream) {
     const DType dtype = call.source.dtype();
-    const NcclReduction how = nccl_reduction(call.reduction, dtype);
+    const NcclReduction reduction = nccl_reduction(call.reduction, dtype);
     const bool receives = call.op != Collective::reduce || call.peer == rank_;
-    if (how.computed == dtype) return reduce_arrays(call, how, call.source, call.target, stream);
-    const Array source = astype(call.source, how.computed);
-    if (!receives) return reduce_arrays(call, how, source, source, stream);
-    const Array target = empty(call.target.shape(), how.computed, context_.device);
+    if (reduction.compute_dtype == dtype)
+      return reduce_arrays(call, reduction, call.source, call.target, stream);
+    const Array source = astype(call.source, reduction.compute_dtype);
+    if (!receives) return reduce_arrays(call, reduction, source, source, stream);
+    const Array target = empty(call.target.shape(), reduction.compute_dtype, context_.device);
     copies_.emplace_back(target, call.target);
-    return reduce_arrays(call, how, source, target, stream);
+    return reduce_arrays(call, reduction, source, target, stream);
   }
 
-  nccl::Result reduce_arrays(const CollectiveCall& call, const NcclReduction& how,
+  nccl::Result reduce_arrays(const CollectiveCall& call, const NcclReduction& reduction,
                              const Array& source, const Array& target, CUstream stream) const {
-    const bool blocks = call.op == Collective::reduce_scatter;
-    const auto count = static_cast<std::size_t>((blocks ? target : source).size()) *
-                       static_cast<std::size_t>(how.per_element);
+    const bool is_scatter = call.op == Collective::reduce_scatter;
+    const auto count = static_cast<std::size_t>((is_scatter ? target : source).size()) *
+                       static_cast<std::size_t>(reduction.numbers_per_element);
     const void* from = source.data();
     void* to = target.data();
     if (call.op == Collective::all_reduce)
-      return api_.all_reduce(from, to, count, how.type, how.op, connection_.comm(), stream);
-    if (blocks)
-      return api_.reduce_scatter(from, to, count, how.type, how.op, connection_.comm(), stream);
-    return api_.reduce(from, to, count, how.type, how.op, call.peer, connection_.comm(), stream);
+      return api_.all_reduce(from, to, count, reduction.type, reduction.op, connection_.comm(),
+                             stream);
+    if (is_scatter)
+      return api_.reduce_scatter(from, to, count, reduction.type, reduction.op, connection_.comm(),
+                                 stream);
+    return api_.reduce(from, to, count, reduction.type, reduction.op, call.peer, connection_.comm(),
+                       stream);
   }
 
   nccl::Result queue_all_to_all(const CollectiveCall& call, CUstream stream) const {
@@ -183,17 +187,17 @@ class NcclEngine final : public CommunicatorEngine {
   }
 
   nccl::Result queue_barrier(CUstream stream) {
-    if (!one_) one_ = zeros(Shape{1}, float32, context_.device);
-    order_use(Stream::current(context_.device), *one_, true);
-    return api_.all_reduce(one_->data(), one_->data(), 1, nccl::float32, nccl::sum,
-                           connection_.comm(), stream);
+    if (!barrier_operand_) barrier_operand_ = zeros(Shape{1}, float32, context_.device);
+    order_use(Stream::current(context_.device), *barrier_operand_, true);
+    return api_.all_reduce(barrier_operand_->data(), barrier_operand_->data(), 1, nccl::float32,
+                           nccl::sum, connection_.comm(), stream);
   }
 
   const nccl::Api& api_;
   DeviceContext& context_;
   int rank_, size_;
   NcclConnection connection_;
-  std::optional<Array> one_;                     // operand of barriers
+  std::optional<Array> barrier_operand_;         // one number, which a barrier sums
   std::vector<std::pair<Array, Array>> copies_;  // results that are cast when the group has ended
 };
 

@@ -11,8 +11,8 @@
 
 namespace spanwise::cuda {
 
-/// One T for each of the few streams in use. Destroyed streams are not reported, so an entry that
-/// has not been used for asked_until_idle calls is given to another stream, with its value
+/// A T for each of the few streams in use. Destroyed streams are not reported, so an entry that has
+/// not been used for calls_until_idle calls of find() is given to another stream, with its value
 /// unchanged.
 template <class T>
 class PerStream {
@@ -21,42 +21,38 @@ class PerStream {
   /// in use. Valid until the next call.
   template <class Make>
   T* find(CUstream stream, Make&& make) {
-    ++asked_;
+    ++calls_;
     for (StreamEntry& entry : entries_) {
       if (entry.stream != stream) continue;
-      entry.used_at = asked_;
+      entry.used_at = calls_;
       return &entry.value;
     }
-    return find_other(stream, make);
+    return add(stream, make);
   }
 
  private:
   static constexpr std::size_t max_streams = 4;
-  static constexpr std::uint64_t asked_until_idle = 64;
+  static constexpr std::uint64_t calls_until_idle = 64;
   struct StreamEntry {
     CUstream stream = nullptr;
-    std::uint64_t used_at = 0;
+    std::uint64_t used_at = 0;  // calls_ at the last find()
     T value;
   };
 
   template <class Make>
-  T* find_other(CUstream stream, Make& make) {
+  T* add(CUstream stream, Make& make) {
     if (entries_.size() < max_streams) {
-      StreamEntry& entry = entries_.emplace_back();
-      entry.stream = stream;
-      entry.used_at = asked_;
-      entry.value = make();
-      return &entry.value;
+      entries_.push_back({stream, calls_, make()});
+      return &entries_.back().value;
     }
-    const auto oldest = std::ranges::min_element(
-        entries_, [](const StreamEntry& a, const StreamEntry& b) { return a.used_at < b.used_at; });
-    if (asked_ - oldest->used_at < asked_until_idle) return nullptr;
+    const auto oldest = std::ranges::min_element(entries_, {}, &StreamEntry::used_at);
+    if (calls_ - oldest->used_at < calls_until_idle) return nullptr;
     oldest->stream = stream;
-    oldest->used_at = asked_;
+    oldest->used_at = calls_;
     return &oldest->value;
   }
 
-  std::uint64_t asked_ = 0;
+  std::uint64_t calls_ = 0;  // of find()
   std::vector<StreamEntry> entries_;
 };
 

@@ -38,7 +38,7 @@ bool CudaStream::query() {
   const RelaxedCaptureMode relaxed(context_.api);
   const CUresult code = context_.api.stream_query(raw());
   if (code == CUDA_ERROR_NOT_READY) return false;
-  check(context_.api, code, "asking whether a stream of ", device(), " is idle");
+  check(context_.api, code, "querying a stream of ", device());
   return true;
 }
 
@@ -49,17 +49,17 @@ Ref<runtime::EventState> CudaStream::record(bool timing) {
 
 void CudaStream::wait(runtime::EventState& event) {
   if (!event.device().is_cuda()) return event.synchronize();  // CPU events have always completed
-  auto& other = static_cast<CudaEvent&>(event);
+  auto& cuda_event = static_cast<CudaEvent&>(event);
   const ContextGuard guard(context_);
   const CUstream stream = raw();
   unsigned flags = CU_EVENT_WAIT_DEFAULT;
   // In a captured stream, a wait for an event outside of the graph must become an external event
   // wait node.
-  if (!other.is_captured() && is_capturing(context_.api, stream)) [[unlikely]] {
+  if (!cuda_event.is_captured() && is_capturing(context_.api, stream)) [[unlikely]] {
     flags = CU_EVENT_WAIT_EXTERNAL;
-    other.retire();  // each launch of the graph waits for it: it must not be recorded again
+    cuda_event.retire();  // each launch of the graph waits for it: it must not be recorded again
   }
-  check(context_.api, context_.api.stream_wait_event(stream, other.raw(), flags),
+  check(context_.api, context_.api.stream_wait_event(stream, cuda_event.raw(), flags),
         "making a stream of ", device(), " wait for an event of ", event.device());
 }
 
@@ -109,7 +109,8 @@ bool CudaStream::attach_to_graph(const RefCounted& object) noexcept {
   return false;
 }
 
-// Replaces a stream that its owner may now destroy by one of Spanwise's that waits for its work.
+// Replaces a stream that its owner may destroy from now on by one of Spanwise's that waits for its
+// work.
 void CudaStream::detach() noexcept {
   constexpr std::uintptr_t per_thread = 2;  // CU_STREAM_PER_THREAD; default streams always exist
   if (owner_ != Owner::foreign || handle() <= per_thread) return;

@@ -47,7 +47,7 @@ class CudaStream final : public runtime::StreamState {
   /// destroyed earlier than this object, and the order of their work would be lost.
   SmallBlocks* small_blocks() const noexcept { return small_blocks_.get(); }
 
-  /// The handle for driver calls that queue work; first queues the launches that are held back. The
+  /// The handle for driver calls that queue work; first queues the launches that are held. The
   /// per-thread default stream is a different stream on each thread, so on threads other than the
   /// one that created this object the legacy stream takes its place: it synchronizes with the
   /// per-thread streams of all threads (CUDA programming guide, "Default stream").
@@ -88,7 +88,7 @@ inline CudaStream& cuda_stream(const DeviceContext& context, runtime::StreamStat
   return static_cast<CudaStream&>(stream);
 }
 
-/// The stream of the threads that have set none.
+/// The stream of threads that have not set a current stream.
 Ref<runtime::StreamState> make_default_stream(DeviceContext& context);
 /// A new stream that does not synchronize with the legacy default stream (CU_STREAM_NON_BLOCKING).
 Ref<runtime::StreamState> create_stream(DeviceContext& context);

@@ -16,9 +16,9 @@ namespace {
 CUdeviceptr address(const void* data) { return reinterpret_cast<CUdeviceptr>(data); }
 
 // A captured copy reads the host's memory at each launch of the graph, not now.
-void refuse_capture(const DeviceContext& context, const CudaStream& stream, const char* what) {
+void refuse_capture(const DeviceContext& context, const CudaStream& stream, const char* direction) {
   if (is_capturing(context.api, stream.raw()))
-    fail<DeviceError>("cuda: copying ", what, ' ', context.device,
+    fail<DeviceError>("cuda: copying ", direction, ' ', context.device,
                       " while its stream is being captured; do it before the "
                       "capture, or use page-locked host memory");
 }
@@ -31,10 +31,11 @@ void upload(DeviceContext& context, const void* host, void* device, std::size_t 
   const ContextGuard guard(context);
   refuse_capture(context, stream, "host memory to");
   StagingArea& staging = context.staging();
-  const bool staged = bytes <= StagingArea::block_bytes
-                          ? staging.upload(host, address(device), bytes, stream.raw())
-                          : staging.upload_pieces(host, address(device), bytes, stream.raw());
-  if (staged) return;
+  const bool is_staged =
+      bytes <= StagingArea::buffer_bytes
+          ? staging.try_upload(host, address(device), bytes, stream.raw())
+          : staging.try_upload_pieces(host, address(device), bytes, stream.raw());
+  if (is_staged) return;
   // The driver may read pageable memory after this call has returned (on machines where the GPU
   // uses the host's page tables), so wait for the stream before the caller may write to it.
   const DriverApi& api = context.api;
@@ -58,9 +59,9 @@ void download(DeviceContext& context, const void* device, void* host, std::size_
   if (bytes == 0) return;
   const ContextGuard guard(context);
   refuse_capture(context, stream, "to the host from");
-  const bool in_pieces = bytes >= 2 * StagingArea::piece_bytes &&  // else no overlap
-                         !context.pinned_pool().has(host);
-  if (in_pieces && context.staging().download_pieces(address(device), host, bytes, stream.raw()))
+  // Two pieces at least, so that the transfer of one overlaps the host's copy of another.
+  if (bytes >= 2 * StagingArea::piece_bytes && !context.pinned_pool().has(host) &&
+      context.staging().try_download_pieces(address(device), host, bytes, stream.raw()))
     return;
   const DriverApi& api = context.api;
   const RelaxedCaptureMode relaxed(api);
@@ -81,8 +82,8 @@ void copy_peer(DeviceContext& source_context, const void* source, DeviceContext&
     return;
   }
   // With peer access, the copy goes directly from device to device, otherwise through the host.
-  source_context.memory().open_to(target_context);
-  target_context.memory().open_to(source_context);
+  source_context.memory().enable_peer_access(target_context);
+  target_context.memory().enable_peer_access(source_context);
   check(api,
         api.memcpy_peer_async(address(target), target_context.handle, address(source),
                               source_context.handle, bytes, stream.raw()),
@@ -91,7 +92,7 @@ void copy_peer(DeviceContext& source_context, const void* source, DeviceContext&
 
 bool fill_bytes(DeviceContext& context, void* data, const void* value, int period,
                 std::size_t bytes, const CudaStream& stream) {
-  // A fill by the driver would end the batch; that by a kernel becomes a part of it.
+  // A fill by the driver would end the batch of launches; a fill by a kernel becomes a part of it.
   if (CudaLaunchBatch::open_on(stream) != nullptr) return false;
   const ContextGuard guard(context);
   const DriverApi& api = context.api;

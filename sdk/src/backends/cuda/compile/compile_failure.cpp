@@ -24,19 +24,19 @@ std::string missing_header_hint(const Library& library, const std::string& log,
         "python3 -m pip install nvidia-cuda-cccl",
         library.major == 12 ? "-cu12" : "",
         ", or install the CUDA toolkit; or name its folder with -I or include_dirs.\n");
-  const std::string known =
+  const std::string folder_list =
       joined(folders, ", ", [](const auto& folder) { return folder.string(); });
   return text(
       "NVRTC has no host headers: it provides stdint.h, stddef.h, limits.h, float.h, math.h, "
       "stdio.h, stdlib.h, string.h, assert.h and their C++ forms",
-      known.empty() ? "; CUDA's own headers were not found (python3 -m pip install "
-                      "nvidia-cuda-runtime, or the CUDA toolkit)"
-                    : text(", and CUDA's headers in ", known,
-                           " (among them cuda/std/... for the C++ library)"),
+      folder_list.empty() ? "; CUDA's own headers were not found (python3 -m pip install "
+                            "nvidia-cuda-runtime, or the CUDA toolkit)"
+                          : text(", and CUDA's headers in ", folder_list,
+                                 " (among them cuda/std/... for the C++ library)"),
       ". Name other folders with -I or include_dirs.\n");
 }
 
-// The headers of CCCL are there, but NVRTC does not compile their host code.
+// For headers of CCCL that were found, but whose host code NVRTC does not compile.
 std::string host_code_hint(const std::string& log) {
   if (log.find("/thrust/") == log.npos && log.find("/cub/device/") == log.npos) return "";
   return "NVRTC compiles CUB's primitives of blocks and warps, and Thrust's function objects and "
@@ -54,13 +54,13 @@ void fail_compilation(const Library& library, nvrtc::Result result,
   if (result == nvrtc::invalid_option)
     fail<ArgumentError>("SourceModule: NVRTC ", library.major, '.', library.minor,
                         " does not take the options for ", file, ": ", log);
-  if (result != nvrtc::compilation)
+  if (result != nvrtc::compilation_error)
     fail<DeviceError>("cuda: NVRTC failed at compiling ", file, ": ",
                       library.api.get_error_string(result), "\n", log);
+  const std::string hint = host_code_hint(log);
   throw CompileError(text("SourceModule: ", file, " does not compile for ", architecture,
                           " (NVRTC ", library.major, '.', library.minor, "):\n", log,
-                          host_code_hint(log).empty() ? missing_header_hint(library, log, folders)
-                                                      : host_code_hint(log)),
+                          hint.empty() ? missing_header_hint(library, log, folders) : hint),
                      log, source::with_line_numbers(source.text));
 }
 

@@ -11,9 +11,9 @@
 
 namespace spanwise::cuda {
 
-/// Throws the error for a compilation that NVRTC refused with `result` and the messages `log`:
-/// ArgumentError for options, CompileError for the source, else DeviceError. `folders` are those of
-/// CUDA's headers.
+/// Throws the error for a compilation for which NVRTC returned `result` and the messages `log`:
+/// ArgumentError for options, CompileError for the source, else DeviceError. `folders` hold CUDA's
+/// headers.
 [[noreturn]] void fail_compilation(const nvrtc::Library& library, nvrtc::Result result,
                                    const source::KernelSource& source,
                                    const std::string& architecture, const std::string& log,

@@ -16,19 +16,18 @@ namespace {
 
 using namespace std::string_view_literals;
 
-[[noreturn]] void refuse(std::string_view option, std::string_view why) {
+[[noreturn]] void refuse(std::string_view option, std::string_view reason) {
   fail<ArgumentError>("SourceModule: option \"", option,
-                      "\" cannot be used for a CUDA device: ", why);
+                      "\" cannot be used for a CUDA device: ", reason);
 }
 
-// Options of nvcc and host compilers that NVRTC implies or that have no effect on kernels; they are
-// ignored.
-constexpr std::array dropped{"-O"sv, "-O1"sv, "-O2"sv, "-O3"sv, "-Wall"sv, "-Wextra"sv,
+// Options of nvcc and host compilers that NVRTC implies or that have no effect on kernels.
+constexpr std::array ignored{"-O"sv, "-O1"sv, "-O2"sv, "-O3"sv, "-Wall"sv, "-Wextra"sv,
                              "-pedantic"sv, "--expt-relaxed-constexpr"sv,
                              "-expt-relaxed-constexpr"sv, "--extended-lambda"sv,
                              "-extended-lambda"sv, "--expt-extended-lambda"sv,
                              "-expt-extended-lambda"sv, "-m64"sv, "--machine=64"sv,
-                             // Sources given by link= are compiled so by themselves.
+                             // The linker's inputs are compiled as relocatable code in any case.
                              "-rdc=true"sv, "-rdc=false"sv, "--relocatable-device-code=true"sv,
                              "--relocatable-device-code=false"sv};
 
@@ -42,7 +41,7 @@ constexpr std::array replaced{
 };
 
 struct RefusedOption {
-  std::string_view prefix, why;
+  std::string_view prefix, reason;
 };
 constexpr std::string_view one_device =
     "one module is compiled for one device; leave it out, or write -arch=sm_90a";
@@ -52,7 +51,7 @@ constexpr std::string_view host_compiler =
 constexpr std::string_view ptx_format =
     "Spanwise chooses the output format; write -arch=compute_90 for PTX";
 constexpr std::string_view several_sources =
-    "sources given by link= are compiled so by themselves; leave it out";
+    "sources that are passed as link= are compiled and linked like this without it; leave it out";
 constexpr std::array refused{
     RefusedOption{"-gencode", one_device},
     RefusedOption{"--generate-code", one_device},
@@ -74,40 +73,40 @@ constexpr std::array refused{
     RefusedOption{"--ptx", ptx_format},
 };
 
-std::string standard(std::string_view value) {
+std::string without_gnu(std::string_view value) {
   if (value.starts_with("gnu++")) return text("c++", value.substr(5));
   return std::string(value);
 }
 
-std::optional<std::string> architecture_in(source::OptionReader& reader) {
+std::optional<std::string> architecture_option(source::OptionReader& reader) {
   return reader.value_of({"arch", "gpu-architecture"});
 }
 
 std::string checked_architecture(const std::string& value, int major, int minor) {
-  const int ours = major * 10 + minor;
+  const int device = major * 10 + minor;
   const bool is_native = value.starts_with("sm_"), is_virtual = value.starts_with("compute_");
-  std::string_view rest = std::string_view(value).substr(value.find('_') + 1);
-  const int asked = take_number<int>(rest).value_or(0);
-  const bool known_suffix = rest.empty() || rest == "a" || rest == "f";
+  std::string_view suffix = std::string_view(value).substr(value.find('_') + 1);
+  const int number = take_number<int>(suffix).value_or(0);
+  const bool is_known_suffix = suffix.empty() || suffix == "a" || suffix == "f";
   // A cubin runs on devices of the same major version and the same or a newer minor version; PTX on
   // the same and all newer architectures. Variants with a suffix (a, f) must match the device's
   // number.
-  const bool fits = is_native
-                        ? asked / 10 == major && asked <= ours && (rest.empty() || asked == ours)
-                        : asked <= ours && (rest.empty() || asked == ours);
-  if ((is_native || is_virtual) && asked > 0 && known_suffix && fits) return value;
-  refuse(text("-arch=", value), text("the device is sm_", ours, "; write -arch=sm_", ours,
-                                     " or sm_", ours, "a, or compute_", ours, " or lower for PTX"));
+  const bool fits = number <= device && (suffix.empty() || number == device) &&
+                    (is_virtual || number / 10 == major);
+  if ((is_native || is_virtual) && number > 0 && is_known_suffix && fits) return value;
+  refuse(text("-arch=", value),
+         text("the device is sm_", device, "; write -arch=sm_", device, " or sm_", device,
+              "a, or compute_", device, " or lower for PTX"));
 }
 
-void translate_word(source::OptionReader& reader, CompileOptions& out) {
+void translate_option(source::OptionReader& reader, CompileOptions& out) {
   const std::string& option = reader.option();
-  if (std::ranges::find(dropped, option) != dropped.end()) return;
+  if (std::ranges::find(ignored, option) != ignored.end()) return;
   for (const auto& [from, to] : replaced) {
     if (option == from) return out.arguments.emplace_back(to), void();
   }
-  for (const auto& [prefix, why] : refused) {
-    if (option.starts_with(prefix)) refuse(option, why);
+  for (const auto& [prefix, reason] : refused) {
+    if (option.starts_with(prefix)) refuse(option, reason);
   }
   const std::size_t folders = out.include_dirs.size();
   if (read_preprocessor_option(reader, out)) {
@@ -121,7 +120,7 @@ void translate_word(source::OptionReader& reader, CompileOptions& out) {
   else if (const auto count = reader.value_of({"maxrregcount"}))
     out.arguments.push_back("--maxrregcount=" + *count);
   else if (const auto language = reader.value_of({"std"}))
-    out.arguments.push_back("-std=" + standard(*language));
+    out.arguments.push_back("-std=" + without_gnu(*language));
   else
     out.arguments.push_back(option);
 }
@@ -137,10 +136,10 @@ CompileOptions translate_options(std::span<const std::string> options, int major
   CompileOptions result;
   result.architecture = text("sm_", major, minor);
   for (source::OptionReader reader(options); reader.next();) {
-    if (const auto architecture = architecture_in(reader))
+    if (const auto architecture = architecture_option(reader))
       result.architecture = checked_architecture(*architecture, major, minor);
     else
-      translate_word(reader, result);
+      translate_option(reader, result);
   }
   return result;
 }
@@ -148,7 +147,7 @@ CompileOptions translate_options(std::span<const std::string> options, int major
 std::string architecture_for(std::span<const std::string> options, int major, int minor) {
   std::string architecture;
   for (source::OptionReader reader(options); reader.next();)
-    if (auto given = architecture_in(reader)) architecture = *std::move(given);
+    if (auto value = architecture_option(reader)) architecture = *std::move(value);
   return architecture.empty() ? text("sm_", major, minor)
                               : checked_architecture(architecture, major, minor);
 }

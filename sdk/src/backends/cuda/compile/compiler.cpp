@@ -47,24 +47,24 @@ using source::c_literal;
 
 std::string version_of(const Library& library) { return text(library.major, '.', library.minor); }
 
-// The architecture to compile for: `wanted`, or, if NVRTC does not support it, PTX for the newest
-// older architecture that NVRTC supports; the driver compiles the PTX for the device.
-std::string known_architecture(const Library& library, const std::string& wanted) {
-  const int number = architecture_number(wanted);
+// The architecture to compile for: `requested`, or, if NVRTC does not support it, PTX for the
+// newest older architecture that NVRTC supports; the driver compiles the PTX for the device.
+std::string supported_architecture(const Library& library, const std::string& requested) {
+  const int number = architecture_number(requested);
   const std::vector<int>& supported = library.architectures;
   if (supported.empty() || std::find(supported.begin(), supported.end(), number) != supported.end())
-    return wanted;
+    return requested;
   const auto above = std::upper_bound(supported.begin(), supported.end(), number);
   if (above == supported.begin())
     fail<DeviceError>("cuda: NVRTC ", version_of(library), " (", library.path.string(),
-                      ") no longer compiles for ", wanted, ", the oldest is sm_", supported.front(),
-                      "; install an older NVRTC (nvidia-cuda-nvrtc-cu12)");
+                      ") no longer compiles for ", requested, ", the oldest is sm_",
+                      supported.front(), "; install an older NVRTC (nvidia-cuda-nvrtc-cu12)");
   return text("compute_", *(above - 1));
 }
 
 // The source text for NVRTC: the directives and pre-includes of the options, then the user's text
 // with its own line numbers.
-std::string with_macros(const source::KernelSource& source, const CompileOptions& options) {
+std::string with_directives(const source::KernelSource& source, const CompileOptions& options) {
   if (options.directives.empty() && options.pre_includes.empty()) return source.text;
   std::string out = "#line 1 \"options\"\n";
   for (const std::string& line : options.directives) out += line + '\n';
@@ -91,11 +91,12 @@ struct ImageForm {
   std::string (NvrtcProgram::*read)() const;
   std::vector<std::string> options{};
 };
-const ImageForm whole_cubin{"cubin", &NvrtcProgram::cubin};
-const ImageForm whole_ptx{"ptx", &NvrtcProgram::ptx};
-const ImageForm part_cubin{"cubin", &NvrtcProgram::cubin, {"--relocatable-device-code=true"}};
-const ImageForm part_ptx{"ptx", &NvrtcProgram::ptx, {"--relocatable-device-code=true"}};
-const ImageForm part_lto_ir{
+const ImageForm executable_cubin{"cubin", &NvrtcProgram::cubin};
+const ImageForm executable_ptx{"ptx", &NvrtcProgram::ptx};
+const ImageForm relocatable_cubin{
+    "cubin", &NvrtcProgram::cubin, {"--relocatable-device-code=true"}};
+const ImageForm relocatable_ptx{"ptx", &NvrtcProgram::ptx, {"--relocatable-device-code=true"}};
+const ImageForm relocatable_lto_ir{
     "ltoir", &NvrtcProgram::lto_ir, {"--relocatable-device-code=true", "-dlto"}};
 
 // Compiles one request with NVRTC.
@@ -106,30 +107,30 @@ class NvrtcCompilation {
         device_architecture_(text("sm_", capability.major, capability.minor)),
         options_(translate_options(request.options, capability.major, capability.minor)),
         library_(nvrtc::library()),
-        architecture_(known_architecture(library_, options_.architecture)),
+        architecture_(supported_architecture(library_, options_.architecture)),
         folders_(nvrtc::installation()->headers) {}
 
   KernelBinary alone() const {
     KernelBinary binary;
     std::map<std::string, std::string> named;
-    binary.image =
-        compile(*request_.source, makes_ptx() ? whole_ptx : whole_cubin, request_.names, named);
+    binary.image = compile(*request_.source, makes_ptx() ? executable_ptx : executable_cubin,
+                           request_.names, named);
     add_symbols(binary, named);
     return binary;
   }
 
   KernelBinary linked(std::optional<int> ordinal) const {
     KernelBinary binary;
-    std::map<std::string, std::string> named, none;
+    std::map<std::string, std::string> named, unnamed;
     const ImageForm& form = form_to_link();
     // PTX can be linked only from LTO-IR. Relocatable PTX is linked to a cubin for the device.
-    const bool to_device = makes_ptx() && &form == &part_ptx;
-    LinkJob job{to_device ? device_architecture_ : architecture_, {}, options_.arguments};
+    const bool to_cubin = makes_ptx() && &form == &relocatable_ptx;
+    LinkJob job{to_cubin ? device_architecture_ : architecture_, {}, options_.arguments};
     job.inputs.push_back(
         {request_.source->file_name, compile(*request_.source, form, request_.names, named)});
     for (const source::KernelSource& source : request_.linked)
-      job.inputs.push_back(
-          {source.file_name, source.is_compiled ? source.text : compile(source, form, {}, none)});
+      job.inputs.push_back({source.file_name,
+                            source.is_compiled ? source.text : compile(source, form, {}, unnamed)});
     binary.image = link(job, ordinal);
     add_symbols(binary, named);
     return binary;
@@ -143,16 +144,17 @@ class NvrtcCompilation {
   // compiled, because nvJitLink does not resolve their calls to functions in LTO-IR.
   const ImageForm& form_to_link() const {
     const auto& arguments = options_.arguments;
-    const bool debugs =
+    const bool has_debug_option =
         std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
           return argument == "-G" || argument == "--device-debug";
         });
-    const bool all_open = std::all_of(request_.linked.begin(), request_.linked.end(),
-                                      [](const source::KernelSource& source) {
-                                        return !source.is_compiled || is_lto_ir(source.text);
-                                      });
-    if (all_open && !debugs && links_lto_ir(library_.major, library_.minor)) return part_lto_ir;
-    return makes_ptx() ? part_ptx : part_cubin;
+    const bool can_be_lto_ir = std::all_of(request_.linked.begin(), request_.linked.end(),
+                                           [](const source::KernelSource& source) {
+                                             return !source.is_compiled || is_lto_ir(source.text);
+                                           });
+    if (can_be_lto_ir && !has_debug_option && links_lto_ir(library_.major, library_.minor))
+      return relocatable_lto_ir;
+    return makes_ptx() ? relocatable_ptx : relocatable_cubin;
   }
 
   // Stores the symbol of each name expression of `names` in `named`. A source that does not compile
@@ -161,22 +163,24 @@ class NvrtcCompilation {
                       const std::vector<std::string>& names,
                       std::map<std::string, std::string>& named) const {
     RtcHeaders headers = rtc_headers(!folders_.empty());
-    const Attempt whole = attempt(source, form, names, headers);
-    if (whole.result == nvrtc::success) return accept(source, form, names, named, *whole.program);
-    const auto device = whole.result == nvrtc::compilation
+    const Attempt unmodified = attempt(source, form, names, headers);
+    if (unmodified.result == nvrtc::success)
+      return accept(source, form, names, named, *unmodified.program);
+    const auto device = unmodified.result == nvrtc::compilation_error
                             ? without_host_code(request_, source, options_, folders_)
                             : std::nullopt;
     if (!device)
-      fail_compilation(library_, whole.result, source, architecture_, whole.program->log(),
-                       folders_);
+      fail_compilation(library_, unmodified.result, source, architecture_,
+                       unmodified.program->log(), folders_);
     for (const auto& [name, contents] : device->headers) {
       headers.names.push_back(name.c_str());
       headers.texts.push_back(contents.c_str());
     }
-    const Attempt rest = attempt(device->source, form, names, headers);
-    if (rest.result != nvrtc::success)
-      fail_compilation(library_, rest.result, source, architecture_, rest.program->log(), folders_);
-    return accept(source, form, names, named, *rest.program);
+    const Attempt device_only = attempt(device->source, form, names, headers);
+    if (device_only.result != nvrtc::success)
+      fail_compilation(library_, device_only.result, source, architecture_,
+                       device_only.program->log(), folders_);
+    return accept(source, form, names, named, *device_only.program);
   }
 
   struct Attempt {
@@ -185,7 +189,7 @@ class NvrtcCompilation {
   };
   Attempt attempt(const source::KernelSource& source, const ImageForm& form,
                   const std::vector<std::string>& names, const RtcHeaders& headers) const {
-    const std::string source_text = with_macros(source, options_);
+    const std::string source_text = with_directives(source, options_);
     auto arguments = arguments_for(request_, options_, architecture_, folders_);
     arguments.insert(arguments.end(), form.options.begin(), form.options.end());
     const auto run = [&]() -> Attempt {
@@ -197,8 +201,8 @@ class NvrtcCompilation {
     };
     if (has_minimal_option(library_.major, library_.minor) && may_be_minimal(source_text)) {
       arguments.emplace_back(minimal_option);
-      if (Attempt quick = run(); quick.result == nvrtc::success) return quick;
-      arguments.pop_back();  // the log then is that of the source with all declarations
+      if (Attempt minimal = run(); minimal.result == nvrtc::success) return minimal;
+      arguments.pop_back();  // so that the log is that of a compilation with all declarations
     }
     return run();
   }
@@ -225,10 +229,6 @@ class NvrtcCompilation {
   const std::vector<std::filesystem::path> folders_;
 };
 
-}  // namespace
-
-namespace {
-
 bool any_may_launch(const CompileRequest& request) {
   return may_launch_kernels(*request.source) ||
          std::any_of(request.linked.begin(), request.linked.end(), may_launch_kernels);
@@ -240,8 +240,8 @@ KernelBinary with_device_runtime(ComputeCapability capability, CompileRequest re
   return NvrtcCompilation(capability, request).linked(ordinal);
 }
 
-KernelBinary plain(ComputeCapability capability, const CompileRequest& request,
-                   std::optional<int> ordinal) {
+KernelBinary without_device_runtime(ComputeCapability capability, const CompileRequest& request,
+                                    std::optional<int> ordinal) {
   const NvrtcCompilation compilation(capability, request);
   return request.linked.empty() ? compilation.alone() : compilation.linked(ordinal);
 }
@@ -250,10 +250,10 @@ KernelBinary plain(ComputeCapability capability, const CompileRequest& request,
 
 KernelBinary compile(ComputeCapability capability, const CompileRequest& request,
                      std::optional<int> ordinal) {
-  if (!any_may_launch(request)) return plain(capability, request, ordinal);
+  if (!any_may_launch(request)) return without_device_runtime(capability, request, ordinal);
   const std::filesystem::path archive = device_runtime_archive(nvrtc::library().path);
   try {
-    return plain(capability, request, ordinal);
+    return without_device_runtime(capability, request, ordinal);
   } catch (const CompileError& error) {
     // A launch in host-only code, which NVRTC skips, needs no device runtime; therefore the first
     // attempt links without it. A source that fails so may launch kernels from the device.

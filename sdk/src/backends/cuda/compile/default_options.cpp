@@ -14,7 +14,7 @@
 namespace spanwise::cuda {
 namespace {
 
-// The options that are passed whatever the user's are.
+// Passed with any options of the user.
 constexpr std::array fixed_options{
     // Functions and variables without an execution space specifier are __device__, as in the CPU
     // backend.

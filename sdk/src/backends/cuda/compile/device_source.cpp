@@ -51,8 +51,8 @@ class HostCodeRemoval {
       if (token.kind == Token::Kind::identifier) files_.device_code().add_root(token.text);
   }
 
-  // Empty if there is neither a function of the host nor a header or a type that NVRTC has not:
-  // what does not compile then is an error in device code, even if no kernel uses it.
+  // Nothing if the source has no function of the host and no header or type that NVRTC lacks: its
+  // error then is in device code, even if no kernel uses that code.
   std::optional<DeviceSource> apply(const source::KernelSource& source) {
     const std::string folder = ".";
     files_.add_main(source.text, folder);
@@ -75,8 +75,9 @@ class HostCodeRemoval {
 
   // Names in a file that decide about its headers.
   struct Uses {
-    bool std_names = false, driver_types = false;  // CUtensorMap
-    bool glibc_types = false;                      // uint, which nvcc's implicit headers declare
+    bool std_names = false;
+    bool driver_types = false;  // such as CUtensorMap
+    bool glibc_types = false;   // such as uint, which nvcc's implicit headers declare
   };
   static Uses uses_of(const std::vector<Token>& tokens) {
     Uses uses;
@@ -103,14 +104,13 @@ class HostCodeRemoval {
       const Include include = files_.read_include(token.text, folder);
       if (!include.is_include || include.name.empty()) continue;
       out.append(text, copied, token.offset - copied);
-      const std::optional<std::string> other = replacement(include, uses);
-      out += other ? *other : std::string(token.text);
+      out += replacement(include, uses).value_or(std::string(token.text));
       copied = token.offset + token.text.size();
     }
     return out.append(text, copied);
   }
 
-  // The text in place of a directive; empty if it stays.
+  // The text in place of a directive; nothing if the directive stays.
   std::optional<std::string> replacement(const Include& include, const Uses& uses) {
     const std::string& name = include.name;
     if (!include.path.empty()) return "#include " + c_literal(header_name(include.path));
@@ -127,7 +127,7 @@ class HostCodeRemoval {
     lacks_header_ = true;
     if (is_sample) return {};
     if (name.starts_with("cublas") && !toolkit_.empty()) return "#include \"spanwise_cublas.h\"";
-    return is_cpp && uses.std_names ? cuda_std(name) : "";
+    return is_cpp && uses.std_names ? libcudacxx_include(name) : "";
   }
 
   std::string header_name(const std::string& path) {
@@ -141,15 +141,15 @@ class HostCodeRemoval {
     return headers_.at(path).name;
   }
 
-  // The directive for a header of libcu++ in place of that of the C++ library, with its names in
-  // namespace std; "" if the toolkit has none.
-  std::string cuda_std(const std::string& name) {
+  // The directive for the header of libcu++ in place of that of the C++ library, with its names in
+  // namespace std; "" if the toolkit has no such header.
+  std::string libcudacxx_include(const std::string& name) {
     std::error_code error;
     const fs::path file = fs::path("cuda") / "std" / name;
-    const bool present = std::any_of(toolkit_.begin(), toolkit_.end(), [&](const fs::path& folder) {
+    const bool exists = std::any_of(toolkit_.begin(), toolkit_.end(), [&](const fs::path& folder) {
       return fs::is_regular_file(folder / file, error);
     });
-    if (!present) return "";
+    if (!exists) return "";
     Header& header = headers_[file.string()];
     header.name = "spanwise_std_" + name;
     header.text = text("#include <", file.string(), ">\n",

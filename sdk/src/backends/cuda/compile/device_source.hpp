@@ -20,9 +20,9 @@ struct DeviceSource {
 };
 
 /// `source`, of the request, with host code replaced by blanks (ADR 15), in the source itself and
-/// in the user's headers, and without headers of the host that NVRTC has not. Empty if there is
-/// nothing to leave out. `toolkit` are the folders of CUDA's headers. Throws DeviceError if a
-/// header cannot be read.
+/// in the user's headers, and without headers of the host that NVRTC lacks. Nothing if there is no
+/// host code. `toolkit` are the folders of CUDA's headers. Throws DeviceError if a header cannot be
+/// read.
 std::optional<DeviceSource> without_host_code(const runtime::CompileRequest& request,
                                               const source::KernelSource& source,
                                               const CompileOptions& options,

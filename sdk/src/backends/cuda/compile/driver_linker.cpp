@@ -27,7 +27,7 @@ CUjitInputType driver_input_type(const LinkInput& input) {
       return CU_JIT_INPUT_LIBRARY;
     default:
       fail<DeviceError>("cuda: the driver does not link ", input.name,
-                        ", which is LTO-IR or no device code; ", nvjitlink::remedy());
+                        ", which is LTO-IR or not device code; ", nvjitlink::remedy());
   }
 }
 
@@ -56,17 +56,17 @@ class DriverLink {
   std::string complete() {
     void* cubin = nullptr;
     std::size_t bytes = 0;
-    check(api_.link_complete(state_, &cubin, &bytes), "the whole");
+    check(api_.link_complete(state_, &cubin, &bytes), "all inputs");
     return {static_cast<const char*>(cubin), bytes};
   }
 
  private:
-  void check(CUresult code, const std::string& what) const {
+  void check(CUresult code, const std::string& input) const {
     if (code == CUDA_SUCCESS) return;
     const std::string log(log_.data());
-    if (log.empty()) cuda::check(api_, code, "linking ", what, " on ", context_.device);
+    if (log.empty()) cuda::check(api_, code, "linking ", input, " on ", context_.device);
     throw CompileError(text("linking failed on ", context_.device, " (the driver's linker, at ",
-                            what, "):\n", log, runtime::link_remedy, '\n'),
+                            input, "):\n", log, runtime::link_remedy, '\n'),
                        log, "");
   }
 

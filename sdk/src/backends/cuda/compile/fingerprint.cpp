@@ -43,7 +43,7 @@ std::string compiler_fingerprint(ComputeCapability capability,
     }
   }
   if (!compiler.empty() && !request.linked.empty()) {
-    const auto linker = nvjitlink::installed();
+    const auto linker = nvjitlink::library_path();
     compiler += text(" nvjitlink ", linker.filename().string(), ' ', build_stamp(linker));
   }
   if (!compiler.empty() && may_launch_kernels(*request.source)) {

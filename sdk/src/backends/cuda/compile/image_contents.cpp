@@ -16,14 +16,14 @@ namespace {
 
 using runtime::value_at;
 
-// EM_CUDA. e_flags hold the architecture in the lowest byte, from ABI version 8 on (CUDA 12.8) in
-// the second byte. Undocumented; observed in files of nvcc 11 to 13 and NVRTC.
-constexpr unsigned elf_machine = 190, wide_abi = 8;
+// EM_CUDA of ELF. e_flags hold the architecture in the lowest byte, from ABI version 8 on
+// (CUDA 12.8) in the second byte. Undocumented; observed in files of nvcc 11 to 13 and NVRTC.
+constexpr unsigned cuda_machine = 190, first_abi_with_wide_flags = 8;
 
 std::vector<ImagePart> cubin_parts(std::string_view image) {
   const auto header = value_at<Elf64_Ehdr>(image, 0);
-  if (!header || header->e_machine != elf_machine) return {};
-  const unsigned shift = header->e_ident[EI_ABIVERSION] >= wide_abi ? 8 : 0;
+  if (!header || header->e_machine != cuda_machine) return {};
+  const unsigned shift = header->e_ident[EI_ABIVERSION] >= first_abi_with_wide_flags ? 8 : 0;
   return {{static_cast<int>(header->e_flags >> shift & 0xffu), false}};
 }
 
@@ -76,7 +76,7 @@ std::vector<ImagePart> ptx_parts(std::string_view image) {
 // The first bytes of LTO-IR. Undocumented; observed in files of NVRTC 12 and 13.
 constexpr std::uint32_t lto_ir_magic = 0x7f4e43ed;
 
-std::string shown(const std::vector<ImagePart>& parts) {
+std::string parts_text(const std::vector<ImagePart>& parts) {
   return joined(parts, ", ", [](const ImagePart& part) {
     return text(part.is_ptx ? "PTX for compute_" : "sm_", part.architecture);
   });
@@ -94,7 +94,7 @@ bool runs_on(const ImagePart& part, int device) {
 ImageKind image_kind(std::string_view image) {
   if (image.starts_with(ELFMAG)) {
     const auto header = value_at<Elf64_Ehdr>(image, 0);
-    return header && header->e_machine == elf_machine ? ImageKind::cubin : ImageKind::object;
+    return header && header->e_machine == cuda_machine ? ImageKind::cubin : ImageKind::object;
   }
   if (image.starts_with("!<arch>\n")) return ImageKind::archive;
   const auto magic = value_at<std::uint32_t>(image, 0);
@@ -122,13 +122,12 @@ std::vector<ImagePart> image_parts(std::string_view image) {
 bool is_lto_ir(std::string_view image) {
   const ImageKind kind = image_kind(image);
   if (kind != ImageKind::fat_binary) return kind == ImageKind::lto_ir;
-  bool some = false, all = true;
+  int entries = 0, lto_ir_entries = 0;
   for_each_entry(image, [&](const FatEntry& entry) {
-    const bool is_open = entry.kind == lto_ir_entry;
-    some |= is_open;
-    all &= is_open;
+    ++entries;
+    lto_ir_entries += entry.kind == lto_ir_entry;
   });
-  return some && all;
+  return entries > 0 && entries == lto_ir_entries;
 }
 
 void require_runnable(std::string_view image, const DeviceProperties& device) {
@@ -146,7 +145,7 @@ void require_runnable(std::string_view image, const DeviceProperties& device) {
     return;
   fail<DeviceError>("Module.load: nothing in the binary runs on ", device.name,
                     ": expected code for ", device.architecture, ", or PTX for compute_", needed,
-                    " or older, got ", shown(parts), ". Remedy: nvcc -gencode arch=compute_",
+                    " or older, got ", parts_text(parts), ". Remedy: nvcc -gencode arch=compute_",
                     needed, ",code=", device.architecture,
                     ", or compile the source with SourceModule");
 }

@@ -9,6 +9,7 @@
 
 #include "backends/cuda/compile/image_contents.hpp"
 #include "backends/cuda/compile/nvjitlink.hpp"
+#include "core/string_utils.hpp"
 #include "runtime/backend.hpp"
 #include "spanwise/error.hpp"
 
@@ -31,7 +32,7 @@ int input_type(const LinkInput& input) {
 // NVRTC's code generation options in nvJitLink's spelling: nvJitLink generates the code of LTO-IR.
 std::vector<std::string> lto_options(const std::vector<std::string>& options) {
   using namespace std::string_view_literals;
-  static constexpr std::array valued{
+  static constexpr std::array with_values{
       std::pair{"--ftz="sv, "-ftz="sv},
       std::pair{"--prec-div="sv, "-prec-div="sv},
       std::pair{"--prec-sqrt="sv, "-prec-sqrt="sv},
@@ -41,13 +42,14 @@ std::vector<std::string> lto_options(const std::vector<std::string>& options) {
   };
   std::vector<std::string> out{"-lto"};
   for (const std::string& option : options) {
-    std::string full = option.starts_with("--") ? option : "-" + option;  // -ftz=true
-    if (full == "--use_fast_math" || full == "--use-fast-math")
+    const std::string long_form = option.starts_with("--") ? option : "-" + option;  // -ftz=true
+    if (long_form == "--use_fast_math" || long_form == "--use-fast-math")
       out.insert(out.end(), {"-ftz=1", "-prec-div=0", "-prec-sqrt=0", "-fma=1"});
-    if (full == "--generate-line-info" || full == "--lineinfo") out.emplace_back("-lineinfo");
-    for (const auto& [from, to] : valued) {
-      if (!full.starts_with(from)) continue;
-      std::string value = full.substr(from.size());
+    if (long_form == "--generate-line-info" || long_form == "--lineinfo")
+      out.emplace_back("-lineinfo");
+    for (const auto& [from, to] : with_values) {
+      if (!long_form.starts_with(from)) continue;
+      std::string value = long_form.substr(from.size());
       if (value == "true" || value == "false") value = value == "true" ? "1" : "0";
       out.push_back(text(to, value));
     }
@@ -60,32 +62,30 @@ bool has_lto_ir(const LinkJob& job) {
                      [](const LinkInput& input) { return is_lto_ir(input.image); });
 }
 
-class Linking {
+class NvJitLink {
  public:
-  Linking(const nvjitlink::Library& library, const std::vector<std::string>& options)
+  NvJitLink(const nvjitlink::Library& library, const std::vector<std::string>& options)
       : library_(library) {
     std::vector<const char*> option_pointers;
     option_pointers.reserve(options.size());
     for (const std::string& option : options) option_pointers.push_back(option.c_str());
     const nvjitlink::Result result = library_.api.create(
         &link_, static_cast<std::uint32_t>(option_pointers.size()), option_pointers.data());
-    std::string all;
-    for (const std::string& option : options) all.append(" ").append(option);
     if (result != nvjitlink::success)
       fail<DeviceError>("cuda: nvJitLink ", library_.major, '.', library_.minor, " (",
                         library_.path.string(), ") does not start, result ", result,
-                        "; its options are", all);
+                        "; its options are ", joined(options, " "));
   }
-  ~Linking() { library_.api.destroy(&link_); }
-  Linking(const Linking&) = delete;
-  Linking& operator=(const Linking&) = delete;
+  ~NvJitLink() { library_.api.destroy(&link_); }
+  NvJitLink(const NvJitLink&) = delete;
+  NvJitLink& operator=(const NvJitLink&) = delete;
 
   void add(const LinkInput& input) {
     check(library_.api.add_data(link_, input_type(input), input.image.data(), input.image.size(),
                                 input.name.c_str()),
           input.name);
   }
-  void complete() { check(library_.api.complete(link_), "the whole"); }
+  void complete() { check(library_.api.complete(link_), "all inputs"); }
   std::string cubin() const { return read(library_.api.get_cubin_size, library_.api.get_cubin); }
   std::string ptx() const {
     std::string ptx = read(library_.api.get_ptx_size, library_.api.get_ptx);
@@ -104,12 +104,12 @@ class Linking {
       fail<DeviceError>("cuda: nvJitLink failed at reading a result: ", result);
     return bytes;
   }
-  void check(nvjitlink::Result result, std::string_view what) const {
+  void check(nvjitlink::Result result, std::string_view input) const {
     if (result == nvjitlink::success) return;
     std::string log = read(library_.api.get_error_log_size, library_.api.get_error_log);
     log.resize(std::min(log.find('\0'), log.size()));
     throw CompileError(text("linking failed (nvJitLink ", library_.major, '.', library_.minor,
-                            ", at ", what, "):\n", log, runtime::link_remedy, '\n'),
+                            ", at ", input, "):\n", log, runtime::link_remedy, '\n'),
                        log, "");
   }
 
@@ -137,10 +137,10 @@ std::string link(const LinkJob& job, std::optional<int> ordinal) {
   if (to_ptx) options.emplace_back("-ptx");
   if (has_lto_ir(job))
     for (std::string& option : lto_options(job.options)) options.push_back(std::move(option));
-  Linking linking(*library, options);
-  for (const LinkInput& input : job.inputs) linking.add(input);
-  linking.complete();
-  return to_ptx ? linking.ptx() : linking.cubin();
+  NvJitLink linker(*library, options);
+  for (const LinkInput& input : job.inputs) linker.add(input);
+  linker.complete();
+  return to_ptx ? linker.ptx() : linker.cubin();
 }
 
 }  // namespace spanwise::cuda

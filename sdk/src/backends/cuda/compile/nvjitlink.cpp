@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "backends/cuda/found_library.hpp"
+#include "backends/cuda/optional_library.hpp"
 #include "spanwise/core/fork.hpp"
 
 namespace spanwise::cuda::nvjitlink {
@@ -37,7 +37,7 @@ const Library* library() {
   return linker.get(linker_candidates, open_linker);
 }
 
-std::filesystem::path installed() { return first_path(linker_candidates()); }
+std::filesystem::path library_path() { return first_path(linker_candidates()); }
 
 const char* remedy() {
   return driver_status().version / 1000 == 12

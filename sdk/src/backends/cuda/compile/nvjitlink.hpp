@@ -9,7 +9,7 @@
 
 /// nvJitLink, NVIDIA's run-time linker, loaded at run time. nvJitLink.h is not in the wheel with
 /// the CUDA headers, so its few prototypes are declared here (nvJitLink documentation, "User
-/// interface"); a test compares them with the real header if it is installed.
+/// interface"); a test compares them with the real header if it is library_path.
 namespace spanwise::cuda::nvjitlink {
 
 using Result = int;
@@ -51,7 +51,7 @@ struct Library {
 const Library* library();
 
 /// The file that library() would load, found without loading anything; empty if there is none.
-std::filesystem::path installed();
+std::filesystem::path library_path();
 
 /// What to install if nvJitLink is missing, as a sentence without its full stop.
 const char* remedy();

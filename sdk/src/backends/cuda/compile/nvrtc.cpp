@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "backends/cuda/driver.hpp"
-#include "backends/cuda/found_library.hpp"
+#include "backends/cuda/optional_library.hpp"
 #include "core/string_utils.hpp"
 #include "runtime/system/library_search.hpp"
 #include "spanwise/config.hpp"
@@ -18,7 +18,7 @@
 namespace spanwise::cuda::nvrtc {
 namespace {
 
-// The libraries to try, in order. A driver loads binaries that a compiler of its own or of an older
+// The libraries to try, in order. A driver loads binaries that a compiler of the same or an older
 // major version made (CUDA minor version compatibility), so compilers of newer major versions come
 // last.
 std::vector<FoundLibrary> candidates() {
@@ -31,7 +31,7 @@ std::vector<FoundLibrary> candidates() {
   return found;
 }
 
-void read_properties(Library& library) {
+void read_versions(Library& library) {
   library.api.version(&library.major, &library.minor);
   int count = 0;
   if (library.api.get_num_supported_archs(&count) != success || count <= 0) return;
@@ -56,7 +56,7 @@ std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& re
     return nullptr;
   }
   library->path = path;
-  read_properties(*library);
+  read_versions(*library);
   return library;
 }
 
@@ -73,7 +73,7 @@ struct NvrtcState {
   Mutex mutex;
   std::uint64_t searched_version = 0;  // config::version() at the last search
   std::string searched_path;
-  std::shared_ptr<const Installation> found;
+  std::shared_ptr<const Installation> installation;
   const Library* loaded = nullptr;
 };
 NvrtcState& state() {
@@ -82,18 +82,18 @@ NvrtcState& state() {
 }
 
 std::shared_ptr<const Installation> installation_of(const std::filesystem::path& library) {
-  auto found = std::make_shared<Installation>();
-  found->library = library;
-  if (library.empty()) return found;
-  found->headers = runtime::header_folders(library);
+  auto result = std::make_shared<Installation>();
+  result->library = library;
+  if (library.empty()) return result;
+  result->headers = runtime::header_folders(library);
   // The wheel nvidia-cuda-runtime lacks CCCL's headers, which some of its headers include; they may
   // be installed in another folder.
   const bool has_cccl =
-      std::any_of(found->headers.begin(), found->headers.end(), runtime::has_cccl);
-  if (has_cccl || found->headers.empty()) return found;
+      std::any_of(result->headers.begin(), result->headers.end(), runtime::has_cccl);
+  if (has_cccl || result->headers.empty()) return result;
   if (std::filesystem::path cccl = runtime::cccl_headers(library_folders()); !cccl.empty())
-    found->headers.push_back(std::move(cccl));
-  return found;
+    result->headers.push_back(std::move(cccl));
+  return result;
 }
 
 }  // namespace
@@ -102,18 +102,18 @@ std::shared_ptr<const Installation> installation() {
   NvrtcState& cached = state();
   const std::lock_guard lock(cached.mutex);
   const std::uint64_t version = config::version();
-  if (cached.found && (cached.loaded != nullptr || cached.searched_version == version))
-    return cached.found;
+  if (cached.installation && (cached.loaded != nullptr || cached.searched_version == version))
+    return cached.installation;
   // The search takes milliseconds, and of the config only "cuda_library_path" affects it: it is
   // repeated only if that option has changed.
   std::string path = config::get("cuda_library_path");
-  if (!cached.found || path != cached.searched_path) {
+  if (!cached.installation || path != cached.searched_path) {
     const std::vector<FoundLibrary> all = candidates();
-    cached.found = installation_of(all.empty() ? std::filesystem::path{} : all.front().path);
+    cached.installation = installation_of(all.empty() ? std::filesystem::path{} : all.front().path);
     cached.searched_path = std::move(path);
   }
   cached.searched_version = version;
-  return cached.found;
+  return cached.installation;
 }
 
 const Library& library() {
@@ -124,7 +124,7 @@ const Library& library() {
   std::string reason;
   for (const FoundLibrary& candidate : candidates()) {
     if (auto library = open(candidate.path, reason)) {
-      cached.found = installation_of(library->path);
+      cached.installation = installation_of(library->path);
       cached.loaded = library.release();
       return *cached.loaded;
     }

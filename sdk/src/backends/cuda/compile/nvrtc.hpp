@@ -13,7 +13,7 @@
 namespace spanwise::cuda::nvrtc {
 
 using Result = int;
-inline constexpr Result success = 0, invalid_option = 5, compilation = 6;
+inline constexpr Result success = 0, invalid_option = 5, compilation_error = 6;
 struct ProgramState;
 using Program = ProgramState*;
 
@@ -54,7 +54,7 @@ struct Library {
 /// The files of NVRTC, found in the file system.
 struct Installation {
   std::filesystem::path library;               ///< empty if there is none
-  std::vector<std::filesystem::path> headers;  ///< header_folders(library), CCCL's if missing
+  std::vector<std::filesystem::path> headers;  ///< folders of CUDA's headers, CCCL's among them
 };
 
 /// The installation of library() or, before its first call, of the first library that it would try:

@@ -11,10 +11,12 @@
 
 namespace spanwise::cuda {
 
-/// Throws DeviceError unless `result` is success; `what` names the operation.
-inline void check_nvrtc(const nvrtc::Library& library, nvrtc::Result result, const char* what) {
+/// Throws DeviceError unless `result` is success; `operation` names the operation.
+inline void check_nvrtc(const nvrtc::Library& library, nvrtc::Result result,
+                        const char* operation) {
   if (result != nvrtc::success)
-    fail<DeviceError>("cuda: NVRTC failed at ", what, ": ", library.api.get_error_string(result));
+    fail<DeviceError>("cuda: NVRTC failed at ", operation, ": ",
+                      library.api.get_error_string(result));
 }
 
 /// A program of NVRTC, from its source text to the results of its compilation. Each function throws

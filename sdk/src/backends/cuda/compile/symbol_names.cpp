@@ -52,11 +52,11 @@ std::vector<std::string_view> split_scopes(std::string_view name) {
   }
 }
 
-struct SymbolParts {
+struct SymbolNames {
   std::string plain, qualified, with_parameters;
 };
 
-SymbolParts names_in(const std::string& symbol) {
+SymbolNames read_names(const std::string& symbol) {
   const std::string text = demangled(symbol);
   if (text.empty()) return {symbol, symbol, symbol};
   std::string_view name = text;
@@ -77,7 +77,7 @@ SymbolParts names_in(const std::string& symbol) {
     if (space == name.npos) break;
     name.remove_prefix(space + 1);
   }
-  SymbolParts names;
+  SymbolNames names;
   for (const std::string_view part : split_scopes(name)) {
     if (is_anonymous(part)) continue;
     names.qualified += (names.qualified.empty() ? "" : "::") + std::string(part);
@@ -88,35 +88,35 @@ SymbolParts names_in(const std::string& symbol) {
 }
 
 // Internal symbols of the CUDA device runtime, which users cannot call.
-bool is_device_runtimes(const std::string& symbol) {
+bool is_internal_to_runtime(const std::string& symbol) {
   return symbol.starts_with("__nv_static_") && symbol.find("_cuda_device_runtime_") != symbol.npos;
 }
 
 }  // namespace
 
-std::map<std::string, std::string> names_of(const std::vector<std::string>& given) {
+std::map<std::string, std::string> names_of(const std::vector<std::string>& all_symbols) {
   std::vector<std::string> symbols;
-  std::remove_copy_if(given.begin(), given.end(), std::back_inserter(symbols), is_device_runtimes);
-  std::vector<SymbolParts> all;
+  std::ranges::remove_copy_if(all_symbols, std::back_inserter(symbols), is_internal_to_runtime);
+  std::vector<SymbolNames> all;
   std::map<std::string, int> qualified_count, plain_count;
   for (const std::string& symbol : symbols) {
-    all.push_back(names_in(symbol));
+    all.push_back(read_names(symbol));
     ++qualified_count[all.back().qualified];
     ++plain_count[all.back().plain];
   }
   std::map<std::string, std::string> names;
   for (std::size_t i = 0; i < symbols.size(); ++i) {
-    const bool overloaded = qualified_count[all[i].qualified] > 1;
-    names[overloaded ? all[i].with_parameters : all[i].qualified] = symbols[i];
-    if (!overloaded && plain_count[all[i].plain] == 1) names[all[i].plain] = symbols[i];
+    const bool is_overloaded = qualified_count[all[i].qualified] > 1;
+    names[is_overloaded ? all[i].with_parameters : all[i].qualified] = symbols[i];
+    if (!is_overloaded && plain_count[all[i].plain] == 1) names[all[i].plain] = symbols[i];
   }
   return names;
 }
 
-std::string readable_name(const std::string& symbol) { return names_in(symbol).qualified; }
+std::string readable_name(const std::string& symbol) { return read_names(symbol).qualified; }
 
 std::string types_of(const std::string& symbol) {
-  const SymbolParts names = names_in(symbol);
+  const SymbolNames names = read_names(symbol);
   const std::string_view list =
       std::string_view(names.with_parameters).substr(names.qualified.size());
   if (!list.starts_with('(') || !list.ends_with(')')) return {};

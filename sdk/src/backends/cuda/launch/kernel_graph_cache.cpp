@@ -9,7 +9,7 @@ namespace spanwise::cuda {
 namespace {
 
 // Direct launches of a kernel on a stream before a graph is created for it.
-constexpr int launches_before = 8;
+constexpr int launches_before_graph = 8;
 
 }  // namespace
 
@@ -20,12 +20,12 @@ std::optional<CUresult> KernelGraphCache::launch(CudaKernel& kernel, const Launc
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || is_capturing(context_.api, stream)) return std::nullopt;
   try {
-    Chain* found = chains_.find(stream, [this] {
+    Chain* entry = chains_.find(stream, [this] {
       return std::make_unique<LaunchChain>(context_, LaunchChain::Kernels::outlive,
-                                           launches_before);
+                                           launches_before_graph);
     });
-    if (found == nullptr) return std::nullopt;
-    LaunchChain& chain = **found;
+    if (entry == nullptr) return std::nullopt;
+    LaunchChain& chain = **entry;
     chain.add(kernel, shape, arguments);
     const std::optional<CUresult> code = chain.launch(stream);
     chain.next_round();

@@ -14,9 +14,9 @@
 
 namespace spanwise::cuda {
 
-/// A sequence of launches that is repeated. Launches are held back until the thread queues other
-/// work on the device; each such segment becomes a CUDA graph (LaunchChain), so that ten kernels
-/// cost the host little more than one.
+/// A sequence of launches that is repeated. Launches are held until the thread queues other work on
+/// the device; the launches of each such segment become a CUDA graph (LaunchChain), so that ten
+/// kernels cost the host little more than one.
 class CudaLaunchBatch final : public runtime::LaunchBatch {
  public:
   explicit CudaLaunchBatch(const DeviceContext& context) : context_(context) {}
@@ -29,27 +29,28 @@ class CudaLaunchBatch final : public runtime::LaunchBatch {
 
   /// The calling thread's open batch if it is on `stream`, else null.
   static CudaLaunchBatch* open_on(const CudaStream& stream) noexcept;
-  /// Holds the launch back. Its extents must be within the kernel's limits.
+  /// Holds the launch. Its extents must be within the kernel's limits.
   void add(CudaKernel& kernel, const LaunchShape& shape, void* const* arguments);
-  /// Queues the launches that are held back. close() throws the error, if any.
+  /// Queues the launches that are held. close() throws the error, if any.
   void flush() noexcept;
 
  private:
   // One chain for each segment, in order.
   using Chains = std::vector<std::unique_ptr<LaunchChain>>;
   LaunchChain& segment();
-  void note(CUresult code, const LaunchChain& chain, std::size_t first, std::size_t last) noexcept;
+  void record_error(CUresult code, const LaunchChain& chain, std::size_t first,
+                    std::size_t last) noexcept;
 
   const DeviceContext& context_;
-  PerStream<Chains> chains_of_;
+  PerStream<Chains> chains_by_stream_;
   int small_batches_ = 0;  // in a row, each without a segment of several launches
   // Valid while the batch is open:
   Ref<CudaStream> stream_;
   Chains* chains_ = nullptr;
   std::size_t segment_ = 0;
-  bool has_several_ = false;  // a segment had more than one launch
+  bool has_graph_segment_ = false;  // a segment had more than one launch
   CUresult error_ = CUDA_SUCCESS;
-  std::string failed_;
+  std::string failed_kernels_;
 };
 
 }  // namespace spanwise::cuda

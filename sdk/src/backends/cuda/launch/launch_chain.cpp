@@ -14,30 +14,30 @@
 namespace spanwise::cuda {
 namespace {
 
-// Graphs that a chain creates at most: creating one takes 10 us and more, and a chain that needs
+// Graphs that a chain creates at most: creating one takes 10 us or more, and a chain that needs
 // many has kernels that do not repeat.
 constexpr int max_graphs = 8;
-// Executable graphs of a chain that holds its kernels, and the rounds in a row with arguments of
-// earlier rounds after which one more is created.
+// Executable graphs of a chain that holds its kernels.
 constexpr std::size_t max_executables = 4;
+// Rounds in a row with arguments of earlier rounds after which one more executable is created.
 constexpr int enough_recurrences = 3;
 
 }  // namespace
 
 struct LaunchChain::Link {
-  Link(CudaKernel& its_kernel, Kernels kernels) : kernel(its_kernel) {
-    if (kernels == Kernels::held) holder = Ref<CudaKernel>(&its_kernel);
+  Link(CudaKernel& of_kernel, Kernels kernels) : kernel(of_kernel) {
+    if (kernels == Kernels::held) holder = Ref<CudaKernel>(&of_kernel);
     const std::span<const runtime::LoadedKernel::Slot> slots = kernel.slot_list();
     if (!slots.empty())
       values.resize(static_cast<std::size_t>(slots.back().offset + slots.back().size));
     for (const auto& slot : slots) arguments.push_back(values.data() + slot.offset);
   }
 
-  void take(const LaunchShape& its_shape, void* const* given) noexcept {
-    shape = its_shape;
+  void set(const LaunchShape& new_shape, void* const* new_arguments) noexcept {
+    shape = new_shape;
     const auto slots = kernel.slot_list();
     for (std::size_t i = 0; i < slots.size(); ++i)
-      std::memcpy(arguments[i], given[i], static_cast<std::size_t>(slots[i].size));
+      std::memcpy(arguments[i], new_arguments[i], static_cast<std::size_t>(slots[i].size));
   }
 
   CUDA_KERNEL_NODE_PARAMS parameters() noexcept {
@@ -49,16 +49,16 @@ struct LaunchChain::Link {
   }
 
   CudaKernel& kernel;
-  Ref<CudaKernel> holder;  // may be null
+  Ref<CudaKernel> holder;  // null if the kernel outlives the chain
   LaunchShape shape;
   std::vector<std::byte> values;
   std::vector<void*> arguments;  // pointers into values, one per parameter
   CUgraphNode node = nullptr;
 };
 
-/// An executable graph, and what its nodes have been given.
+/// An executable graph, and the shapes and arguments that its nodes have.
 struct LaunchChain::Executable {
-  struct Given {
+  struct NodeState {
     LaunchShape shape;
     std::vector<std::byte> values;
   };
@@ -70,14 +70,14 @@ struct LaunchChain::Executable {
   }
 
   CUgraphExec exec = nullptr;
-  std::vector<Given> nodes;
+  std::vector<NodeState> nodes;
 };
 
-LaunchChain::LaunchChain(const DeviceContext& context, Kernels kernels, int rounds_before)
+LaunchChain::LaunchChain(const DeviceContext& context, Kernels kernels, int rounds_before_graph)
     : context_(context),
       api_(context.api),
       kernels_(kernels),
-      rounds_before_(rounds_before),
+      rounds_before_graph_(rounds_before_graph),
       graphs_left_(max_graphs) {}
 
 LaunchChain::~LaunchChain() {
@@ -99,10 +99,10 @@ void LaunchChain::add(CudaKernel& kernel, const LaunchShape& shape, void* const*
     links_.resize(count_);
     links_.push_back(std::make_unique<Link>(kernel, kernels_));
   }
-  links_[count_++]->take(shape, arguments);
+  links_[count_++]->set(shape, arguments);
 }
 
-LaunchChain::GraphKernelLaunch LaunchChain::at(std::size_t i) const noexcept {
+LaunchChain::DirectLaunch LaunchChain::at(std::size_t i) const noexcept {
   const Link& link = *links_[i];
   return {link.kernel, link.shape, link.arguments.data()};
 }
@@ -112,8 +112,9 @@ std::optional<CUresult> LaunchChain::launch(CUstream stream) noexcept {
     drop_graph();
     links_.resize(count_);
   }
-  if (executables_.empty() && (rounds_++ < rounds_before_ || !make())) return std::nullopt;
-  if (!has_arguments(*executables_.back()) && !choose_executable()) return std::nullopt;
+  if (executables_.empty() && (rounds_++ < rounds_before_graph_ || !try_create_graph()))
+    return std::nullopt;
+  if (!has_arguments(*executables_.back()) && !try_select_executable()) return std::nullopt;
   return api_.graph_launch(executables_.back()->exec, stream);
 }
 
@@ -123,22 +124,24 @@ bool LaunchChain::has_arguments(const Executable& executable) const noexcept {
   return true;
 }
 
-// Makes the last executable one that has this round's arguments: another one that has them, a new
-// one, or the one that was not used for longest. Returns false if the driver rejects the arguments.
-bool LaunchChain::choose_executable() noexcept {
-  const auto found = std::ranges::find_if(
+// Moves an executable that has this round's arguments to the end: one that has them already, else a
+// new or the least recently used one, which then gets them. Returns false if the driver rejects the
+// arguments.
+bool LaunchChain::try_select_executable() noexcept {
+  const auto match = std::ranges::find_if(
       executables_, [this](const auto& executable) { return has_arguments(*executable); });
-  if (found != executables_.end()) {
-    std::rotate(found, found + 1, executables_.end());
+  if (match != executables_.end()) {
+    std::rotate(match, match + 1, executables_.end());
     return true;
   }
   if (kernels_ != Kernels::held || executables_.size() == max_executables || !is_recurring() ||
-      !instantiate())
+      !try_instantiate())
     std::rotate(executables_.begin(), executables_.begin() + 1, executables_.end());
-  return update_nodes(*executables_.back());
+  return try_update_nodes(*executables_.back());
 }
 
-// Whether this and the last rounds without an executable had arguments of earlier such rounds.
+// Whether this round and the ones before it, of those for which no executable had the arguments,
+// repeated arguments of earlier such rounds.
 bool LaunchChain::is_recurring() noexcept {
   std::size_t hash = 0;
   for (const std::unique_ptr<Link>& link : links_) {
@@ -146,9 +149,9 @@ bool LaunchChain::is_recurring() noexcept {
                                  link->values.size());
     hash = hash * 31 + std::hash<std::string_view>()(bytes);
   }
-  const bool is_known = std::ranges::find(recent_, hash) != recent_.end();
+  const bool is_known = std::ranges::find(recent_hashes_, hash) != recent_hashes_.end();
   recurrences_ = is_known ? recurrences_ + 1 : 0;
-  recent_[next_recent_++ % recent_.size()] = hash;
+  recent_hashes_[next_hash_++ % recent_hashes_.size()] = hash;
   if (recurrences_ < enough_recurrences) return false;
   recurrences_ = 0;
   return true;
@@ -156,26 +159,27 @@ bool LaunchChain::is_recurring() noexcept {
 
 void LaunchChain::next_round() noexcept { count_ = 0; }
 
-bool LaunchChain::make() noexcept {
+bool LaunchChain::try_create_graph() noexcept {
   if (graphs_left_ == 0) return false;
   --graphs_left_;
   const RelaxedCaptureMode relaxed(api_);  // does not affect captures of other threads
-  bool is_taken = api_.graph_create(&graph_, 0) == CUDA_SUCCESS;
+  bool is_complete = api_.graph_create(&graph_, 0) == CUDA_SUCCESS;
   const CUgraphNode* last = nullptr;
   for (const std::unique_ptr<Link>& link : links_) {
     const CUDA_KERNEL_NODE_PARAMS parameters = link->parameters();
-    is_taken = is_taken && api_.graph_add_kernel(&link->node, graph_, last, last != nullptr ? 1 : 0,
-                                                 &parameters) == CUDA_SUCCESS;
+    is_complete =
+        is_complete && api_.graph_add_kernel(&link->node, graph_, last, last != nullptr ? 1 : 0,
+                                             &parameters) == CUDA_SUCCESS;
     last = &link->node;
   }
-  is_taken = is_taken && instantiate();
-  if (!is_taken) drop_graph();
-  return is_taken;
+  is_complete = is_complete && try_instantiate();
+  if (!is_complete) drop_graph();
+  return is_complete;
 }
 
-// The nodes have the arguments of the round in which the graph was made; update_nodes() gives them
-// those of this round.
-bool LaunchChain::instantiate() noexcept {
+// The nodes have the arguments of the round in which the graph was made; try_update_nodes() gives
+// them those of this round.
+bool LaunchChain::try_instantiate() noexcept {
   const RelaxedCaptureMode relaxed(api_);
   CUgraphExec exec = nullptr;
   if (api_.graph_instantiate(&exec, graph_, 0) != CUDA_SUCCESS) return false;
@@ -192,7 +196,7 @@ bool LaunchChain::instantiate() noexcept {
   return true;
 }
 
-bool LaunchChain::update_nodes(Executable& executable) noexcept {
+bool LaunchChain::try_update_nodes(Executable& executable) noexcept {
   for (std::size_t i = 0; i < links_.size(); ++i) {
     Link& link = *links_[i];
     if (executable.has(i, link)) continue;

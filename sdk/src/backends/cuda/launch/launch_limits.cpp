@@ -12,16 +12,16 @@ namespace {
 
 using runtime::extents_text;
 
-void check_extents(const std::string& caller, const char* what, const Dim3& dim,
+void check_extents(const std::string& caller, const char* name, const Dim3& dim,
                    const std::array<std::int64_t, 3>& limits, const char* remedy) {
   const std::array extents{dim.x, dim.y, dim.z};
   for (std::size_t i = 0; i < 3; ++i) {
     const char axis = "xyz"[i];
     if (extents[i] < 1)
-      fail<KernelArgumentError>(caller, what, ' ', extents_text(dim), " has ", axis, " = ",
+      fail<KernelArgumentError>(caller, name, ' ', extents_text(dim), " has ", axis, " = ",
                                 extents[i], "; each extent is at least 1");
     if (extents[i] > limits[i])
-      fail<KernelArgumentError>(caller, what, ' ', extents_text(dim), " has ", axis, " = ",
+      fail<KernelArgumentError>(caller, name, ' ', extents_text(dim), " has ", axis, " = ",
                                 extents[i], ", at most ", limits[i], " is possible; ", remedy);
   }
 }
@@ -43,7 +43,7 @@ void LaunchLimits::refuse(const std::string& kernel, const Dim3& grid, const Dim
                                   : " are possible; use a smaller block and a larger grid");
   check_extents(caller, "grid", grid, device->max_grid,
                 "let each block do more, or spread the grid over x");
-  spanwise::fail<KernelArgumentError>(
+  fail<KernelArgumentError>(
       caller, "shared = ", shared_bytes, " bytes a block",
       shared_bytes < 0 ? " is negative; pass 0 or more" : "",
       shared_bytes < 0

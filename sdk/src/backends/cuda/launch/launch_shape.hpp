@@ -34,8 +34,8 @@ struct LaunchShape {
     parameters.blockDimZ = block.z;
     parameters.sharedMemBytes = shared_bytes;
   }
-  static LaunchDims extents(const Dim3& given) noexcept {
-    return {narrow(given.x), narrow(given.y), narrow(given.z)};
+  static LaunchDims extents(const Dim3& dim) noexcept {
+    return {narrow(dim.x), narrow(dim.y), narrow(dim.z)};
   }
 
  private:

@@ -27,10 +27,10 @@ constexpr int enough_samples = 16;
 // Nanoseconds. A GPU starts successive graphs of one node 2.0 to 2.6 us apart (H100, H200, driver
 // 580), and directly launched kernels closer together. If the host launches directly in that time,
 // graphs do not make a sequence of small kernels faster.
-constexpr LaunchTuner::Time pace_of_graphs{2200};
+constexpr LaunchTuner::Time interval_of_graphs{2200};
 
 // Graphs are chosen if their host time is below this fraction of the direct launch's.
-constexpr double worth = 0.75;
+constexpr double max_time_ratio = 0.75;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ LaunchTuner::Plan LaunchTuner::plan() const {
     default:
       break;
   }
-  switch (state_.load(std::memory_order_relaxed)) {
+  switch (phase_.load(std::memory_order_relaxed)) {
     case TuningPhase::graph:
       return {LaunchPath::graph};
     case TuningPhase::timing_direct:
@@ -79,18 +79,18 @@ void LaunchTuner::record(LaunchPath path, Time time) noexcept {
   if (samples.count.fetch_add(1, std::memory_order_relaxed) + 1 == enough_samples) decide(path);
 }
 
-void LaunchTuner::decide(LaunchPath path) noexcept {
-  const Time::rep by_direct = of(LaunchPath::direct).min_time.load(std::memory_order_relaxed);
+// Called when `timed` has enough samples.
+void LaunchTuner::decide(LaunchPath timed) noexcept {
+  const Time::rep direct_time = min_time(LaunchPath::direct);
   TuningPhase next = TuningPhase::direct;
-  if (path == LaunchPath::direct) {
-    if (by_direct > pace_of_graphs.count() && !is_watched_by_tool())
+  if (timed == LaunchPath::direct) {
+    if (direct_time > interval_of_graphs.count() && !is_watched_by_tool())
       next = TuningPhase::timing_graph;
-  } else {
-    const Time::rep by_graph = of(LaunchPath::graph).min_time.load(std::memory_order_relaxed);
-    if (static_cast<double>(by_graph) < worth * static_cast<double>(by_direct))
-      next = TuningPhase::graph;
+  } else if (static_cast<double>(min_time(LaunchPath::graph)) <
+             max_time_ratio * static_cast<double>(direct_time)) {
+    next = TuningPhase::graph;
   }
-  state_.store(next, std::memory_order_relaxed);
+  phase_.store(next, std::memory_order_relaxed);
 }
 
 }  // namespace spanwise::cuda

@@ -27,7 +27,7 @@ class LaunchTuner {
 
   /// What to do with the next launch.
   struct Plan {
-    LaunchPath way = LaunchPath::direct;
+    LaunchPath path = LaunchPath::direct;
     bool is_timed = false;  ///< the caller measures the launch and calls record()
   };
   Plan plan() const;
@@ -42,12 +42,12 @@ class LaunchTuner {
     std::atomic<int> count{0};
     std::atomic<Time::rep> min_time{Time::max().count()};
   };
-  void decide(LaunchPath way) noexcept;
-  const Samples& of(LaunchPath way) const noexcept {
-    return samples_[static_cast<std::size_t>(way)];
+  void decide(LaunchPath timed) noexcept;
+  Time::rep min_time(LaunchPath path) const noexcept {
+    return samples_[static_cast<std::size_t>(path)].min_time.load(std::memory_order_relaxed);
   }
 
-  std::atomic<TuningPhase> state_{TuningPhase::timing_direct};
+  std::atomic<TuningPhase> phase_{TuningPhase::timing_direct};
   std::array<Samples, 2> samples_;
 };
 

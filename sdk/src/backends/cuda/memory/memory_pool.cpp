@@ -50,7 +50,7 @@ CUmemoryPool create_pool(const DeviceContext& context) {
 
 MemoryPool::MemoryPool(DeviceContext& context) : context_(context) {
   const DriverApi& api = context.api;
-  check(api, api.stream_create(&side_stream_, CU_STREAM_NON_BLOCKING),
+  check(api, api.stream_create(&allocation_stream_, CU_STREAM_NON_BLOCKING),
         "creating the allocation stream of ", context.device);
   if (context.info.has_memory_pools) pool_ = create_pool(context);
 }
@@ -59,7 +59,7 @@ MemoryPool::MemoryPool(DeviceContext& context) : context_(context) {
 MemoryPool::~MemoryPool() {
   const DriverApi& api = context_.api;
   if (pool_ != nullptr) api.mem_pool_destroy(pool_);
-  if (side_stream_ != nullptr) api.stream_destroy(side_stream_);
+  if (allocation_stream_ != nullptr) api.stream_destroy(allocation_stream_);
 }
 
 void MemoryPool::preallocate() {
@@ -79,15 +79,15 @@ void MemoryPool::preallocate() {
                      bytes_text(static_cast<std::int64_t>(free)),
                      " are free, for config preallocate = ", setting));
   }
-  context_.api.mem_free_async(data, side_stream_);
+  context_.api.mem_free_async(data, allocation_stream_);
 }
 
 CUresult MemoryPool::allocate_outside_capture(CUdeviceptr& data, std::size_t bytes) {
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);
   if (pool_ == nullptr) return api.mem_alloc(&data, bytes);
-  const CUresult code = api.mem_alloc_from_pool_async(&data, bytes, pool_, side_stream_);
-  return code == CUDA_SUCCESS ? api.stream_synchronize(side_stream_) : code;
+  const CUresult code = api.mem_alloc_from_pool_async(&data, bytes, pool_, allocation_stream_);
+  return code == CUDA_SUCCESS ? api.stream_synchronize(allocation_stream_) : code;
 }
 
 CUresult MemoryPool::try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream stream) {
@@ -99,14 +99,15 @@ CUresult MemoryPool::try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream
   return api.mem_alloc_from_pool_async(&data, bytes, pool_, stream);
 }
 
-// Blocks that SmallBlocks may cache are allocated in its rounded sizes.
+// Blocks that SmallBlocks may cache have its rounded sizes.
 std::size_t MemoryPool::size_of_block(std::size_t bytes, const CudaStream& stream) const noexcept {
   bytes = std::max<std::size_t>(bytes, 1);
   const bool is_small = stream.small_blocks() != nullptr && bytes <= SmallBlocks::max_bytes;
   return is_small ? SmallBlocks::rounded(bytes) : bytes;
 }
 
-void* MemoryPool::allocated(CUresult code, CUdeviceptr data, std::size_t bytes) {
+// The result of an allocation whose driver call returned `code`. Throws as allocate().
+void* MemoryPool::checked_allocation(CUresult code, CUdeviceptr data, std::size_t bytes) {
   if (code == CUDA_ERROR_OUT_OF_MEMORY) fail_out_of_memory(bytes);
   check(context_.api, code, "allocating ", bytes, " bytes on ", context_.device);
   if (pool_ == nullptr) allocated_ += static_cast<std::int64_t>(bytes);
@@ -115,7 +116,7 @@ void* MemoryPool::allocated(CUresult code, CUdeviceptr data, std::size_t bytes) 
 
 void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
   bytes = size_of_block(bytes, stream);
-  CUdeviceptr data = take_small(bytes, stream);
+  CUdeviceptr data = take_cached(bytes, stream);
   if (data != 0) return as_pointer(data);
   const ContextGuard guard(context_);
   CUresult code = try_allocate(data, bytes, stream.peek());
@@ -125,7 +126,7 @@ void* MemoryPool::allocate(std::size_t bytes, const CudaStream& stream) {
     // Memory that the driver mapped before the allocation failed stays in the pool: release it.
     if (code == CUDA_ERROR_OUT_OF_MEMORY) reclaim();
   }
-  return allocated(code, data, bytes);
+  return checked_allocation(code, data, bytes);
 }
 
 // Does not reclaim memory on failure: synchronizing the device is illegal during a capture.
@@ -134,45 +135,45 @@ void* MemoryPool::allocate_outside_graph(std::size_t bytes, const CudaStream& st
   bytes = size_of_block(bytes, stream);
   CUdeviceptr data = 0;
   const CUresult code = allocate_outside_capture(data, bytes);
-  return allocated(code, data, bytes);
+  return checked_allocation(code, data, bytes);
 }
 
-CUdeviceptr MemoryPool::take_small(std::size_t bytes, const CudaStream& stream) noexcept {
+CUdeviceptr MemoryPool::take_cached(std::size_t bytes, const CudaStream& stream) noexcept {
   if (stream.small_blocks() == nullptr || bytes > SmallBlocks::max_bytes || !usable_after_fork())
     return 0;
   return stream.small_blocks()->take(bytes);
 }
 
-bool MemoryPool::keep_small(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept {
+bool MemoryPool::try_cache(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept {
   return stream.small_blocks() != nullptr && bytes <= SmallBlocks::max_bytes &&
-         stream.small_blocks()->keep(data, bytes);
+         stream.small_blocks()->try_keep(data, bytes);
 }
 
 std::unique_ptr<SmallBlocks> MemoryPool::make_small_blocks() {
   // Read once: a block must be freed the way it was allocated.
-  static const bool is_wanted = config::get_bool("keep_blocks");
-  if (!is_wanted || pool_ == nullptr) return nullptr;
+  static const bool is_enabled = config::get_bool("keep_blocks");
+  if (!is_enabled || pool_ == nullptr) return nullptr;
   auto blocks = std::make_unique<SmallBlocks>();
-  const std::lock_guard lock(bins_mutex_);
-  bins_.push_back(blocks.get());
+  const std::lock_guard lock(caches_mutex_);
+  caches_.push_back(blocks.get());
   return blocks;
 }
 
 void MemoryPool::release_cache(SmallBlocks& blocks, CUstream stream) noexcept {
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);
-  const std::lock_guard lock(bins_mutex_);
+  const std::lock_guard lock(caches_mutex_);
   blocks.release([&](CUdeviceptr block) { api.mem_free_async(block, stream); });
-  std::erase(bins_, &blocks);
+  std::erase(caches_, &blocks);
 }
 
 // The device is idle, so the blocks may be freed on any stream.
-void MemoryPool::empty_bins() noexcept {
+void MemoryPool::free_cached_blocks() noexcept {
   const DriverApi& api = context_.api;
-  const std::lock_guard lock(bins_mutex_);
-  for (SmallBlocks* blocks : bins_)
-    blocks->release([&](CUdeviceptr block) { api.mem_free_async(block, side_stream_); });
-  api.stream_synchronize(side_stream_);
+  const std::lock_guard lock(caches_mutex_);
+  for (SmallBlocks* blocks : caches_)
+    blocks->release([&](CUdeviceptr block) { api.mem_free_async(block, allocation_stream_); });
+  api.stream_synchronize(allocation_stream_);
 }
 
 // Synchronizing makes memory that was freed on other streams available; trimming returns unused
@@ -182,7 +183,7 @@ void MemoryPool::reclaim() {
   const RelaxedCaptureMode relaxed(api);
   flush_launches();
   api.ctx_synchronize();
-  empty_bins();
+  free_cached_blocks();
   if (pool_ != nullptr) api.mem_pool_trim_to(pool_, 0);
 }
 
@@ -193,7 +194,7 @@ void MemoryPool::trim() {
 
 void MemoryPool::deallocate(void* data, std::size_t bytes, CudaStream& stream) noexcept {
   flush_launches();
-  if (keep_small(as_address(data), bytes, stream)) return;
+  if (try_cache(as_address(data), bytes, stream)) return;
   const ContextGuard guard(context_, std::nothrow);
   if (!guard.ok()) return;
   const DriverApi& api = context_.api;
@@ -226,8 +227,9 @@ runtime::MemoryInfo MemoryPool::info() const {
     };
     info.held = read(CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT);
     info.used = read(CU_MEMPOOL_ATTR_USED_MEM_CURRENT);
-    const std::lock_guard lock(bins_mutex_);
-    for (const SmallBlocks* blocks : bins_) info.used -= static_cast<std::int64_t>(blocks->bytes());
+    const std::lock_guard lock(caches_mutex_);
+    for (const SmallBlocks* blocks : caches_)
+      info.used -= static_cast<std::int64_t>(blocks->bytes());
   }
   return info;
 }
@@ -243,22 +245,22 @@ void MemoryPool::fail_out_of_memory(std::size_t bytes) const {
       CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY");
 }
 
-void MemoryPool::open_to(const DeviceContext& other) {
+void MemoryPool::enable_peer_access(const DeviceContext& other) {
   if (pool_ == nullptr || other.device == context_.device) return;
   const std::lock_guard lock(peers_mutex_);
   const int peer = other.device.ordinal();
-  if (std::ranges::find(peers_, peer) != peers_.end()) return;
+  if (std::ranges::find(peers_with_access_, peer) != peers_with_access_.end()) return;
   const DriverApi& api = context_.api;
-  int can = 0;
-  api.device_can_access_peer(&can, other.info.handle, context_.info.handle);
-  if (can != 0) {
+  int can_access = 0;
+  api.device_can_access_peer(&can_access, other.info.handle, context_.info.handle);
+  if (can_access != 0) {
     CUmemAccessDesc access{};
     access.location = location_of(peer);
     access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    check(api, api.mem_pool_set_access(pool_, &access, 1), "opening the memory of ",
-          context_.device, " to ", other.device);
+    check(api, api.mem_pool_set_access(pool_, &access, 1), "giving ", other.device,
+          " access to the memory of ", context_.device);
   }
-  peers_.push_back(peer);
+  peers_with_access_.push_back(peer);
 }
 
 }  // namespace spanwise::cuda

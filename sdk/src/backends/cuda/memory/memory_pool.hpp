@@ -48,31 +48,31 @@ class MemoryPool {
   /// `used` counts the memory of arrays, without cached blocks; `held` counts both.
   runtime::MemoryInfo info() const;
   /// Gives `other` access to all of the pool's memory, present and future, if the hardware supports
-  /// peer access.
-  void open_to(const DeviceContext& other);
+  /// peer access. Throws DeviceError.
+  void enable_peer_access(const DeviceContext& other);
 
  private:
   CUresult try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream stream);
   std::size_t size_of_block(std::size_t bytes, const CudaStream& stream) const noexcept;
-  void* allocated(CUresult code, CUdeviceptr data, std::size_t bytes);
+  void* checked_allocation(CUresult code, CUdeviceptr data, std::size_t bytes);
   CUresult allocate_outside_capture(CUdeviceptr& data, std::size_t bytes);
   // A cached block of `bytes`, a rounded size, of the stream, or 0.
-  CUdeviceptr take_small(std::size_t bytes, const CudaStream& stream) noexcept;
-  bool keep_small(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept;
-  void empty_bins() noexcept;
+  CUdeviceptr take_cached(std::size_t bytes, const CudaStream& stream) noexcept;
+  bool try_cache(CUdeviceptr data, std::size_t bytes, CudaStream& stream) noexcept;
+  void free_cached_blocks() noexcept;
   void reclaim();
   [[noreturn]] void fail_out_of_memory(std::size_t bytes) const;
 
   DeviceContext& context_;
   CUmemoryPool pool_ = nullptr;             // null where the device has none
-  CUstream side_stream_ = nullptr;          // for allocations that must not enter a graph
+  CUstream allocation_stream_ = nullptr;    // for allocations that must not enter a graph
   std::atomic<std::int64_t> allocated_{0};  // bytes allocated on devices without memory pools
 
-  mutable Mutex bins_mutex_;
-  std::vector<SmallBlocks*> bins_;  // of all streams
+  mutable Mutex caches_mutex_;
+  std::vector<SmallBlocks*> caches_;  // of all streams
 
   Mutex peers_mutex_;
-  std::vector<int> peers_;
+  std::vector<int> peers_with_access_;
 };
 
 }  // namespace spanwise::cuda

@@ -9,11 +9,10 @@
 #include "backends/cuda/driver.hpp"
 
 namespace spanwise::cuda {
-
 namespace {
 
 struct PointerAttributes {
-  Device device{};
+  Device device;
   int ordinal = 0;  ///< -1: memory that is not tied to a device
   CUcontext context = nullptr;
 };
@@ -25,9 +24,9 @@ std::optional<PointerAttributes> query_attributes(const void* address) {
   std::array attributes{CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
                         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_CONTEXT};
   unsigned memory_type = 0, is_managed = 0;
-  PointerAttributes found;
-  std::array<void*, 4> values{&memory_type, &is_managed, &found.ordinal,
-                              static_cast<void*>(&found.context)};
+  PointerAttributes pointer;
+  std::array<void*, 4> values{&memory_type, &is_managed, &pointer.ordinal,
+                              static_cast<void*>(&pointer.context)};
   const CUresult code = driver_status().api.pointer_get_attributes(
       static_cast<unsigned>(attributes.size()), attributes.data(), values.data(),
       reinterpret_cast<CUdeviceptr>(address));
@@ -35,18 +34,9 @@ std::optional<PointerAttributes> query_attributes(const void* address) {
   DeviceKind kind = DeviceKind::cuda;
   if (memory_type == CU_MEMORYTYPE_HOST) kind = DeviceKind::cuda_host;
   if (is_managed != 0) kind = DeviceKind::cuda_managed;
-  found.device = Device(kind, std::max(found.ordinal, 0));
-  return found;
+  pointer.device = Device(kind, std::max(pointer.ordinal, 0));
+  return pointer;
 }
-
-}  // namespace
-
-std::optional<Device> device_of(const void* address) {
-  const std::optional<PointerAttributes> pointer = query_attributes(address);
-  return pointer ? std::optional(pointer->device) : std::nullopt;
-}
-
-namespace {
 
 // Creates the device's DeviceContext, which retains the primary context, if necessary; the caller
 // will use it next.
@@ -55,6 +45,11 @@ GpuContext make_gpu_context(CUcontext context, Device device) {
 }
 
 }  // namespace
+
+std::optional<Device> device_of(const void* address) {
+  const std::optional<PointerAttributes> pointer = query_attributes(address);
+  return pointer ? std::optional(pointer->device) : std::nullopt;
+}
 
 std::optional<GpuContext> context_of(const void* address) {
   const std::optional<PointerAttributes> pointer = query_attributes(address);

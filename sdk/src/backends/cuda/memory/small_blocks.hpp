@@ -35,7 +35,7 @@ class SmallBlocks {
     return bin.count == 0 ? 0 : bin.blocks[--bin.count];
   }
   /// Caches the block; returns false if the cache is full for its size.
-  bool keep(CUdeviceptr block, std::size_t bytes) noexcept {
+  bool try_keep(CUdeviceptr block, std::size_t bytes) noexcept {
     SizeBin& bin = bin_for(bytes);
     const std::lock_guard lock(mutex_);
     if (bin.count == max_kept || bin.count * rounded(bytes) >= max_kept_bytes) return false;
@@ -58,6 +58,7 @@ class SmallBlocks {
   }
 
  private:
+  // Of each size.
   static constexpr std::size_t max_kept = 64, max_kept_bytes = std::size_t{8} << 20;
   struct SizeBin {
     std::size_t count = 0;

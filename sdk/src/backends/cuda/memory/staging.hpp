@@ -16,8 +16,8 @@ namespace spanwise::cuda {
 /// piece overlaps the host's copy of another.
 class StagingArea {
  public:
-  /// Bytes of a block for small uploads and of a block for pieces.
-  static constexpr std::size_t block_bytes = std::size_t{256} << 10;
+  /// Bytes of a buffer for small uploads, and of a buffer for pieces.
+  static constexpr std::size_t buffer_bytes = std::size_t{256} << 10;
   static constexpr std::size_t piece_bytes = std::size_t{2} << 20;
 
   explicit StagingArea(DeviceContext& context) : context_(context) {}
@@ -25,31 +25,31 @@ class StagingArea {
   StagingArea& operator=(const StagingArea&) = delete;
 
   // The context must be current and `stream` must not be captured. All return false, with nothing
-  // queued, if no block is available.
+  // queued, if no buffer is available, and throw DeviceError.
 
-  /// Copies `bytes` <= block_bytes from `host` and queues their transfer to `device`.
-  bool upload(const void* host, CUdeviceptr device, std::size_t bytes, CUstream stream);
-  /// The same for any number of bytes, in 4 blocks of piece_bytes: each is filled again after its
+  /// Copies `bytes` <= buffer_bytes from `host` and queues their transfer to `device`.
+  bool try_upload(const void* host, CUdeviceptr device, std::size_t bytes, CUstream stream);
+  /// The same for any number of bytes, by 4 buffers of piece_bytes: each is filled again after its
   /// last transfer, and so after the work queued before that.
-  bool upload_pieces(const void* host, CUdeviceptr device, std::size_t bytes, CUstream stream);
-  /// Returns when the bytes are at `host`.
-  bool download_pieces(CUdeviceptr device, void* host, std::size_t bytes, CUstream stream);
+  bool try_upload_pieces(const void* host, CUdeviceptr device, std::size_t bytes, CUstream stream);
+  /// Copies any number of bytes; returns when they are at `host`.
+  bool try_download_pieces(CUdeviceptr device, void* host, std::size_t bytes, CUstream stream);
 
  private:
   struct StagingBuffer {
     void* data = nullptr;
     CUevent transferred = nullptr;  // recorded after its last transfer
-    bool taken = false;             // by a thread that is filling it
+    bool is_taken = false;          // by a thread that is filling it
   };
   StagingBuffer* take();
-  bool allocate_once(StagingBuffer& block, std::size_t bytes) noexcept;
-  bool allocate_pieces() noexcept;
-  void wait(const StagingBuffer& block);
-  void put_back(StagingBuffer& block) noexcept;
+  bool try_allocate(StagingBuffer& buffer, std::size_t bytes) noexcept;
+  bool try_allocate_pieces() noexcept;
+  void wait(const StagingBuffer& buffer);
+  void put_back(StagingBuffer& buffer) noexcept;
 
   DeviceContext& context_;
   Mutex mutex_;
-  std::array<StagingBuffer, 16> blocks_;
+  std::array<StagingBuffer, 16> buffers_;
   Mutex pieces_mutex_;  // held for a whole copy; meanwhile the functions return false on other
                         // threads
   std::array<StagingBuffer, 4> pieces_;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// The headers of the host library are left out; kernels use the types of those that they include.
+// In the place of cuBLAS's headers, which are for host code: kernels use the types of the headers
+// that those include.
 
 #include <cuComplex.h>
 #include <cuda_bf16.h>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// What nvcc includes before a file, and the names of glibc that come with it.
+// Included before a file, as nvcc does: standard headers, and the names of glibc that they declare.
 
 #include <float.h>
 #include <limits.h>

@@ -38,15 +38,15 @@ inline std::filesystem::path first_path(const std::vector<FoundLibrary>& found) 
   return found.empty() ? std::filesystem::path{} : found.front().path;
 }
 
-/// Loads a library, which is never closed: it has threads, device memory or caches of its own. Null
-/// if it cannot be loaded; dlerror() then has the reason. The caller holds loader_mutex(), also for
-/// the functions below.
+/// Loads a library, which is never closed, because its threads may still run then. Null if it
+/// cannot be loaded; dlerror() then has the reason. The caller holds loader_mutex(), also for
+/// find_function().
 inline void* open_library(const std::filesystem::path& path) {
   return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
-/// Stores the address of function `name` of a loaded library in `entry`, a function pointer.
-/// Returns false, and stores null, if the library lacks the function.
+/// Stores the address of function `name` of a loaded library in `entry`, a function pointer; stores
+/// null and returns false if the library lacks the function.
 template <class F>
 bool find_function(void* library, const char* name, F& entry) noexcept {
   entry = reinterpret_cast<std::remove_reference_t<F>>(dlsym(library, name));
