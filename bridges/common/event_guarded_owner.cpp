@@ -29,7 +29,7 @@ struct GuardedOwner {
     StreamUses none;
     release(context, data, bytes, none);
   }
-  bool work_completed() {
+  bool is_work_complete() {
     return std::all_of(events.begin(), events.end(), [](const Event& e) { return e.query(); });
   }
 };
@@ -53,7 +53,7 @@ class WaitingOwners {
       const std::lock_guard lock(mutex_);
       const auto first =
           std::stable_partition(owners_.begin(), owners_.end(),
-                                [](const auto& owner) { return !owner->work_completed(); });
+                                [](const auto& owner) { return !owner->is_work_complete(); });
       completed.assign(std::make_move_iterator(first), std::make_move_iterator(owners_.end()));
       owners_.erase(first, owners_.end());
       has_waiting_owners.store(!owners_.empty(), std::memory_order_release);

@@ -66,10 +66,10 @@ BridgeCounts Bridge::counts() const {
 bool register_bridge(const Bridge& bridge) {
   BridgeRegistry& all = registry();
   const std::lock_guard lock(all.mutex);
-  const auto rank = [](const Bridge* one) { return std::pair(one->priority(), one->name()); };
+  const auto key = [](const Bridge* b) { return std::pair(b->priority(), b->name()); };
   const auto position =
       std::upper_bound(all.bridges.begin(), all.bridges.end(), &bridge,
-                       [&](const Bridge* a, const Bridge* b) { return rank(a) < rank(b); });
+                       [&](const Bridge* a, const Bridge* b) { return key(a) < key(b); });
   all.bridges.insert(position, &bridge);
   return true;
 }

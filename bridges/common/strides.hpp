@@ -6,7 +6,7 @@
 
 #include "spanwise/dtype.hpp"
 
-/// The arithmetic of foreign strides, which may be of any value.
+/// The arithmetic of foreign strides, which may have any value.
 namespace spanwise::bridges {
 
 /// The offsets that a layout reaches from element (0, ..., 0), in the unit of its strides.
@@ -33,20 +33,20 @@ class ItemSize {
       : bytes_(bytes),
         shift_(__builtin_ctzll(static_cast<unsigned long long>(bytes))),
         // Not std::has_single_bit: without a popcount instruction it is a call.
-        is_power_((bytes & (bytes - 1)) == 0) {}
-  bool is_power() const noexcept { return is_power_; }
+        is_power_of_two_((bytes & (bytes - 1)) == 0) {}
+  bool is_power_of_two() const noexcept { return is_power_of_two_; }
   bool divides(std::int64_t stride) const noexcept {
-    return is_power_ ? (stride & (bytes_ - 1)) == 0 : stride % bytes_ == 0;
+    return is_power_of_two_ ? (stride & (bytes_ - 1)) == 0 : stride % bytes_ == 0;
   }
-  /// `stride` must be a multiple.
-  std::int64_t into(std::int64_t stride) const noexcept {
-    return is_power_ ? stride >> shift_ : stride / bytes_;
+  /// The stride in elements; `stride` must be a multiple of the element size.
+  std::int64_t to_elements(std::int64_t stride) const noexcept {
+    return is_power_of_two_ ? stride >> shift_ : stride / bytes_;
   }
 
  private:
   std::int64_t bytes_;
   int shift_;
-  bool is_power_;
+  bool is_power_of_two_;
 };
 
 }  // namespace spanwise::bridges

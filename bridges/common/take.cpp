@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "byte_extent.hpp"
 #include "event_guarded_owner.hpp"
-#include "foreign_window.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/interpreter_lock.hpp"
 #include "spanwise/creation.hpp"
@@ -12,7 +12,7 @@
 namespace spanwise {
 namespace {
 
-Device our_device(const ForeignMemory& memory) {
+Device device_for(const ForeignMemory& memory) {
   switch (memory.device.kind()) {
     case DeviceKind::cpu:
     case DeviceKind::cuda_host:  // the CPU can access it directly
@@ -39,7 +39,7 @@ void order_after_producer(const Array& array, const ForeignView& view) {
 
 Array adopt(ForeignView& view, const bridges::ByteExtent& span, Layout layout, DType dtype) {
   const ForeignMemory& memory = view.memory;
-  const Device device = our_device(memory);
+  const Device device = device_for(memory);
   Ref<StreamIdentity> producer;
   if (!memory.device.is_cpu()) [[unlikely]] {
     collect_released();
@@ -78,13 +78,13 @@ void* foreign_context(const Storage& storage, ReleaseFn release) noexcept {
 
 std::optional<Array> share(ForeignView& view) {
   if (view.array) return view.array;
-  const bridges::ByteExtent span = bridges::span_of(view.memory);
+  const bridges::ByteExtent span = bridges::byte_extent_of(view.memory);
   if (bridges::find_blocker(view.memory, span)) return std::nullopt;
   return adopt(view, span, bridges::layout_of(view.memory, span), view.memory.dtype);
 }
 
 Array share_bytes(ForeignView& view) {
-  const bridges::ByteExtent span = bridges::span_of(view.memory);
+  const bridges::ByteExtent span = bridges::byte_extent_of(view.memory);
   return adopt(view, span, bridges::byte_layout_of(view.memory, span), uint8);
 }
 

@@ -16,7 +16,7 @@ namespace py = pybind11;
 
 namespace {
 
-PyObject* get_interface(PyObject* self) {
+PyObject* get_cuda_array_interface(PyObject* self) {
   const Array& array = array_in(self);
   if (array.device().is_cpu()) {
     // AttributeError, because libraries use hasattr() to check whether an array is on a GPU.
@@ -37,7 +37,7 @@ PyObject* get_interface(PyObject* self) {
 }
 
 PyGetSetDef cai_attributes[] = {
-    attribute<&get_interface>(
+    attribute<&get_cuda_array_interface>(
         "__cuda_array_interface__",
         "The CUDA Array Interface, version 3. Arrays on the CPU do not have it."),
     {}};

@@ -82,7 +82,7 @@ CudamatStruct fields_of(PyObject* matrix) {
 }
 
 // The flag is ambiguous: asarray() ignores it, dot() treats it as a transposition.
-void refuse_flag(const CudamatStruct& fields) {
+void refuse_transposed(const CudamatStruct& fields) {
   if (fields.is_trans != 0)
     fail<ArgumentError>(
         "cudamat: the matrix is marked as transposed; its "
@@ -101,8 +101,8 @@ bool is_packed_columns(const Array& array) {
 // The package and its struct have the same name; so may a module in it, which then contains the
 // struct.
 py::object struct_class(const py::module_& module) {
-  const py::object found = module.attr("cudamat");
-  return PyModule_Check(found.ptr()) ? py::object(found.attr("cudamat")) : found;
+  const py::object member = module.attr("cudamat");
+  return PyModule_Check(member.ptr()) ? py::object(member.attr("cudamat")) : member;
 }
 
 class CudamatBridge final : public LibraryBridge {
@@ -115,7 +115,7 @@ class CudamatBridge final : public LibraryBridge {
           "cudamat: m.T keeps neither its matrix nor its memory alive; pass m, and "
           "take .T of the array");
     const CudamatStruct fields = fields_of(matrix);
-    refuse_flag(fields);
+    refuse_transposed(fields);
     const std::int64_t rows = fields.size[0], columns = fields.size[1];
     ForeignView view{.owner = python_owner(matrix),
                      .memory = {.data = fields.data_device,

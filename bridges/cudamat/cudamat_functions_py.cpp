@@ -43,7 +43,7 @@ Array in_c_order(const Array& array, CopyMode mode) {
   if (mode == CopyMode::never || StrictCopies::active()) {
     throw SharingError("to_cudamat",
                        {text("its strides ", array.strides(), " for shape ", array.shape(),
-                             " are not C order, which Theano's reading is of"),
+                             " are not C order, which theano_layout=True needs"),
                         "allow a copy (copyif=True), or leave theano_layout out"});
   }
   const GilRelease unlocked;
@@ -51,25 +51,26 @@ Array in_c_order(const Array& array, CopyMode mode) {
 }
 
 py::object to_cudamat(PyObject* x, PyObject* copyif, PyObject* theano_layout) {
-  const CopyMode mode = copyif_mode_in(copyif);
-  if (!truth_in(theano_layout, false) || cudamat().accepts(x)) return convert(x, cudamat(), mode);
+  const CopyMode mode = copyif_mode_from(copyif);
+  if (!truth_or(theano_layout, false) || cudamat().accepts(x)) return convert(x, cudamat(), mode);
   const Array array = in_c_order(import_array(x, {.copy = mode}), mode);
   const py::object permuted = object_of(array.size() == 0 ? array : read_by_columns(array));
   return convert(permuted, cudamat(), mode);
 }
 
 PyObject* from_cudamat(PyObject* x, PyObject* copyif, PyObject* theano_layout) {
-  const Array array = import_through(cudamat(), x, {.copy = copyif_mode_in(copyif)});
-  return wrap(truth_in(theano_layout, false) && array.size() != 0 ? read_by_rows(array) : array);
+  const Array array = import_through(cudamat(), x, {.copy = copyif_mode_from(copyif)});
+  return wrap(truth_or(theano_layout, false) && array.size() != 0 ? read_by_rows(array) : array);
 }
 
 PyMethodDef cudamat_functions[] = {
-    declared<"to_cudamat(x, copyif=False, *, theano_layout=False)",
-             "`x`, any library's float32 matrix, as a CUDAMatrix that shares its memory: packed "
-             "columns\n(Fortran order). Where that cannot be: CopyNeededError, or with copyif=True "
-             "a copy that\nshares nothing. theano_layout=True reads C order as Theano did: the "
-             "memory as it is, the\nvalues elsewhere.",
-             &to_cudamat>(),
+    declared<
+        "to_cudamat(x, copyif=False, *, theano_layout=False)",
+        "`x`, any library's float32 matrix, as a CUDAMatrix that shares its memory, which must be "
+        "in\npacked columns (Fortran order); otherwise raises CopyNeededError, or returns a "
+        "copy with\ncopyif=True. theano_layout=True passes the memory of a matrix in C order "
+        "unchanged, as Theano\ndid: CUDAMat reads it by columns, so the values are permuted.",
+        &to_cudamat>(),
     declared<"from_cudamat(x, copyif=False, *, theano_layout=False)",
              "`x`, a CUDAMatrix, as a spanwise.Array that shares its memory, in Fortran "
              "order;\ntheano_layout=True reads the memory as C order, as Theano did.",

@@ -20,7 +20,7 @@ namespace py = pybind11;
 
 namespace {
 
-constinit const ForeignClass ndarray_class("cupy", "ndarray"),
+constinit const ForeignClass cupy_array_class("cupy", "ndarray"),
     unowned_class("cupy.cuda", "UnownedMemory"), pointer_class("cupy.cuda", "MemoryPointer"),
     current_stream("cupy.cuda", "get_current_stream"),
     stream_functions("cupy_backends.cuda.stream", "__pyx_capi__");
@@ -31,19 +31,19 @@ constinit const CachedAttribute data_attribute("data"), pointer_attribute("ptr")
 
 using StreamOfDevice = std::intptr_t (*)(int);
 
-// The C function behind get_current_stream(), found the way CuPy's modules find it in each other:
+// The C function that get_current_stream() calls, looked up as CuPy's own modules look it up:
 // Cython exports a module's C functions in a table of capsules named by their signatures, so a
 // function of another signature is not accepted. Null if there is none.
 StreamOfDevice stream_function() noexcept {
-  static StreamOfDevice found = nullptr;
-  if (found != nullptr) return found;
+  static StreamOfDevice cached = nullptr;
+  if (cached != nullptr) return cached;
   PyObject* table = stream_functions.get();
   if (table == nullptr || !PyDict_Check(table)) return nullptr;
   constexpr const char* signature = "intptr_t (int)";
   PyObject* capsule = PyDict_GetItemString(table, "get_stream_ptr");
   if (capsule == nullptr || PyCapsule_IsValid(capsule, signature) == 0) return nullptr;
-  found = reinterpret_cast<StreamOfDevice>(PyCapsule_GetPointer(capsule, signature));
-  return found;
+  cached = reinterpret_cast<StreamOfDevice>(PyCapsule_GetPointer(capsule, signature));
+  return cached;
 }
 
 // CuPy's current stream on a GPU; 0 if it cannot be determined. Leaves no Python error.
@@ -73,13 +73,14 @@ py::handle class_of(const ForeignClass& foreign) { return foreign.get(); }
 class CupyBridge final : public LibraryBridge {
  public:
   CupyBridge()
-      : LibraryBridge("cupy", "DLPack, CUDA Array Interface for negative strides", ndarray_class) {}
+      : LibraryBridge("cupy", "DLPack, CUDA Array Interface for negative strides",
+                      cupy_array_class) {}
 
   bool speaks_dlpack(PyObject*) const override { return true; }
 
   // Reads the attributes, which takes a third of the time of the DLPack export.
   bool try_describe(PyObject* array, BorrowedTensor& memory) const override {
-    if (Py_TYPE(array) != reinterpret_cast<PyTypeObject*>(ndarray_class.get())) return false;
+    if (!cupy_array_class.is_type_of(array)) return false;
     const py::object pointer = data_attribute.of(array);
     const bool is_packed = contiguous_attribute.of(array).ptr() == Py_True;
     if (!pointer || !read_layout(array, cupy_layout, memory, is_packed)) return false;
@@ -105,7 +106,7 @@ class CupyBridge final : public LibraryBridge {
   }
 
   std::optional<ShareBlocker> share_blocker(const Array& array) const override {
-    if (ndarray_class.get() == nullptr) import_library("cupy", "cupy-cuda13x");
+    if (cupy_array_class.get() == nullptr) import_library("cupy", "cupy-cuda13x");
     check_dtype(array.dtype(), is_numpys_own(array.dtype()));
     if (auto blocker = host_share_blocker(array, "CuPy")) return blocker;
     return readonly_share_blocker(array, "CuPy");
@@ -118,15 +119,16 @@ class CupyBridge final : public LibraryBridge {
       return py::module_::import("cupy").attr("from_dlpack")(object_of(array)).release().ptr();
     // The same result as from_dlpack(), in a third of its time (docs.cupy.dev,
     // cupy.cuda.UnownedMemory).
-    order_library(stream, array);
+    order_library_stream(stream, array);
     const Storage& storage = array.storage();
     const py::int_ address(reinterpret_cast<std::uintptr_t>(storage.data()));
     const py::object memory =
         class_of(unowned_class)(address, storage.bytes(), object_of(array), ordinal);
     const py::object start =
         class_of(pointer_class)(memory, array.layout().offset * array.dtype().itemsize());
-    return class_of(ndarray_class)(integer_tuple(array.shape()), numpy_dtype(array.dtype()), start,
-                                   integer_tuple(array.strides(), array.dtype().itemsize()))
+    return class_of(cupy_array_class)(integer_tuple(array.shape()), numpy_dtype(array.dtype()),
+                                      start,
+                                      integer_tuple(array.strides(), array.dtype().itemsize()))
         .release()
         .ptr();
   }

@@ -22,13 +22,14 @@ using python::AttributeName;
 namespace {
 
 constinit const AttributeName method_name("__dlpack__"), device_name("__dlpack_device__");
-constinit const AttributeName stream_word("stream"), version_word("max_version"), copy_word("copy");
+constinit const AttributeName stream_keyword("stream"), version_keyword("max_version"),
+    copy_keyword("copy");
 
 // Keyword arguments of a vectorcall.
 class KeywordArguments {
  public:
-  void add(const AttributeName& word, PyObject* value) {
-    names_[count_] = word.get();
+  void add(const AttributeName& keyword, PyObject* value) {
+    names_[count_] = keyword.get();
     values_[++count_] = value;
   }
   // Calls object.__dlpack__(**keywords); returns null with a Python error set on failure.
@@ -47,17 +48,17 @@ class KeywordArguments {
   std::array<PyObject*, 4> values_{};
 };
 
-py::object our_version() {
-  static constinit PyObject* pair = nullptr;  // under the GIL
+py::object version_tuple() {
+  static constinit PyObject* pair = nullptr;  // guarded by the GIL
   if (pair == nullptr)
     pair = Py_BuildValue("(ii)", static_cast<int>(version.major), static_cast<int>(version.minor));
   if (pair == nullptr) throw py::error_already_set();
   return py::reinterpret_borrow<py::object>(pair);
 }
 
-// The message of the BufferError or NotImplementedError that is set, which is cleared; other errors
-// are thrown.
-std::string refusal() {
+// Clears the BufferError or NotImplementedError that is set and returns its message; throws other
+// errors.
+std::string take_refusal() {
   py::error_already_set error;
   if (!error.matches(PyExc_BufferError) && !error.matches(PyExc_NotImplementedError)) throw error;
   return std::string(py::str(error.value()));
@@ -66,7 +67,8 @@ std::string refusal() {
 TensorDevice reported_device(PyObject* object) {
   const auto pair =
       py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(object, device_name.get()));
-  if (!pair) fail<BridgeError>("dlpack: a ", Py_TYPE(object)->tp_name, " refused: ", refusal());
+  if (!pair)
+    fail<BridgeError>("dlpack: a ", Py_TYPE(object)->tp_name, " refused: ", take_refusal());
   int type = 0, id = 0;
   const bool is_pair = PyTuple_Check(pair.ptr()) && PyTuple_GET_SIZE(pair.ptr()) == 2;
   if (is_pair) {
@@ -84,10 +86,10 @@ TensorDevice reported_device(PyObject* object) {
 
 py::object call_dlpack(PyObject* object, const py::object& stream, bool may_copy) {
   KeywordArguments keywords;
-  if (stream) keywords.add(stream_word, stream.ptr());
+  if (stream) keywords.add(stream_keyword, stream.ptr());
   KeywordArguments plain = keywords;
-  keywords.add(version_word, our_version().ptr());
-  if (!may_copy) keywords.add(copy_word, Py_False);
+  keywords.add(version_keyword, version_tuple().ptr());
+  if (!may_copy) keywords.add(copy_keyword, Py_False);
   py::object capsule = keywords.call(object);
   // Methods from before 1.0 do not have the arguments max_version and copy, and always share.
   if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
@@ -95,7 +97,7 @@ py::object call_dlpack(PyObject* object, const py::object& stream, bool may_copy
     capsule = plain.call(object);
   }
   if (capsule) return capsule;
-  const std::string reason = refusal();
+  const std::string reason = take_refusal();
   if (!may_copy) {
     throw SharingError("dlpack", {text("a ", Py_TYPE(object)->tp_name, " refused: ", reason),
                                   "allow a copy (copy=None, copyif=True)"});

@@ -14,8 +14,8 @@
 namespace spanwise::dlpack {
 namespace {
 
-bool is_named(const char* name, const char* wanted) noexcept {
-  return name != nullptr && std::strcmp(name, wanted) == 0;
+bool is_equal(const char* name, const char* expected) noexcept {
+  return name != nullptr && std::strcmp(name, expected) == 0;
 }
 
 // The destructor of capsules whose tensor was not taken. It runs wherever Python drops the capsule,
@@ -25,7 +25,7 @@ void delete_capsule(PyObject* capsule) noexcept {
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   const char* name = PyCapsule_GetName(capsule);
-  if (is_named(name, capsule_name) || is_named(name, versioned_capsule_name)) {
+  if (is_equal(name, capsule_name) || is_equal(name, versioned_capsule_name)) {
     auto* tensor = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
     if (tensor != nullptr) tensor->deleter(tensor);
   }
@@ -46,22 +46,22 @@ bool is_capsule(PyObject* object) noexcept {
   const char* name = PyCapsule_GetName(object);
   for (const char* expected :
        {capsule_name, versioned_capsule_name, used_capsule_name, used_versioned_capsule_name})
-    if (is_named(name, expected)) return true;
+    if (is_equal(name, expected)) return true;
   return false;
 }
 
 ForeignView view_of_capsule(PyObject* capsule) {
   const char* name = PyCapsule_GetName(capsule);
-  if (is_named(name, used_capsule_name) || is_named(name, used_versioned_capsule_name))
+  if (is_equal(name, used_capsule_name) || is_equal(name, used_versioned_capsule_name))
     fail<ArgumentError>("dlpack: this capsule was used before, and can be used once only; call ",
                         "__dlpack__() again for another");
-  if (is_named(name, versioned_capsule_name)) {
+  if (is_equal(name, versioned_capsule_name)) {
     void* tensor = PyCapsule_GetPointer(capsule, name);
     PyCapsule_SetName(capsule, used_versioned_capsule_name);
     return view_of(static_cast<ManagedTensorVersioned*>(tensor),
                    &release_python<release_versioned>);
   }
-  if (is_named(name, capsule_name)) {
+  if (is_equal(name, capsule_name)) {
     void* tensor = PyCapsule_GetPointer(capsule, name);
     PyCapsule_SetName(capsule, used_capsule_name);
     return view_of(static_cast<ManagedTensor*>(tensor), &release_python<release_unversioned>);

@@ -74,8 +74,9 @@ DLManagedTensorVersioned* to_dlpack(const Array& array, bool copied) {
 
 DLManagedTensor* to_dlpack_unversioned(const Array& array) {
   if (array.readonly()) {
-    throw SharingError("dlpack", {"a tensor without version cannot say that memory is read-only",
-                                  "use to_dlpack(), or copy the array"});
+    throw SharingError("dlpack",
+                       {"a tensor without version cannot express that memory is read-only",
+                        "use to_dlpack(), or copy the array"});
   }
   return reinterpret_cast<DLManagedTensor*>(dlpack::exported_unversioned(array));
 }

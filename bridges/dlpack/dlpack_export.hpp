@@ -15,6 +15,6 @@ namespace spanwise::dlpack {
 std::optional<Stream> consumer_stream(std::optional<std::int64_t> stream, Device device);
 
 /// Makes the consumer's stream wait for all of Spanwise's queued work on the array.
-void make_wait(const Stream& consumer, const Array& array);
+void order_consumer(const Stream& consumer, const Array& array);
 
 }  // namespace spanwise::dlpack

@@ -160,7 +160,7 @@ ForeignView view_of(ManagedTensor* tensor, ReleaseFn release) {
 }  // namespace dlpack
 
 namespace {
-Array taken(ForeignView view, CopyMode mode) {
+Array take_array(ForeignView view, CopyMode mode) {
   // A copy that the producer made before this call is no reason to throw.
   view.copied = false;
   return take(view, mode, "dlpack");
@@ -168,13 +168,13 @@ Array taken(ForeignView view, CopyMode mode) {
 }  // namespace
 
 Array from_dlpack(DLManagedTensorVersioned* tensor, CopyMode mode) {
-  auto* ours = reinterpret_cast<dlpack::ManagedTensorVersioned*>(tensor);
-  return taken(dlpack::view_of(ours, &dlpack::release_versioned), mode);
+  auto* managed = reinterpret_cast<dlpack::ManagedTensorVersioned*>(tensor);
+  return take_array(dlpack::view_of(managed, &dlpack::release_versioned), mode);
 }
 
 Array from_dlpack(DLManagedTensor* tensor, CopyMode mode) {
-  auto* ours = reinterpret_cast<dlpack::ManagedTensor*>(tensor);
-  return taken(dlpack::view_of(ours, &dlpack::release_unversioned), mode);
+  auto* managed = reinterpret_cast<dlpack::ManagedTensor*>(tensor);
+  return take_array(dlpack::view_of(managed, &dlpack::release_unversioned), mode);
 }
 
 }  // namespace spanwise

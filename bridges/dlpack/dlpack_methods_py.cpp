@@ -25,14 +25,14 @@ using python::array_in;
 
 namespace {
 
-struct Request {
+struct ExportRequest {
   std::optional<std::int64_t> stream{};  ///< the consumer's; nothing for None
   bool versioned = false;
   std::optional<TensorDevice> device{};
   CopyMode copy = CopyMode::if_needed;
 };
 
-std::pair<long, long> pair_in(PyObject* object, const char* word) {
+std::pair<long, long> integer_pair_from(PyObject* object, const char* argument) {
   long first = 0, second = 0;
   const bool is_pair = PyTuple_Check(object) && PyTuple_GET_SIZE(object) == 2;
   if (is_pair) {
@@ -41,37 +41,38 @@ std::pair<long, long> pair_in(PyObject* object, const char* word) {
   }
   if (!is_pair || PyErr_Occurred() != nullptr) {
     PyErr_Clear();
-    throw py::type_error(text("__dlpack__: ", word, " is a ", Py_TYPE(object)->tp_name,
+    throw py::type_error(text("__dlpack__: ", argument, " is a ", Py_TYPE(object)->tp_name,
                               "; expected None or a tuple of two integers"));
   }
   return {first, second};
 }
 
-Request read(PyObject* stream, PyObject* max_version, PyObject* device, PyObject* copy) {
-  Request request;
-  request.copy = python::mode_in(copy);
+ExportRequest parse_request(PyObject* stream, PyObject* max_version, PyObject* device,
+                            PyObject* copy) {
+  ExportRequest request;
+  request.copy = python::copy_mode_from(copy);
   if (python::given(stream)) {
     request.stream = PyLong_AsLongLong(stream);
     if (PyErr_Occurred() != nullptr) throw py::error_already_set();
   }
   if (python::given(max_version))
-    request.versioned = pair_in(max_version, "max_version").first >= 1;
+    request.versioned = integer_pair_from(max_version, "max_version").first >= 1;
   if (python::given(device)) {
-    const auto [type, id] = pair_in(device, "dl_device");
+    const auto [type, id] = integer_pair_from(device, "dl_device");
     request.device = TensorDevice{static_cast<DeviceType>(type), static_cast<std::int32_t>(id)};
   }
   return request;
 }
 
 // Copies to the host, the only other device that every producer must support.
-Array to_host(const Array& array, const Request& request) {
-  const TensorDevice wanted = *request.device;
-  const bool can = wanted.type == DeviceType::cpu && !array.device().is_cpu();
-  if (!can || request.copy == CopyMode::never) {
-    throw SharingError("__dlpack__",
-                       {text("the array is on ", array.device(), ", and device (",
-                             static_cast<int>(wanted.type), ", ", wanted.id, ") was requested"),
-                        "move it first: x.to(...)"});
+Array to_host(const Array& array, const ExportRequest& request) {
+  const TensorDevice requested = *request.device;
+  const bool is_possible = requested.type == DeviceType::cpu && !array.device().is_cpu();
+  if (!is_possible || request.copy == CopyMode::never) {
+    throw SharingError("__dlpack__", {text("the array is on ", array.device(), ", and device (",
+                                           static_cast<int>(requested.type), ", ", requested.id,
+                                           ") was requested"),
+                                      "move it first: x.to(...)"});
   }
   if (request.stream)
     fail<ArgumentError>("__dlpack__: stream ", request.stream.value_or(0),
@@ -80,10 +81,10 @@ Array to_host(const Array& array, const Request& request) {
   return to_device(array, cpu);
 }
 
-bool is_elsewhere(const Array& array, const Request& request) {
+bool is_elsewhere(const Array& array, const ExportRequest& request) {
   if (!request.device) return false;
-  const TensorDevice own = device_of(array), wanted = *request.device;
-  return wanted.type != own.type || (own.type != DeviceType::cpu && wanted.id != own.id);
+  const TensorDevice own = device_of(array), requested = *request.device;
+  return requested.type != own.type || (own.type != DeviceType::cpu && requested.id != own.id);
 }
 
 // Whether a function of torch is the caller: its releases up to 2.11 abort the process for negative
@@ -103,12 +104,12 @@ void refuse_negative_strides(const Array& array) {
     if (layout.strides[axis] >= 0 || layout.shape[axis] <= 1 || array.size() == 0) continue;
     if (!is_called_by_torch()) return;
     throw SharingError("__dlpack__", {text("its strides ", layout.strides, " are negative on axis ",
-                                           axis, ", which torch cannot hold"),
+                                           axis, ", which torch cannot represent"),
                                       "pass x.copy(), or spanwise.to_torch(x, copyif=True)"});
   }
 }
 
-PyObject* export_array(const Array& source, const Request& request) {
+PyObject* export_array(const Array& source, const ExportRequest& request) {
   if (is_elsewhere(source, request))
     return capsule_of(to_host(source, request), request.versioned, flag_is_copied);
   const std::optional<Stream> consumer = consumer_stream(request.stream, source.device());
@@ -120,22 +121,22 @@ PyObject* export_array(const Array& source, const Request& request) {
       if (consumer) guard.emplace(*consumer);  // the copy is queued on the consumer's stream
       copied = copy(source);
     }
-    if (consumer) make_wait(*consumer, copied);
+    if (consumer) order_consumer(*consumer, copied);
     return capsule_of(copied, request.versioned, flag_is_copied);
   }
   if (source.readonly() && !request.versioned) {
     throw SharingError("__dlpack__",
-                       {"the array is read-only, which DLPack can say from version 1.0 on only",
+                       {"the array is read-only, which DLPack can express from version 1.0 on only",
                         "ask for max_version=(1, 0), or for copy=True"});
   }
   refuse_negative_strides(source);
-  if (consumer) make_wait(*consumer, source);
+  if (consumer) order_consumer(*consumer, source);
   return capsule_of(source, request.versioned);
 }
 
 PyObject* dlpack(PyObject* self, PyObject* stream, PyObject* max_version, PyObject* device,
                  PyObject* copy) {
-  return export_array(array_in(self), read(stream, max_version, device, copy));
+  return export_array(array_in(self), parse_request(stream, max_version, device, copy));
 }
 
 PyObject* dlpack_device(PyObject* self) {

@@ -22,7 +22,7 @@ std::optional<Stream> consumer_stream(std::optional<std::int64_t> stream, Device
   return Stream::foreign(device, static_cast<std::uintptr_t>(handle));
 }
 
-void make_wait(const Stream& consumer, const Array& array) {
+void order_consumer(const Stream& consumer, const Array& array) {
   if (!array.storage()) return;
   // The consumer may write, so it also waits for readers. The use of the legacy default stream can
   // be recorded, because it lives as long as the process; other streams may be destroyed at any

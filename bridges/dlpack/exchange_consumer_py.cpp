@@ -26,14 +26,14 @@ namespace {
 constinit const python::AttributeName api_name("__dlpack_c_exchange_api__");
 
 // The first table of the chain with Spanwise's major version; null if there is none.
-const ExchangeApi* of_our_version(void* table) noexcept {
+const ExchangeApi* find_compatible_table(void* table) noexcept {
   auto* header = static_cast<ExchangeHeader*>(table);
   while (header != nullptr && header->version.major != version.major) header = header->previous;
   return reinterpret_cast<const ExchangeApi*>(header);
 }
 
-// The message of the Python error that is set, which is cleared. PyTorch's messages end with a
-// newline.
+// Clears the Python error that is set and returns its message, without the newline at the end of
+// PyTorch's messages.
 std::string take_error() {
   py::error_already_set error;
   return py::str(py::str(error.value()).attr("rstrip")());
@@ -54,7 +54,7 @@ const ExchangeApi* exchange_api_of(PyTypeObject* type) noexcept {
   if (capsule == nullptr || !PyCapsule_CheckExact(capsule)) return nullptr;
   void* table = PyCapsule_GetPointer(capsule, exchange_capsule_name);
   if (table == nullptr) PyErr_Clear();
-  return of_our_version(table);
+  return find_compatible_table(table);
 }
 
 ForeignView view_through(const ExchangeApi& api, PyObject* object) {
@@ -94,23 +94,23 @@ bool describe_stream(const dlpack::ExchangeApi& api, BorrowedTensor& memory) noe
   return failed == 0;
 }
 
-void order_library(std::uintptr_t stream, const Array& array) {
-  dlpack::make_wait(Stream::foreign(array.device(), stream), array);
+void order_library_stream(std::uintptr_t stream, const Array& array) {
+  dlpack::order_consumer(Stream::foreign(array.device(), stream), array);
 }
 
 pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Array& array,
-                                       StreamStays stream_stays) {
+                                       IsPersistentStream is_persistent_stream) {
   if (const Device device = array.device(); !device.is_cpu()) {
     const std::uintptr_t stream = dlpack::stream_of(api, device);
     // Recorded as a use: after the library has released the memory, its last work on it may still
     // run, and the next use of the memory must wait for that work.
-    if (stream_stays(stream, device.ordinal()))
+    if (is_persistent_stream(stream, device.ordinal()))
       order_use(Stream::persistent(device, stream), array, true);
     else
-      order_library(stream, array);
+      order_library_stream(stream, array);
   }
   void* object = nullptr;
-  // It takes ownership of the tensor, also if it fails.
+  // managed_to_object() takes ownership of the tensor, also if it fails.
   if (api.managed_to_object(dlpack::exported(array), &object) != 0)
     throw pybind11::error_already_set();
   return pybind11::reinterpret_steal<pybind11::object>(static_cast<PyObject*>(object));

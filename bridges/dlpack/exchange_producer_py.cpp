@@ -21,9 +21,9 @@ int allocate(Tensor* prototype, ManagedTensorVersioned** out, void* error_contex
              SetErrorFn set_error) noexcept {
   try {
     // Only dtype, shape and device are valid; the other fields may have any value.
-    Tensor wanted = *prototype;
-    wanted.strides = nullptr;
-    const ForeignMemory memory = memory_of(wanted, false);
+    Tensor requested = *prototype;
+    requested.strides = nullptr;
+    const ForeignMemory memory = memory_of(requested, false);
     *out = exported(empty(memory.shape, memory.dtype, memory.device));
     return 0;
   } catch (const OutOfMemoryError& error) {

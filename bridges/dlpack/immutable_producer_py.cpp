@@ -24,7 +24,7 @@ struct ImmutableProducer {
   py::object capsule(const py::object& stream) const {
     const auto number = stream.cast<std::optional<std::int64_t>>();
     if (const auto consumer = dlpack::consumer_stream(number, array.device()))
-      dlpack::make_wait(*consumer, array);
+      dlpack::order_consumer(*consumer, array);
     return python::owned(dlpack::capsule_of(array, /*versioned=*/false));
   }
 };

@@ -74,7 +74,8 @@ ForeignView base_of(PyObject* garray, bool may_copy) {
   return find_bridge("numpy")->view(values.ptr(), may_copy);
 }
 
-Array flat(const Array& array) { return *array.try_reshape({array.size(), 1}); }
+// The shape of Gnumpy's bases: one column.
+Array as_column(const Array& array) { return *array.try_reshape({array.size(), 1}); }
 
 class GnumpyBridge final : public LibraryBridge {
  public:
@@ -92,10 +93,10 @@ class GnumpyBridge final : public LibraryBridge {
       if (!is_simulated(garray)) cudamat_of_gnumpy.set_device(view);
     } else {
       view = base_of(garray, may_copy);
-      const std::int64_t behind = Layout::row_major(view.memory.shape).size();
-      if (behind != size)
-        fail<BridgeError>("gnumpy: a garray of shape ", shape, " over ", behind,
-                          " elements; expected as many");
+      const std::int64_t base_size = Layout::row_major(view.memory.shape).size();
+      if (base_size != size)
+        fail<BridgeError>("gnumpy: a garray of shape ", shape, " over a base of ", base_size,
+                          " elements; expected ", size);
     }
     view.memory.shape = shape;
     view.memory.byte_strides = Strides{};
@@ -138,7 +139,7 @@ class GnumpyBridge final : public LibraryBridge {
       const GilAcquire locked;
       return simulates(gnumpy_module().ptr());
     }();
-    return on_host ? copy(to_device(array, cpu)) : cudamat_of_gnumpy.copied(array);
+    return on_host ? copy_on_host(array) : cudamat_of_gnumpy.copied(array);
   }
 
  private:
@@ -155,8 +156,9 @@ class GnumpyBridge final : public LibraryBridge {
 
   static py::object base_around(const py::module_& gnumpy, const Array& array) {
     if (!simulates(gnumpy.ptr()))
-      return py::reinterpret_steal<py::object>(find_bridge("cudamat")->wrap(flat(array)));
-    const auto values = py::reinterpret_steal<py::object>(find_bridge("numpy")->wrap(flat(array)));
+      return py::reinterpret_steal<py::object>(find_bridge("cudamat")->wrap(as_column(array)));
+    const auto values =
+        py::reinterpret_steal<py::object>(find_bridge("numpy")->wrap(as_column(array)));
     return gnumpy.attr("_cudamat").attr("CUDAMatrix")(values, py::arg("ref") = false);
   }
 };

@@ -6,8 +6,8 @@
 
 namespace spanwise::python {
 
-/// Removes matrices whose memory is freed from the cache that `gnumpy` takes memory for new arrays
-/// from.
+/// Removes matrices whose memory is freed from the cache from which `gnumpy` takes the memory of
+/// new arrays.
 ///
 /// A garray that is destroyed puts its matrix into the cache. If both are destroyed in one garbage
 /// collection, as parts of a cycle, Python (since 3.4) finalizes all objects of the cycle first:

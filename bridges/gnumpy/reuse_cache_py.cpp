@@ -14,10 +14,10 @@ namespace py = pybind11;
 
 namespace {
 
-bool is_dead(py::handle matrix) { return !py::cast<bool>(matrix.attr("mat").attr("on_device")); }
+bool is_freed(py::handle matrix) { return !py::cast<bool>(matrix.attr("mat").attr("on_device")); }
 
 // Gnumpy counts the bytes of its cached matrices, to decide when to free them.
-void forget_bytes(const py::module_& gnumpy, py::handle elements) {
+void subtract_bytes(const py::module_& gnumpy, py::handle elements) {
   constexpr const char* counter = "__memoryInUse";
   const auto bytes = static_cast<std::int64_t>(sizeof(float)) * py::cast<std::int64_t>(elements);
   if (py::hasattr(gnumpy, counter))
@@ -25,15 +25,15 @@ void forget_bytes(const py::module_& gnumpy, py::handle elements) {
 }
 
 // Changes the lists in place, because Gnumpy may be using one. Matrices that were in a list before
-// the collection are valid, so a list that Gnumpy is about to take one from does not become empty.
-void drop_dead(const py::module_& gnumpy) {
+// the collection are valid, so a list from which Gnumpy is about to take one does not become empty.
+void remove_freed(const py::module_& gnumpy) {
   const py::object cache = py::getattr(gnumpy, "_cmsForReuse", py::none());
   if (!py::isinstance<py::dict>(cache)) return;  // the interpreter clears its modules at exit
-  for (const auto& [size, kept] : entries_of(cache.ptr())) {
-    const auto matrices = py::reinterpret_borrow<py::list>(kept);
+  for (const auto& [size, cached] : entries_of(cache.ptr())) {
+    const auto matrices = py::reinterpret_borrow<py::list>(cached);
     for (std::size_t i = matrices.size(); i-- > 0;) {
-      if (!is_dead(matrices[i])) continue;
-      forget_bytes(gnumpy, size);
+      if (!is_freed(matrices[i])) continue;
+      subtract_bytes(gnumpy, size);
       matrices.attr("pop")(i);
     }
   }
@@ -42,15 +42,15 @@ void drop_dead(const py::module_& gnumpy) {
 }  // namespace
 
 void watch_reuse_cache(const py::module_& gnumpy) {
-  static PyObject* watched = nullptr;
+  static PyObject* watched = nullptr;  // the module; guarded by the GIL
   if (watched == gnumpy.ptr()) [[likely]]
     return;
   watched = py::object(gnumpy).release().ptr();
-  drop_dead(gnumpy);
+  remove_freed(gnumpy);
   py::module_::import("gc")
       .attr("callbacks")
       .attr("append")(py::cpp_function([gnumpy](const std::string& phase, const py::dict& info) {
-        if (phase == "stop" && py::cast<bool>(info["collected"])) drop_dead(gnumpy);
+        if (phase == "stop" && py::cast<bool>(info["collected"])) remove_freed(gnumpy);
       }));
 }
 

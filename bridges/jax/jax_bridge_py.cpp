@@ -21,8 +21,8 @@ namespace {
 
 constinit const ForeignClass array_class("jax", "Array"), tracer_class("jax.core", "Tracer");
 
-// The alignments that XLA's CPU client needs to share memory (that of its own allocations), and
-// that its GPU kernels need: XLA accepts less on a GPU, but fails when it computes
+// Alignments in bytes: that of XLA's own allocations, which its CPU client needs to share memory,
+// and that which its GPU kernels need: XLA accepts less on a GPU, but fails when it computes
 // (xla/service/gpu/gpu_constants.h: kEntryParameterAlignBytes).
 constexpr std::uintptr_t cpu_alignment = 64, gpu_alignment = 16;
 
@@ -61,7 +61,7 @@ void explain_jax_refusal(py::handle array) {
   const std::string name = py::str(dtype);
   if (is_key)
     fail<DTypeError>("jax: random keys (", name,
-                     ") are no numbers; expected an array of some, pass jax.random.key_data(x)");
+                     ") are no numbers; expected an array of numbers, pass jax.random.key_data(x)");
   const std::size_t devices = py::len(array.attr("devices")());
   if (devices != 1)
     fail<ArgumentError>("jax: an array on ", devices,
@@ -82,8 +82,7 @@ class JaxBridge final : public LibraryBridge {
       fail<ArgumentError>("jax: a traced array has no memory yet; expected a concrete one, call ",
                           "spanwise outside of jit, grad and vmap, or through jax.pure_callback");
     ForeignView view = view_memory(object, may_copy);
-    view.memory.readonly = true;  // JAX arrays are immutable, which unversioned DLPack cannot
-                                  // express
+    view.memory.readonly = true;  // arrays are immutable, which unversioned DLPack cannot express
     return view;
   }
 
@@ -98,7 +97,7 @@ class JaxBridge final : public LibraryBridge {
     if (array.size() == 0) return std::nullopt;
     if (!is_permuted_row_major(array.layout())) {
       return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
-                               " are no C order of permuted axes, the only ones that JAX can hold"),
+                               " are no C order of permuted axes, the only layouts that JAX has"),
                           "allow a copy (copyif=True)"};
     }
     if (array.device().is_cpu())

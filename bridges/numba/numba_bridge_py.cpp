@@ -23,8 +23,8 @@ constinit const ForeignClass device_array_class("numba.cuda.cudadrv.devicearray"
 // waits here, so that Numba need not synchronize the host.
 void order_default_stream(PyObject* object, const Array& array) {
   if (array.size() == 0) return;
-  const std::uintptr_t named = current_stream_of_library(object, array.device().ordinal());
-  order_use(Stream::foreign(array.device(), interface_stream(named)), array, true);
+  const std::uintptr_t stream = current_stream_of_library(object, array.device().ordinal());
+  order_use(Stream::foreign(array.device(), interface_stream(stream)), array, true);
 }
 
 class NumbaBridge final : public LibraryBridge {
@@ -44,7 +44,7 @@ class NumbaBridge final : public LibraryBridge {
     }
     for (int axis = 0; axis < array.rank(); ++axis) {
       if (array.strides()[axis] == 0 && array.shape()[axis] > 1)
-        return ShareBlocker{text("axis ", axis, " is broadcast (stride 0), which Numba takes for ",
+        return ShareBlocker{text("axis ", axis, " is broadcast (stride 0), which Numba treats as ",
                                  "contiguous memory"),
                             "allow a copy (copyif=True)"};
     }

@@ -17,7 +17,7 @@ namespace py = pybind11;
 
 namespace {
 
-PyObject* get_interface(PyObject* self) {
+PyObject* get_array_interface(PyObject* self) {
   const Array& array = array_in(self);
   if (!array.device().is_cpu()) {
     PyErr_SetString(PyExc_AttributeError,
@@ -41,9 +41,10 @@ PyObject* get_interface(PyObject* self) {
 }
 
 PyGetSetDef interface_attributes[] = {
-    attribute<&get_interface>("__array_interface__",
-                              "NumPy's array interface, version 3. Arrays on a GPU do not have it, "
-                              "nor those of dtypes that\nit has no type for."),
+    attribute<&get_array_interface>(
+        "__array_interface__",
+        "NumPy's array interface, version 3. Arrays on a GPU do not have it, "
+        "nor those of dtypes that\nit has no type for."),
     {}};
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace py = pybind11;
 
 namespace {
 
-constexpr std::string_view interface_word = "array_interface";
+constexpr std::string_view array_interface_name = "array_interface";
 constinit const AttributeName dict_name("__array_interface__"), struct_name("__array_struct__");
 
 // Throws if the interface describes memory outside of the buffer that it names.
@@ -33,7 +33,7 @@ void check_inside(const ForeignMemory& memory, const Py_buffer& buffer) {
   }
   highest += memory.dtype.itemsize();
   if (lowest < 0 || highest > buffer.len)
-    fail<BridgeError>(interface_word, ": shape and strides reach outside the buffer of ",
+    fail<BridgeError>(array_interface_name, ": shape and strides reach outside the buffer of ",
                       buffer.len, " bytes that \"data\" names");
 }
 
@@ -43,16 +43,16 @@ ForeignView view_of_buffer(InterfaceDict interface, PyObject* object) {
   const auto buffer = py::reinterpret_steal<py::object>(PyMemoryView_FromObject(exporter));
   if (!buffer) {
     PyErr_Clear();
-    fail<BridgeError>(interface_word, ": \"data\" of type ", Py_TYPE(exporter)->tp_name,
+    fail<BridgeError>(array_interface_name, ": \"data\" of type ", Py_TYPE(exporter)->tp_name,
                       " is neither (address, read-only) nor a buffer");
   }
   const Py_buffer& bytes = *PyMemoryView_GET_BUFFER(buffer.ptr());
   if (PyBuffer_IsContiguous(&bytes, 'C') != 1)
-    fail<BridgeError>(interface_word,
+    fail<BridgeError>(array_interface_name,
                       ": the buffer that \"data\" names has gaps; expected contiguous bytes");
   ForeignView view{.owner = python_owner(buffer.ptr()), .memory = std::move(interface.memory)};
   if (!view.memory.row_major && view.memory.byte_strides.size() != view.memory.shape.size())
-    fail<BridgeError>(interface_word, ": \"strides\" has ", view.memory.byte_strides.size(),
+    fail<BridgeError>(array_interface_name, ": \"strides\" has ", view.memory.byte_strides.size(),
                       " entries; expected ", view.memory.shape.size());
   view.memory.data = static_cast<std::byte*>(bytes.buf) + interface.offset;
   view.memory.readonly = bytes.readonly != 0;
@@ -60,7 +60,7 @@ ForeignView view_of_buffer(InterfaceDict interface, PyObject* object) {
   return view;
 }
 
-// What the capsule of `__array_struct__` points to (numpy/ndarraytypes.h, PyArrayInterface).
+// The struct in the capsule of `__array_struct__` (numpy/ndarraytypes.h, PyArrayInterface).
 struct ArrayStruct {
   int two;  // always 2, to identify the struct
   int nd;
@@ -78,14 +78,14 @@ ForeignView view_of_struct(const py::object& capsule, PyObject* object) {
   const auto* fields = static_cast<ArrayStruct*>(PyCapsule_GetPointer(capsule.ptr(), nullptr));
   PyErr_Clear();
   if (fields == nullptr || fields->two != 2)
-    fail<BridgeError>(interface_word, ": __array_struct__ holds no array struct");
+    fail<BridgeError>(array_interface_name, ": __array_struct__ holds no array struct");
   if (fields->nd < 0 || fields->nd > max_rank)
-    fail<BridgeError>(interface_word, ": ", fields->nd, " axes in __array_struct__; expected 0 to ",
-                      max_rank);
+    fail<BridgeError>(array_interface_name, ": ", fields->nd,
+                      " axes in __array_struct__; expected 0 to ", max_rank);
   const bool swapped = (fields->flags & flag_not_swapped) == 0;
   const char order = swapped == static_cast<bool>(PY_LITTLE_ENDIAN) ? '>' : '<';
   const ElementType element =
-      element_from_typestr(text(order, fields->kind, fields->itemsize), interface_word);
+      element_from_typestr(text(order, fields->kind, fields->itemsize), array_interface_name);
   const auto axes = static_cast<std::size_t>(fields->nd);
   return {.owner = python_owner(py::make_tuple(py::handle(object), capsule).ptr()),
           .memory = {.data = fields->data,
@@ -101,7 +101,7 @@ ForeignView view_of_struct(const py::object& capsule, PyObject* object) {
 
 class ArrayInterfaceBridge final : public Bridge {
  public:
-  std::string_view name() const override { return interface_word; }
+  std::string_view name() const override { return array_interface_name; }
   BridgePriority priority() const override { return BridgePriority::array_interface; }
   std::string_view protocols() const override { return "__array_interface__ 3"; }
 
@@ -113,8 +113,8 @@ class ArrayInterfaceBridge final : public Bridge {
     if (const py::object capsule = attribute_or_null(object, struct_name))
       return view_of_struct(capsule, object);
     const py::object dict = attribute_or_null(object, dict_name);
-    if (!dict) fail<BridgeError>(interface_word, ": the object has no __array_interface__");
-    InterfaceDict interface = parse_interface(dict, interface_word);
+    if (!dict) fail<BridgeError>(array_interface_name, ": the object has no __array_interface__");
+    InterfaceDict interface = parse_interface(dict, array_interface_name);
     if (!interface.has_address) return view_of_buffer(std::move(interface), object);
     // Some objects allocate the memory when they make the dict, which then keeps it alive.
     return {.owner = python_owner(py::make_tuple(py::handle(object), dict).ptr()),

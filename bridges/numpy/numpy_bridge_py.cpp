@@ -25,10 +25,6 @@ namespace {
 
 constinit const ForeignClass ndarray_class("numpy", "ndarray"), generic_class("numpy", "generic");
 
-PyTypeObject* ndarray_type() noexcept {
-  return reinterpret_cast<PyTypeObject*>(ndarray_class.get());
-}
-
 // The first type number of types that packages add to NumPy (NPY_USERDEF).
 constexpr int first_added_number = 256;
 
@@ -61,15 +57,15 @@ ElementType named_element(const py::dtype& descriptor, int number) {
       // The error below describes the array.
     }
   }
-  fail<DTypeError>("numpy: dtype ", name, " is none that Spanwise has; ",
+  fail<DTypeError>("numpy: dtype ", name, " has no equivalent in Spanwise; ",
                    remedy_for(descriptor.kind()));
 }
 
 // The element type of an ndarray's descriptor. Throws DTypeError with a remedy for types that are
 // not numbers.
 ElementType element_of(PyObject* descriptor) {
-  if (const auto known = numpy_element(descriptor)) [[likely]]
-    return *known;
+  if (const auto element = numpy_element(descriptor)) [[likely]]
+    return *element;
   const int number = py::detail::array_descriptor_proxy(descriptor)->type_num;
   return named_element(py::reinterpret_borrow<py::dtype>(descriptor), number);
 }
@@ -79,11 +75,10 @@ void refuse_mask(PyObject* array) {
   const py::object module = loaded_module("numpy.ma");
   if (!module || !py::isinstance(array, module.attr("MaskedArray"))) return;
   const py::object mask = py::handle(array).attr("mask");
-  const bool any = py::bool_(py::module_::import("numpy").attr("any")(mask));
-  if (any)
+  if (py::bool_(py::module_::import("numpy").attr("any")(mask)))
     fail<ArgumentError>(
-        "numpy: a masked array with masked elements; expected elements that "
-        "are all there, pass x.filled(value), or x.data to take them unmasked");
+        "numpy: a masked array with masked elements; expected no masked ones, pass "
+        "x.filled(value), or x.data for the values under the mask");
 }
 
 // Reads the fields of PyArrayObject, which NumPy keeps binary compatible from 1.7 to 2.x (every
@@ -105,8 +100,8 @@ ForeignView view_of_array(PyObject* array) {
   return {.owner = python_owner(array), .memory = memory_of(array)};
 }
 
-// Whether the strides are those that NumPy computes itself, which is faster than validating given
-// ones.
+// Whether the strides are those that NumPy computes itself, which takes less time than checking
+// strides that it is passed.
 bool is_packed(const std::int64_t* shape, const std::int64_t* strides, int rank) noexcept {
   std::int64_t step = 1;
   for (int axis = rank - 1; axis >= 0; --axis) {
@@ -121,13 +116,13 @@ PyObject* ndarray_over(const Array& array) {
   // NumPy's own function: pybind11's array creates two vectors first, and queries flags by name.
   // Not a static initializer: it imports NumPy, which releases the GIL, and another thread would
   // then wait for the initializer while holding the GIL.
-  static constinit const py::detail::npy_api* known_api = nullptr;
-  if (known_api == nullptr) known_api = &py::detail::npy_api::get();
-  const py::detail::npy_api& api = *known_api;
+  static constinit const py::detail::npy_api* cached_api = nullptr;
+  if (cached_api == nullptr) cached_api = &py::detail::npy_api::get();
+  const py::detail::npy_api& api = *cached_api;
   using Flags = py::detail::npy_api::constants;
   const int rank = array.rank();
   const std::int64_t* shape = array.shape().data();
-  const std::int64_t* given = array.strides().data();
+  const std::int64_t* element_strides = array.strides().data();
   const std::int64_t item = array.dtype().itemsize();  // a power of two, as NumPy's own are
   int flags = array.readonly() ? 0 : Flags::NPY_ARRAY_WRITEABLE_;
   // For a null address NumPy would allocate memory.
@@ -137,11 +132,12 @@ PyObject* ndarray_over(const Array& array) {
   std::array<Py_intptr_t, max_rank> byte_strides;
   Py_intptr_t* strides = nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(data);
-  if ((address & static_cast<std::uintptr_t>(item - 1)) == 0 && is_packed(shape, given, rank)) {
+  if ((address & static_cast<std::uintptr_t>(item - 1)) == 0 &&
+      is_packed(shape, element_strides, rank)) {
     flags |= Flags::NPY_ARRAY_ALIGNED_;  // NumPy does not check it if it computes the strides
   } else {
     strides = byte_strides.data();
-    for (int axis = 0; axis < rank; ++axis) strides[axis] = given[axis] * item;
+    for (int axis = 0; axis < rank; ++axis) strides[axis] = element_strides[axis] * item;
   }
   PyObject* descriptor = numpy_dtype(array.dtype()).release().ptr();
   PyObject* result = api.PyArray_NewFromDescr_(api.PyArray_Type_, descriptor, rank, shape, strides,
@@ -151,7 +147,7 @@ PyObject* ndarray_over(const Array& array) {
     Py_XDECREF(result);
     throw py::error_already_set();
   }
-  // PyArray_SetBaseObject() does no more for an ndarray without a base and an owner that is not an
+  // The same as PyArray_SetBaseObject(), for an ndarray without a base and an owner that is not an
   // ndarray.
   py::detail::array_proxy(result)->base = owner;
   return result;
@@ -166,7 +162,7 @@ class NumpyBridge final : public LibraryBridge {
   }
 
   bool try_describe(PyObject* object, BorrowedTensor& memory) const override {
-    if (Py_TYPE(object) != ndarray_type()) return false;
+    if (!ndarray_class.is_type_of(object)) return false;
     const auto* fields = py::detail::array_proxy(object);
     const auto element = numpy_element(fields->descr);
     if (!element || element->byte_swapped) return false;
@@ -181,12 +177,12 @@ class NumpyBridge final : public LibraryBridge {
 
   ForeignView view(PyObject* object, bool) const override {
     if (ndarray_class.has(object)) {
-      if (Py_TYPE(object) != ndarray_type()) refuse_mask(object);
+      if (!ndarray_class.is_type_of(object)) refuse_mask(object);
       return view_of_array(object);
     }
     // A scalar is a value: NumPy copies it to a new 0-d array, which only Spanwise refers to.
-    const py::object fresh = py::handle(object).attr("__array__")();
-    ForeignView source = view_of_array(fresh.ptr());
+    const py::object array = py::handle(object).attr("__array__")();
+    ForeignView source = view_of_array(array.ptr());
     ForeignView view;
     view.array = take(source, CopyMode::always, "numpy");
     view.created = true;
@@ -204,9 +200,7 @@ class NumpyBridge final : public LibraryBridge {
 
   PyObject* wrap(const Array& array) const override { return ndarray_over(array); }
 
-  Array exportable_copy(const Array& array) const override {
-    return array.device().is_cpu() ? copy(array) : to_device(array, cpu);
-  }
+  Array exportable_copy(const Array& array) const override { return copy_on_host(array); }
 };
 
 const NumpyBridge numpy_bridge;

@@ -59,7 +59,7 @@ class PycudaBridge final : public LibraryBridge {
   PycudaBridge() : LibraryBridge("pycuda", "GPUArray's attributes", gpu_array_class) {}
 
   bool try_describe(PyObject* array, BorrowedTensor& memory) const override {
-    if (Py_TYPE(array) != reinterpret_cast<PyTypeObject*>(gpu_array_class.get())) return false;
+    if (!gpu_array_class.is_type_of(array)) return false;
     if (!read_layout(array, pycuda_layout, memory)) return false;
     memory.data = reinterpret_cast<void*>(read_address(array, gpudata_attribute));
     return pycuda_library.try_describe(memory);
@@ -83,7 +83,7 @@ class PycudaBridge final : public LibraryBridge {
     check_dtype(array.dtype(), is_numpys_own(array.dtype()));
     if (uses_own_context()) {
       return ShareBlocker{
-          "PyCUDA works in a context of its own, where the memory of this array is not",
+          "PyCUDA's current context is not the primary one, in which the array's memory is",
           "import pycuda.autoprimaryctx instead of pycuda.autoinit, or allow a copy "
           "(copyif=True)"};
     }
@@ -121,8 +121,7 @@ class PycudaBridge final : public LibraryBridge {
       const GilAcquire locked;
       return uses_own_context();
     }();
-    if (!over_host) return pycuda_library.copied(array);
-    return copy(to_device(array, cpu));
+    return over_host ? copy_on_host(array) : pycuda_library.copied(array);
   }
 
  private:
@@ -130,7 +129,7 @@ class PycudaBridge final : public LibraryBridge {
     py::object dtype = attribute_or_null(array, dtype_name);
     if (!dtype)
       fail<BridgeError>("pycuda: a GPUArray without dtype; expected a fully constructed one");
-    const bool is_native = truth_of(dtype.ptr(), native_name);
+    const bool is_native = bool_attribute(dtype.ptr(), native_name);
     if (!is_native) dtype = dtype.attr("newbyteorder")("=");
     const Shape shape = integers_of(array, shape_name, "pycuda");
     const Shape strides = integers_of(array, strides_name, "pycuda");
@@ -152,7 +151,7 @@ class PycudaBridge final : public LibraryBridge {
     const py::object context = py::module_::import("pycuda.driver").attr("Context");
     if (context.attr("get_current")().is_none())
       fail<DeviceError>(
-          "pycuda: this thread has no context of PyCUDA's; expected the primary one, "
+          "pycuda: this thread has no context of PyCUDA; expected the primary one, "
           "import pycuda.autoprimaryctx first");
   }
 };

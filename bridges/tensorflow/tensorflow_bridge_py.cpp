@@ -22,8 +22,9 @@ namespace {
 constinit const ForeignClass tf_tensor_class("tensorflow", "Tensor");
 constinit const AttributeName dlpack_of_tensor("__dlpack__"), dtype_of_tensor("dtype");
 
-// The alignment of TensorFlow's allocators, which its kernels rely on: they abort the process for
-// an unaligned tensor from DLPack (tensorflow/core/framework/allocator.h: kAllocatorAlignment).
+// The alignment in bytes of TensorFlow's allocators, which its kernels rely on: they abort the
+// process for an unaligned tensor from DLPack (tensorflow/core/framework/allocator.h:
+// kAllocatorAlignment).
 constexpr std::uintptr_t tf_alignment = 64;
 
 // The DLPack export of a tensor of strings or handles aborts the process, so reject them first.
@@ -80,9 +81,7 @@ class TensorflowBridge final : public LibraryBridge {
         .ptr();
   }
 
-  Array exportable_copy(const Array& array) const override {
-    return array.device().is_cpu() ? copy(array) : to_device(array, cpu);
-  }
+  Array exportable_copy(const Array& array) const override { return copy_on_host(array); }
 };
 
 const TensorflowBridge tensorflow_bridge;

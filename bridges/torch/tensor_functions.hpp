@@ -22,9 +22,9 @@ namespace spanwise::python {
 /// compared once with those of PyTorch's own methods; if any differs, the functions are not used.
 class TensorFunctions {
  public:
-  /// The functions, looked up at the first call; torch must be imported and TensorImplOffsets found
-  /// before. Null if they cannot be used. Leaves no Python error. Needs the GIL.
-  static const TensorFunctions* found() noexcept;
+  /// The functions, looked up at the first call, before which torch must be imported. Null if they
+  /// cannot be used. Leaves no Python error. Needs the GIL.
+  static const TensorFunctions* get_if_usable() noexcept;
 
   /// Sets all members but `stream`; false for memory that is neither on the host nor on a GPU, and
   /// for dtypes that only torch has. `tensor` must be exactly of class torch.Tensor, strided, and
@@ -32,21 +32,22 @@ class TensorFunctions {
   bool try_describe(PyObject* tensor, BorrowedTensor& memory) const noexcept;
 
  private:
-  template <class Answer>
-  using Question = std::int32_t (*)(void* handle, Answer* answer);
+  template <class Result>
+  using Getter = std::int32_t (*)(void* handle, Result* result);
 
   bool load() noexcept;
-  void learn_dtype(void* library, DType dtype, std::string_view name) noexcept;
-  bool agrees_with_methods() const;
-  bool agrees_about(PyObject* tensor) const;
+  void add_dtype(void* library, DType dtype, std::string_view name) noexcept;
+  bool matches_methods() const;
+  bool matches_methods_of(PyObject* tensor) const;
 
-  Question<std::int64_t> dim_ = nullptr;
-  Question<std::int64_t*> sizes_ = nullptr, strides_ = nullptr;
-  Question<void*> data_ptr_ = nullptr;
-  Question<std::int32_t> dtype_ = nullptr, device_type_ = nullptr, device_index_ = nullptr;
+  Getter<std::int64_t> dim_ = nullptr;
+  Getter<std::int64_t*> sizes_ = nullptr, strides_ = nullptr;
+  Getter<void*> data_ptr_ = nullptr;
+  Getter<std::int32_t> dtype_ = nullptr, device_type_ = nullptr, device_index_ = nullptr;
   std::int32_t cpu_type_ = -1, cuda_type_ = -1;
-  std::array<DType, 64> dtypes_{};  // by torch's number; valid if `known_` has the bit
-  std::uint64_t known_ = 0;
+  std::array<DType, 64>
+      dtypes_{};  // by torch's number of the dtype; valid where `known_dtypes_` has the bit
+  std::uint64_t known_dtypes_ = 0;
 };
 
 }  // namespace spanwise::python

@@ -21,15 +21,15 @@ namespace py = pybind11;
 namespace {
 
 template <class Function>
-bool find(void* library, const char* name, Function& function) noexcept {
+bool try_find(void* library, const char* name, Function& function) noexcept {
   function = reinterpret_cast<Function>(dlsym(library, name));
   return function != nullptr;
 }
 
 // The result of a function without arguments.
-std::optional<std::int32_t> number(void* library, const std::string& name) noexcept {
+std::optional<std::int32_t> try_call(void* library, const std::string& name) noexcept {
   std::int32_t (*function)() = nullptr;
-  if (!find(library, name.c_str(), function)) return std::nullopt;
+  if (!try_find(library, name.c_str(), function)) return std::nullopt;
   return function();
 }
 
@@ -39,30 +39,30 @@ void* handle_of(PyObject* tensor) noexcept {
 
 }  // namespace
 
-void TensorFunctions::learn_dtype(void* library, DType dtype, std::string_view name) noexcept {
-  const auto value = number(library, "aoti_torch_dtype_" + std::string(name));
+void TensorFunctions::add_dtype(void* library, DType dtype, std::string_view name) noexcept {
+  const auto value = try_call(library, "aoti_torch_dtype_" + std::string(name));
   if (!value || *value < 0 || *value >= static_cast<std::int32_t>(dtypes_.size())) return;
   dtypes_[static_cast<std::size_t>(*value)] = dtype;
-  known_ |= std::uint64_t{1} << *value;
+  known_dtypes_ |= std::uint64_t{1} << *value;
 }
 
 bool TensorFunctions::load() noexcept {
   // Only the library that torch has loaded; never closed, as torch itself is never unloaded.
   void* library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
-  if (library == nullptr || !find(library, "aoti_torch_get_dim", dim_) ||
-      !find(library, "aoti_torch_get_sizes", sizes_) ||
-      !find(library, "aoti_torch_get_strides", strides_) ||
-      !find(library, "aoti_torch_get_data_ptr", data_ptr_) ||
-      !find(library, "aoti_torch_get_dtype", dtype_) ||
-      !find(library, "aoti_torch_get_device_type", device_type_) ||
-      !find(library, "aoti_torch_get_device_index", device_index_)) {
+  if (library == nullptr || !try_find(library, "aoti_torch_get_dim", dim_) ||
+      !try_find(library, "aoti_torch_get_sizes", sizes_) ||
+      !try_find(library, "aoti_torch_get_strides", strides_) ||
+      !try_find(library, "aoti_torch_get_data_ptr", data_ptr_) ||
+      !try_find(library, "aoti_torch_get_dtype", dtype_) ||
+      !try_find(library, "aoti_torch_get_device_type", device_type_) ||
+      !try_find(library, "aoti_torch_get_device_index", device_index_)) {
     return false;
   }
-  cpu_type_ = number(library, "aoti_torch_device_type_cpu").value_or(-1);
-  cuda_type_ = number(library, "aoti_torch_device_type_cuda").value_or(-1);
+  cpu_type_ = try_call(library, "aoti_torch_device_type_cpu").value_or(-1);
+  cuda_type_ = try_call(library, "aoti_torch_device_type_cuda").value_or(-1);
   for (const DType dtype : {bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
                             float16, bfloat16, float32, float64, complex64, complex128})
-    learn_dtype(library, dtype, dtype.name());
+    add_dtype(library, dtype, dtype.name());
   return cpu_type_ >= 0 && cuda_type_ >= 0;
 }
 
@@ -74,7 +74,7 @@ bool TensorFunctions::try_describe(PyObject* tensor, BorrowedTensor& memory) con
   const std::int32_t failed = device_type_(handle, &device) | dtype_(handle, &dtype) |
                               dim_(handle, &rank) | sizes_(handle, &shape) |
                               strides_(handle, &strides);
-  if (failed != 0 || dtype < 0 || dtype >= 64 || (known_ >> dtype & 1) == 0) return false;
+  if (failed != 0 || dtype < 0 || dtype >= 64 || (known_dtypes_ >> dtype & 1) == 0) return false;
   if (device == cuda_type_) {
     std::int32_t ordinal;
     if (device_index_(handle, &ordinal) != 0 || ordinal < 0) return false;
@@ -91,7 +91,7 @@ bool TensorFunctions::try_describe(PyObject* tensor, BorrowedTensor& memory) con
   return true;
 }
 
-bool TensorFunctions::agrees_about(PyObject* object) const {
+bool TensorFunctions::matches_methods_of(PyObject* object) const {
   const py::handle tensor(object);
   const py::module_ torch = py::module_::import("torch");
   // A mode that the program has set may have changed the type of the sample.
@@ -110,44 +110,44 @@ bool TensorFunctions::agrees_about(PyObject* object) const {
          tensor.attr("dtype").is(torch.attr(memory.dtype.name().c_str()));
 }
 
-bool TensorFunctions::agrees_with_methods() const {
+bool TensorFunctions::matches_methods() const {
   const py::module_ torch = py::module_::import("torch");
   const py::object empty = torch.attr("empty");
-  for (std::uint64_t left = known_; left != 0; left &= left - 1) {
+  for (std::uint64_t left = known_dtypes_; left != 0; left &= left - 1) {
     const DType dtype = dtypes_[static_cast<std::size_t>(std::countr_zero(left))];
     const auto plain = [&](const py::tuple& shape) -> py::object {
       return empty(shape, py::arg("dtype") = torch.attr(dtype.name().c_str()),
                    py::arg("device") = "cpu");
     };
     const py::object matrix = plain(py::make_tuple(3, 5));
-    const py::object turned = matrix.attr("t")();
-    const py::object deep = plain(py::make_tuple(2, 1, 3, 1, 2, 1, 2));
+    const py::object transposed = matrix.attr("t")();
+    const py::object seven_axes = plain(py::make_tuple(2, 1, 3, 1, 2, 1, 2));
     const py::object row = matrix[py::int_(1)];
-    const py::object single = plain(py::make_tuple());
-    for (const py::object& sample : {matrix, turned, deep, row, single})
-      if (!agrees_about(sample.ptr())) return false;
+    const py::object scalar = plain(py::make_tuple());
+    for (const py::object& sample : {matrix, transposed, seven_axes, row, scalar})
+      if (!matches_methods_of(sample.ptr())) return false;
   }
   return true;
 }
 
-const TensorFunctions* TensorFunctions::found() noexcept {
+const TensorFunctions* TensorFunctions::get_if_usable() noexcept {
   static TensorFunctions functions;
-  static bool looked = false, usable = false;
-  if (!looked) [[unlikely]] {
-    looked = true;  // set first, because creating the samples may call this function
+  static bool is_searched = false, is_usable = false;
+  if (!is_searched) [[unlikely]] {
+    is_searched = true;  // set first, because creating the samples may call this function
     try {
-      usable = TensorImplOffsets::found() != nullptr && functions.load() &&
-               functions.agrees_with_methods();
+      is_usable = TensorImplOffsets::get_if_usable() != nullptr && functions.load() &&
+                  functions.matches_methods();
     } catch (const std::exception&) {
       // This PyTorch lacks a method or dtype: the exchange API is used.
       PyErr_Clear();
     }
   }
-  return usable ? &functions : nullptr;
+  return is_usable ? &functions : nullptr;
 }
 
 SW_BIND(torch_functions) {
-  module.def("_asks_tensor_functions", [] { return TensorFunctions::found() != nullptr; });
+  module.def("_asks_tensor_functions", [] { return TensorFunctions::get_if_usable() != nullptr; });
 }
 
 }  // namespace spanwise::python

@@ -22,7 +22,7 @@ class TensorImplOffsets {
  public:
   /// The offsets, searched at the first call, before which torch must be imported; null if they are
   /// not found. Leaves no Python error. Needs the GIL.
-  static const TensorImplOffsets* found() noexcept;
+  static const TensorImplOffsets* get_if_usable() noexcept;
 
   /// The tensor's dispatch keys. For this and the following functions, `tensor` must be exactly of
   /// class torch.Tensor.

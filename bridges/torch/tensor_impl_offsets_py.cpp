@@ -21,29 +21,29 @@ class TensorImplOffsets::Search {
 
   std::optional<TensorImplOffsets> run() {
     // The program's modes must not affect the samples.
-    const py::object off = torch_.attr("inference_mode")(false);
-    off.attr("__enter__")();
+    const py::object no_inference_mode = torch_.attr("inference_mode")(false);
+    no_inference_mode.attr("__enter__")();
     try {
-      look_at_samples();
+      compare_samples();
     } catch (...) {
-      off.attr("__exit__")(py::none(), py::none(), py::none());
+      no_inference_mode.attr("__exit__")(py::none(), py::none(), py::none());
       throw;
     }
-    off.attr("__exit__")(py::none(), py::none(), py::none());
-    if (!agrees_ || keys_.count() != 1 || autograd_.count() != 1) return std::nullopt;
-    TensorImplOffsets found;
-    found.keys_ = first(keys_);
-    found.autograd_ = first(autograd_);
-    return found;
+    no_inference_mode.attr("__exit__")(py::none(), py::none(), py::none());
+    if (!is_impl_found_ || keys_.count() != 1 || autograd_.count() != 1) return std::nullopt;
+    TensorImplOffsets offsets;
+    offsets.keys_ = first(keys_);
+    offsets.autograd_ = first(autograd_);
+    return offsets;
   }
 
  private:
   // The object is 23 words long in the releases that have the exchange API (c10/core/TensorImpl.h,
   // which bounds the sizes of its members), and nothing beyond it is read.
   static constexpr std::size_t length = 23;
-  using Places = std::bitset<length>;
+  using OffsetSet = std::bitset<length>;
 
-  static std::size_t first(const Places& offsets) noexcept {
+  static std::size_t first(const OffsetSet& offsets) noexcept {
     std::size_t offset = 0;
     while (!offsets[offset]) ++offset;
     return offset;
@@ -54,25 +54,27 @@ class TensorImplOffsets::Search {
                                 py::arg("device") = "cpu");
   }
 
-  // Whether the word after the PyObject header is the address that PyTorch reports.
-  bool is_at_its_place(const py::object& tensor) {
+  // Whether the word after the PyObject header is the address that PyTorch reports, for this and
+  // all earlier samples.
+  bool is_impl_address(const py::object& tensor) {
     const auto address = tensor.attr("_cdata").cast<std::uintptr_t>();
-    agrees_ = agrees_ && reinterpret_cast<std::uintptr_t>(impl_of(tensor.ptr())) == address;
-    return agrees_;
+    is_impl_found_ =
+        is_impl_found_ && reinterpret_cast<std::uintptr_t>(impl_of(tensor.ptr())) == address;
+    return is_impl_found_;
   }
 
   void compare_keys(const py::object& tensor) {
     const auto keys =
         torch_.attr("_C").attr("_dispatch_keys")(tensor).attr("raw_repr")().cast<std::uint64_t>();
-    if (!is_at_its_place(tensor)) return;
+    if (!is_impl_address(tensor)) return;
     for (std::size_t offset = 0; offset < length; ++offset)
       if (word(tensor.ptr(), offset) != keys) keys_.reset(offset);
   }
 
   // The pointer to autograd's data is null until it is needed.
   void compare_autograd(const py::object& tensor) {
-    if (!is_at_its_place(tensor)) return;
-    Places was_null;
+    if (!is_impl_address(tensor)) return;
+    OffsetSet was_null;
     for (std::size_t offset = 0; offset < length; ++offset)
       was_null[offset] = word(tensor.ptr(), offset) == 0;
     tensor.attr("requires_grad_")();
@@ -80,7 +82,7 @@ class TensorImplOffsets::Search {
       if (!was_null[offset] || word(tensor.ptr(), offset) == 0) autograd_.reset(offset);
   }
 
-  void look_at_samples() {
+  void compare_samples() {
     keys_.set();
     autograd_.set();
     const py::object negated = torch_.attr("_neg_view");
@@ -100,15 +102,15 @@ class TensorImplOffsets::Search {
   }
 
   py::module_ torch_;
-  Places keys_, autograd_;
-  bool agrees_ = true;
+  OffsetSet keys_, autograd_;
+  bool is_impl_found_ = true;
 };
 
-const TensorImplOffsets* TensorImplOffsets::found() noexcept {
+const TensorImplOffsets* TensorImplOffsets::get_if_usable() noexcept {
   static std::optional<TensorImplOffsets> offsets;
-  static bool looked = false;
-  if (!looked) [[unlikely]] {
-    looked = true;  // set first, because creating the samples may call this function
+  static bool is_searched = false;
+  if (!is_searched) [[unlikely]] {
+    is_searched = true;  // set first, because creating the samples may call this function
     try {
       offsets = Search().run();
     } catch (const std::exception&) {
@@ -120,7 +122,7 @@ const TensorImplOffsets* TensorImplOffsets::found() noexcept {
 }
 
 SW_BIND(torch_words) {
-  module.def("_reads_tensor_words", [] { return TensorImplOffsets::found() != nullptr; });
+  module.def("_reads_tensor_words", [] { return TensorImplOffsets::get_if_usable() != nullptr; });
 }
 
 }  // namespace spanwise::python

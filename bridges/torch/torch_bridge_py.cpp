@@ -40,12 +40,12 @@ const dlpack::ExchangeApi* exchange_api() noexcept {
 // makes to the memory, so such tensors are taken only where autograd records nothing: in
 // torch.no_grad() and in the methods of an autograd.Function.
 py::object without_gradient(PyObject* tensor) {
-  if (!truth_of(tensor, requires_grad)) [[likely]]
+  if (!bool_attribute(tensor, requires_grad)) [[likely]]
     return py::reinterpret_borrow<py::object>(tensor);
   if (py::module_::import("torch").attr("is_grad_enabled")().cast<bool>())
     fail<ArgumentError>(
         "torch: a tensor that requires grad; expected one that autograd does not "
-        "watch, pass x.detach(), or convert it inside torch.no_grad()");
+        "track, pass x.detach(), or convert it inside torch.no_grad()");
   return py::handle(tensor).attr("detach")();
 }
 
@@ -56,13 +56,13 @@ py::object without_gradient(PyObject* tensor) {
   if (!layout.is(py::module_::import("torch").attr("strided")))
     fail<ArgumentError>("torch: a tensor of layout ", std::string(py::str(layout)),
                         "; expected torch.strided, pass x.to_dense()");
-  if (truth_of(tensor, is_quantized))
+  if (bool_attribute(tensor, is_quantized))
     fail<ArgumentError>("torch: a quantized tensor; expected ",
-                        "numbers, pass x.dequantize(), or x.int_repr() for what is stored");
-  if (truth_of(tensor, is_nested))
+                        "numbers, pass x.dequantize(), or x.int_repr() for the stored integers");
+  if (bool_attribute(tensor, is_nested))
     fail<ArgumentError>("torch: a nested tensor; expected one of ",
                         "one shape, pass torch.nested.to_padded_tensor(x, 0.0)");
-  if (truth_of(tensor, is_meta))
+  if (bool_attribute(tensor, is_meta))
     fail<ArgumentError>(
         "torch: a tensor of the meta device, which has no values; expected one "
         "with memory, make it on another device");
@@ -74,14 +74,14 @@ py::object without_gradient(PyObject* tensor) {
 
 // Lazy conjugation and negation are bits of the tensor that are not visible in its memory.
 bool has_lazy_bits(PyObject* tensor, DType dtype) {
-  return (dtype.is_complex() && answer_of(tensor, is_conj)) || answer_of(tensor, is_neg);
+  return (dtype.is_complex() && bool_method(tensor, is_conj)) || bool_method(tensor, is_neg);
 }
 
-// Whether `answer`, a new reference or null with an error set, is False.
-bool is_no(PyObject* answer) noexcept {
-  Py_XDECREF(answer);  // False is never freed
-  if (answer == nullptr) PyErr_Clear();
-  return answer == Py_False;
+// Whether `result`, a new reference or null with an error set, is False. Clears the error.
+bool is_false(PyObject* result) noexcept {
+  Py_XDECREF(result);  // False is never freed
+  if (result == nullptr) PyErr_Clear();
+  return result == Py_False;
 }
 
 // Uses the descriptor of the class, which is faster than an attribute lookup on the tensor.
@@ -90,16 +90,16 @@ bool needs_no_grad(PyObject* tensor) noexcept {
       py::reinterpret_borrow<py::object>(_PyType_Lookup(Py_TYPE(tensor), requires_grad.get()));
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(tensor));
   const descrgetfunc get = descriptor ? Py_TYPE(descriptor.ptr())->tp_descr_get : nullptr;
-  return get != nullptr && is_no(get(descriptor.ptr(), tensor, type));
+  return get != nullptr && is_false(get(descriptor.ptr(), tensor, type));
 }
 
 bool has_no_lazy_bit(PyObject* tensor) noexcept {
-  const auto denies = [&](const AttributeName& name) {
+  const auto returns_false = [&](const AttributeName& name) {
     const auto method =
         py::reinterpret_borrow<py::object>(_PyType_Lookup(Py_TYPE(tensor), name.get()));
-    return method && is_no(PyObject_Vectorcall(method.ptr(), &tensor, 1, nullptr));
+    return method && is_false(PyObject_Vectorcall(method.ptr(), &tensor, 1, nullptr));
   };
-  return denies(is_neg) && denies(is_conj);
+  return returns_false(is_neg) && returns_false(is_conj);
 }
 
 // The dispatch keys determine the lazy bits. A program uses a few sets of keys, so PyTorch's result
@@ -123,14 +123,14 @@ bool has_plain_keys(PyObject* tensor, std::uint64_t keys) noexcept {
 // Whether describe_through_exchange() and has_plain_keys() have succeeded before for a tensor with
 // the same keys.
 bool is_known_plain(PyObject* tensor) noexcept {
-  const TensorImplOffsets* offsets = TensorImplOffsets::found();
+  const TensorImplOffsets* offsets = TensorImplOffsets::get_if_usable();
   return offsets != nullptr && is_known_set(offsets->keys(tensor)) &&
          (offsets->is_unknown_to_autograd(tensor) || needs_no_grad(tensor));
 }
 
 // Whether memory and strides describe the tensor completely.
 bool is_plain(PyObject* tensor) noexcept {
-  const TensorImplOffsets* offsets = TensorImplOffsets::found();
+  const TensorImplOffsets* offsets = TensorImplOffsets::get_if_usable();
   if (offsets == nullptr) return needs_no_grad(tensor) && has_no_lazy_bit(tensor);
   return (offsets->is_unknown_to_autograd(tensor) || needs_no_grad(tensor)) &&
          has_plain_keys(tensor, offsets->keys(tensor));
@@ -154,7 +154,7 @@ bool is_torchs_current_stream(std::uintptr_t stream, int ordinal) noexcept {
 bool is_torchs_stream(std::uintptr_t stream, int ordinal) noexcept {
   constexpr std::uintptr_t per_thread = 2;  // the default streams always exist
   if (stream <= per_thread) return true;
-  static auto& cached = *new std::vector<std::uintptr_t>;  // under the GIL
+  static auto& cached = *new std::vector<std::uintptr_t>;  // guarded by the GIL
   if (std::find(cached.begin(), cached.end(), stream) != cached.end()) return true;
   if (!is_torchs_current_stream(stream, ordinal)) return false;
   try {
@@ -164,8 +164,8 @@ bool is_torchs_stream(std::uintptr_t stream, int ordinal) noexcept {
   return true;
 }
 
-// Torch has a module attribute for each dtype. Dtypes that were found once, and torch itself, stay
-// available.
+// Torch has a module attribute for each dtype. Dtypes that were found once, and torch
+// itself, stay available.
 bool torch_has(DType dtype) {
   static auto& cached = *new std::vector<DType>;
   if (std::find(cached.begin(), cached.end(), dtype) != cached.end()) return true;
@@ -184,7 +184,7 @@ class TorchBridge final : public LibraryBridge {
     // A subclass may add meaning to the memory.
     const dlpack::ExchangeApi* api = exchange_api();
     if (Py_TYPE(tensor) != tensor_type() || api == nullptr) return false;
-    const TensorFunctions* functions = TensorFunctions::found();
+    const TensorFunctions* functions = TensorFunctions::get_if_usable();
     const bool is_found =
         functions != nullptr && is_known_plain(tensor) && functions->try_describe(tensor, memory)
             ? describe_stream(*api, memory)
@@ -215,7 +215,7 @@ class TorchBridge final : public LibraryBridge {
     for (int axis = 0; axis < layout.rank(); ++axis) {
       if (layout.strides[axis] >= 0 || layout.shape[axis] <= 1 || array.size() == 0) continue;
       return ShareBlocker{text("its strides ", layout.strides, " are negative on axis ", axis,
-                               ", which torch cannot hold"),
+                               ", which torch cannot represent"),
                           "allow a copy (copyif=True), or pass it unflipped and flip it in torch"};
     }
     return readonly_share_blocker(array, "torch");
@@ -268,8 +268,7 @@ const TorchBridge torch_bridge;
 
 SW_BIND(torch_bridge) {
   module.def("_is_known_plain_tensor", [](py::handle x) {
-    return reinterpret_cast<PyObject*>(Py_TYPE(x.ptr())) == tensor_class.get() &&
-           is_known_plain(x.ptr());
+    return tensor_class.is_type_of(x.ptr()) && is_known_plain(x.ptr());
   });
 }
 

@@ -60,7 +60,7 @@ Array new_call_result(const CallOptions& options, std::span<const Operand> opera
                  [](const Operand& operand) { return operand.array; });
   const ArrayOrder order = resolved_order(options.order, std::span(arrays.data(), operands.size()));
   if (order == ArrayOrder::k) return new_result(operands, shape, dtype, device);
-  return empty_in(layout_in(order, shape), dtype, device);
+  return empty_in(packed_layout(order, shape), dtype, device);
 }
 
 void check_cast(const OpTraits& op, const char* subject, DType from, DType to, Casting casting) {

@@ -66,9 +66,9 @@ void read_option(const PyUfunc* self, PyObject* name, PyObject* value, CallOptio
   } else if (is("dtype")) {
     if (value != Py_None) options.dtype = dtype_from(value);
   } else if (is("casting")) {
-    options.casting = casting_in(value);
+    options.casting = casting_from(value);
   } else if (is("order")) {
-    options.order = order_in(value, ArrayOrder::k);
+    options.order = order_or(value, ArrayOrder::k);
   } else if (is("subok")) {
     return;  // there are no subclasses
   } else {

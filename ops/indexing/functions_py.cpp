@@ -155,7 +155,7 @@ PyObject* put_along_axis(PyObject* arr, PyObject* indices, PyObject* values, PyO
 
 PyObject* search_sorted(PyObject* a, PyObject* v, PyObject* right) {
   const Array sorted = import_array(a), values = import_array(v);
-  const auto side = truth_in(right, false) ? ops::Side::right : ops::Side::left;
+  const auto side = truth_or(right, false) ? ops::Side::right : ops::Side::left;
   return wrap(without_gil(is_long(sorted) || is_long(values),
                           [&] { return ops::search_sorted(sorted, values, side); }));
 }

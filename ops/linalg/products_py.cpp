@@ -50,7 +50,7 @@ PyObject* call_with_axes(ProductKind product, PyObject* const* values, Py_ssize_
 
 ResultLayout layout_of_result(PyObject* order, const Factors& factors) {
   const Array* const operands[] = {&factors.left(), &factors.right()};
-  switch (resolved_order(order_in(order, ArrayOrder::k), operands)) {
+  switch (resolved_order(order_or(order, ArrayOrder::k), operands)) {
     case ArrayOrder::c:
       return ResultLayout::rows;
     case ArrayOrder::f:
@@ -75,11 +75,11 @@ PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
         given(out) || given(casting) || given(order) || given(dtype) || given(axes);
     if (PyObject* node = apply_matmul("matmul", x1, x2, has_options)) return node;
   }
-  if (given(axes) || given(axis) || truth_in(keepdims, false))
+  if (given(axes) || given(axis) || truth_or(keepdims, false))
     return call_with_axes(product, values, count, kwnames);
   const Factors factors(x1, x2);
   ProductOptions options;
-  if (given(casting)) options.casting = casting_in(casting);
+  if (given(casting)) options.casting = casting_from(casting);
   if (given(dtype)) options.dtype = dtype_from(dtype);
   if (given(order)) options.layout = layout_of_result(order, factors);
   if (!given(out)) return wrap(product_unlocked(product, factors, options));

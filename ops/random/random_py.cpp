@@ -97,7 +97,7 @@ PyObject* random_draw(PyObject* counter, PyObject* kind, PyObject* out, PyObject
 PyObject* random_new(PyObject* counter, PyObject* kind, PyObject* size, PyObject* dtype,
                      PyObject* device, PyObject* shift, PyObject* scale, PyObject* caller) {
   const DrawSpec spec = floating_spec(kind, shift, scale);
-  const DType element = dtype_in(dtype, float64);
+  const DType element = dtype_or(dtype, float64);
   if (element != float64 && element != float32 && element != float16 && element != bfloat16)
     fail<DTypeError>(std::string(py::str(caller)), ": Unsupported dtype ", element,
                      "; expected float16, bfloat16, float32 or float64");

@@ -88,7 +88,7 @@ Array reduced(Operation op, const ReduceCall& call, const Array& array,
   options.axes = reduce_axes_in(array.rank(), call.axis, [&](std::int64_t axis) {
     return array.layout().normalise_axis(axis);
   });
-  options.keepdims = truth_in(call.keepdims, false);
+  options.keepdims = truth_or(call.keepdims, false);
   if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
   if (out) options.out = &*out;
   if (given(call.initial))
@@ -117,7 +117,7 @@ PyObject* reduce_variable(Operation op, const ReduceCall& call) {
   Options options;
   options.axes = reduce_axes_in(rank, call.axis,
                                 [&](std::int64_t axis) { return variable_axis(variable, axis); });
-  options.keepdims = truth_in(call.keepdims, false);
+  options.keepdims = truth_or(call.keepdims, false);
   if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
   options.correction = reduce_correction_in(call);
   const OpProperties properties = ops::reduce::properties_for(op, rank, options);

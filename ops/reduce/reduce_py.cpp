@@ -68,7 +68,7 @@ PyObject* argmin_like(PyObject* a, PyObject* axis, PyObject* out, PyObject* keep
 }
 
 PyObject* count_nonzero_call(PyObject* a, PyObject* axis, PyObject* keepdims) {
-  if (!given(axis) && !truth_in(keepdims, false) && is_array(a))
+  if (!given(axis) && !truth_or(keepdims, false) && is_array(a))
     if (const auto total = ops::reduce::count_at_once(array_in(a))) {
       const Array result = empty(Shape{}, int64, array_in(a).device());
       *static_cast<std::int64_t*>(result.data()) = *total;

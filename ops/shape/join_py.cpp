@@ -142,14 +142,14 @@ PyObject* concatenate_variables(std::vector<Variable> variables, PyObject* axis,
           apply_op("reshape", {{"shape", std::vector<std::int64_t>{-1}}}, std::span(&variable, 1));
     axis = nullptr;
   }
-  return join_variables(variables, variable_axis(variables[0], integer_in(axis, 0)), out, dtype,
+  return join_variables(variables, variable_axis(variables[0], integer_or(axis, 0)), out, dtype,
                         "concatenate");
 }
 
 PyObject* stack_variables(std::vector<Variable> variables, PyObject* axis, PyObject* out,
                           PyObject* dtype) {
   const TensorType first = variables[0].type();
-  const int position = variable_axis(variables[0], integer_in(axis, 0), 1);
+  const int position = variable_axis(variables[0], integer_or(axis, 0), 1);
   for (Variable& variable : variables) {
     if (variable.type().rank() != first.rank())
       fail<LayoutError>("stack: expected variables of one rank, got ", first, " and ",
@@ -184,7 +184,7 @@ PyObject* concatenate(PyObject* sequence, PyObject* axis, PyObject* out, PyObjec
       fail<LayoutError>(
           "concatenate: zero-dimensional arrays cannot be concatenated; give them "
           "an axis: a[None]");
-  const int position = arrays[0].layout().normalise_axis(integer_in(axis, 0));
+  const int position = arrays[0].layout().normalise_axis(integer_or(axis, 0));
   return join(arrays, position, out, dtype, casting, "concatenate");
 }
 
@@ -202,7 +202,7 @@ PyObject* stack(PyObject* sequence, PyObject* axis, PyObject* out, PyObject* dty
     if (array.shape() != shape)
       fail<LayoutError>("stack: all input arrays must have the same shape, got ", shape, " and ",
                         array.shape());
-  const std::int64_t number = integer_in(axis, 0), rank = shape.size() + 1;
+  const std::int64_t number = integer_or(axis, 0), rank = shape.size() + 1;
   if (number < -rank || number >= rank)
     fail<AxisError>("stack: axis ", number, " is out of bounds for array of dimension ", rank,
                     " (arrays of shape ", shape, ")");

@@ -125,7 +125,7 @@ PyObject* arange(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject*
       "arange", {"start", "stop", "step", "dtype", "device"}, 1, 4};
   const auto [start, stop, step, dtype, device] = signature.read(values, count, kwnames);
   if (std::optional<Array> result = range_of(start, stop, step, dtype))
-    return on_device(*std::move(result), device_in(device, default_device()));
+    return on_device(*std::move(result), device_or(device, default_device()));
   return call_numpy_version("arange", values, count, kwnames);
 }
 
@@ -150,9 +150,9 @@ PyObject* linspace(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
   const bool is_plain = retstep == nullptr && axis == nullptr;
   if (is_plain && (num == nullptr || PyLong_CheckExact(num))) {
     const std::int64_t size = num == nullptr ? 50 : integer_from(num);
-    if (std::optional<Array> result = linear_range_of(start, stop, size, truth_in(endpoint, true),
-                                                      python::dtype_in(dtype, float64)))
-      return on_device(*std::move(result), device_in(device, default_device()));
+    if (std::optional<Array> result = linear_range_of(start, stop, size, truth_or(endpoint, true),
+                                                      python::dtype_or(dtype, float64)))
+      return on_device(*std::move(result), device_or(device, default_device()));
   }
   return call_numpy_version("linspace", values, count, kwnames);
 }

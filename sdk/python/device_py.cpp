@@ -29,7 +29,7 @@ struct PyDevice {
 };
 
 // The open `with device:` blocks of this thread; they set the thread's default device.
-std::vector<std::unique_ptr<DeviceGuard>>& guards() {
+std::vector<std::unique_ptr<DeviceGuard>>& device_guards() {
   thread_local std::vector<std::unique_ptr<DeviceGuard>> stack;
   return stack;
 }
@@ -54,18 +54,19 @@ std::optional<Device> foreign_device(py::handle object) {
 }
 
 // Fast path for the most frequent argument.
-bool is_cpu_word(PyObject* object) noexcept {
+bool is_cpu_name(PyObject* object) noexcept {
   return PyUnicode_CheckExact(object) && PyUnicode_GET_LENGTH(object) == 3 &&
          PyUnicode_CompareWithASCIIString(object, "cpu") == 0;
 }
 
-std::optional<Device> find(py::handle object, bool through_attribute = true) {
-  if (is_cpu_word(object.ptr())) return cpu;
+std::optional<Device> try_device_from(py::handle object, bool through_attribute = true) {
+  if (is_cpu_name(object.ptr())) return cpu;
   if (py::isinstance<PyDevice>(object)) return py::cast<const PyDevice&>(object).device;
   if (py::isinstance<py::str>(object)) return named_device(text_of(object));
   if (is_array(object.ptr())) return array_in(object.ptr()).device();
   if (const auto device = foreign_device(object)) return device;
-  if (through_attribute && py::hasattr(object, "device")) return find(object.attr("device"), false);
+  if (through_attribute && py::hasattr(object, "device"))
+    return try_device_from(object.attr("device"), false);
   return std::nullopt;
 }
 
@@ -80,10 +81,10 @@ py::object compare_equal(const PyDevice& self, py::handle other) {
   }
 }
 
-void leave() {
-  if (guards().empty())
+void leave_device() {
+  if (device_guards().empty())
     fail<ArgumentError>("device: left a `with` block that this thread has not entered");
-  guards().pop_back();
+  device_guards().pop_back();
 }
 
 const char* kind_name(Device device) {
@@ -152,11 +153,11 @@ void bind_device(py::module_& module) {
       "synchronize", [](const PyDevice& self) { synchronize(self.device); },
       py::call_guard<GilRelease>(), "Waits for all work on the device.");
   type.def("__enter__", [](const py::object& self) {
-    guards().push_back(
+    device_guards().push_back(
         std::make_unique<DeviceGuard>(value_of<const PyDevice&>(self, "device").device));
     return self;
   });
-  type.def("__exit__", [](const PyDevice&, const py::args&) { leave(); });
+  type.def("__exit__", [](const PyDevice&, const py::args&) { leave_device(); });
   type.def("__eq__", &compare_equal, py::arg("other"), py::pos_only());
   type.def("__hash__", [](const PyDevice& self) { return py::hash(py::str(self.device.name())); });
   type.def("__str__", [](const PyDevice& self) { return self.device.name(); });
@@ -170,7 +171,7 @@ void bind_device(py::module_& module) {
 
 Device device_from(py::handle object) {
   if (object.is_none()) return default_device();
-  const auto device = find(object);
+  const auto device = try_device_from(object);
   if (device) return *device;
   fail<ArgumentError>("device: expected \"cpu\", \"cuda\", \"cuda:1\", a device or an array, got ",
                       std::string(py::repr(object)), " of type ", Py_TYPE(object.ptr())->tp_name);

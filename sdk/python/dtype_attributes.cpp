@@ -18,7 +18,7 @@ namespace {
 
 // The attribute `name` of the numpy.dtype. Throws AttributeError, as hasattr() expects, if
 // has_numpy_dtype() is false.
-py::object numpys(PyObject* self, const char* name) {
+py::object numpy_attribute(PyObject* self, const char* name) {
   const DType dtype = *dtype_in(self);
   if (!has_numpy_dtype(dtype)) {
     throw py::attribute_error(
@@ -29,43 +29,44 @@ py::object numpys(PyObject* self, const char* name) {
 }
 
 template <Literal name>
-PyGetSetDef numpys_own(const char* doc) {
-  return attribute<[](PyObject* self) { return numpys(self, name.text); }>(name.text, doc);
+PyGetSetDef attribute_of_numpy(const char* doc) {
+  return attribute<[](PyObject* self) { return numpy_attribute(self, name.text); }>(name.text, doc);
 }
 
 template <auto make>
-PyGetSetDef constant_of_dtype(const char* name, const char* doc) {
+PyGetSetDef constant_attribute(const char* name, const char* doc) {
   return attribute<[](PyObject*) { return make(); }>(name, doc);
 }
 
 py::object with_byte_order(PyObject* self, PyObject* new_order) {
   const py::str swapped("S");
   const py::handle order = new_order != nullptr ? py::handle(new_order) : py::handle(swapped);
-  const py::object ordered = numpys(self, "newbyteorder")(order);
+  const py::object ordered = numpy_attribute(self, "newbyteorder")(order);
   if (!ordered.attr("isnative").cast<bool>()) return ordered;
   return py::reinterpret_borrow<py::object>(self);
 }
 
 PyGetSetDef attributes_of_numpy[] = {
-    numpys_own<"type">("NumPy's scalar type."),
-    numpys_own<"char">("NumPy's type character."),
-    numpys_own<"num">("NumPy's type number."),
-    numpys_own<"str">("Byte order, kind and bytes, as in the array interface: \"<f4\"."),
-    numpys_own<"descr">("As in the array interface: [(\"\", \"<f4\")]."),
-    numpys_own<"byteorder">("\"=\" (native), or \"|\" for dtypes of one byte."),
-    numpys_own<"alignment">("The alignment in bytes of an element in NumPy's arrays."),
-    numpys_own<"flags">("NumPy's flags of the dtype."),
-    numpys_own<"isbuiltin">("1 for NumPy's own types, 2 for those of ml_dtypes."),
-    numpys_own<"isalignedstruct">("False."),
-    constant_of_dtype<[] { return py::none(); }>("names", "None: no dtype here has fields."),
-    constant_of_dtype<[] { return py::none(); }>("fields", "None: no dtype here has fields."),
-    constant_of_dtype<[] { return py::none(); }>("subdtype", "None: an element is one number."),
-    constant_of_dtype<[] { return py::none(); }>("metadata", "None."),
-    constant_of_dtype<[] { return py::tuple(); }>("shape", "(): an element is one number."),
-    constant_of_dtype<[] { return py::int_(0); }>("ndim", "0: an element is one number."),
-    constant_of_dtype<[] { return py::bool_(true); }>("isnative",
-                                                      "True: elements are in native byte order."),
-    constant_of_dtype<[] { return py::bool_(false); }>("hasobject", "False: elements are numbers."),
+    attribute_of_numpy<"type">("NumPy's scalar type."),
+    attribute_of_numpy<"char">("NumPy's type character."),
+    attribute_of_numpy<"num">("NumPy's type number."),
+    attribute_of_numpy<"str">("Byte order, kind and bytes, as in the array interface: \"<f4\"."),
+    attribute_of_numpy<"descr">("As in the array interface: [(\"\", \"<f4\")]."),
+    attribute_of_numpy<"byteorder">("\"=\" (native), or \"|\" for dtypes of one byte."),
+    attribute_of_numpy<"alignment">("The alignment in bytes of an element in NumPy's arrays."),
+    attribute_of_numpy<"flags">("NumPy's flags of the dtype."),
+    attribute_of_numpy<"isbuiltin">("1 for NumPy's own types, 2 for those of ml_dtypes."),
+    attribute_of_numpy<"isalignedstruct">("False."),
+    constant_attribute<[] { return py::none(); }>("names", "None: no dtype here has fields."),
+    constant_attribute<[] { return py::none(); }>("fields", "None: no dtype here has fields."),
+    constant_attribute<[] { return py::none(); }>("subdtype", "None: an element is one number."),
+    constant_attribute<[] { return py::none(); }>("metadata", "None."),
+    constant_attribute<[] { return py::tuple(); }>("shape", "(): an element is one number."),
+    constant_attribute<[] { return py::int_(0); }>("ndim", "0: an element is one number."),
+    constant_attribute<[] { return py::bool_(true); }>("isnative",
+                                                       "True: elements are in native byte order."),
+    constant_attribute<[] { return py::bool_(false); }>("hasobject",
+                                                        "False: elements are numbers."),
     attribute<[](PyObject* self) { return Py_NewRef(self); }>("base", "The dtype itself."),
     {}};
 

@@ -27,7 +27,7 @@ namespace {
 struct DTypeNames {
   std::string_view canonical;
   DType dtype;
-  std::string_view others;
+  std::string_view aliases;  // separated by spaces
 };
 constexpr DTypeNames all_names[] = {{"float32", float32, "single f"},
                                     {"float64", float64, "float double d"},
@@ -45,20 +45,20 @@ constexpr DTypeNames all_names[] = {{"float32", float32, "single f"},
                                     {"complex64", complex64, "csingle F"},
                                     {"complex128", complex128, "complex cdouble D"}};
 
-std::unordered_map<std::string_view, DType> other_names() {
-  std::unordered_map<std::string_view, DType> found;
+std::unordered_map<std::string_view, DType> make_aliases() {
+  std::unordered_map<std::string_view, DType> aliases;
   for (const DTypeNames& names : all_names)
-    for (const auto name : std::views::split(names.others, ' '))
-      found.emplace(std::string_view(name.begin(), name.end()), names.dtype);
-  return found;
+    for (const auto name : std::views::split(names.aliases, ' '))
+      aliases.emplace(std::string_view(name.begin(), name.end()), names.dtype);
+  return aliases;
 }
 
-std::optional<DType> from_alias(std::string_view name) {
+std::optional<DType> from_known_name(std::string_view name) {
   for (const DTypeNames& names : all_names)
     if (names.canonical == name) return names.dtype;
-  static const auto& others = *new auto(other_names());
-  const auto found = others.find(name);
-  return found != others.end() ? std::optional(found->second) : std::nullopt;
+  static const auto& aliases = *new auto(make_aliases());
+  const auto entry = aliases.find(name);
+  return entry != aliases.end() ? std::optional(entry->second) : std::nullopt;
 }
 
 std::optional<DType> from_code(std::string_view code) {
@@ -71,10 +71,10 @@ std::optional<DType> from_code(std::string_view code) {
 }
 
 std::optional<DType> from_name(std::string_view name) {
-  if (const auto dtype = from_alias(name)) return dtype;
+  if (const auto dtype = from_known_name(name)) return dtype;
   std::string_view code = name;
   if (!code.empty() && std::strchr("=<|", code[0]) != nullptr) code.remove_prefix(1);
-  if (code.size() == 1) return from_alias(code);
+  if (code.size() == 1) return from_known_name(code);
   if (const auto dtype = from_code(code)) return dtype;
   try {
     return DType::parse(name);
@@ -101,11 +101,11 @@ std::optional<DType> from_numpy_dtype(py::handle object) {
 // 128: dtypes of other byte orders and structs, which may be many, are not.
 std::optional<DType> cached(py::handle object, std::optional<DType> (*find)(py::handle)) {
   static constexpr std::size_t max_cached = 128;
-  static auto* const known = new std::unordered_map<PyObject*, DType>;
-  if (const auto found = known->find(object.ptr()); found != known->end()) return found->second;
+  static auto* const cache = new std::unordered_map<PyObject*, DType>;
+  if (const auto entry = cache->find(object.ptr()); entry != cache->end()) return entry->second;
   const auto dtype = find(object);
   // The cache owns a reference, so that the address is not reused.
-  if (dtype && known->size() < max_cached) known->emplace(object.inc_ref().ptr(), *dtype);
+  if (dtype && cache->size() < max_cached) cache->emplace(object.inc_ref().ptr(), *dtype);
   return dtype;
 }
 
@@ -125,12 +125,12 @@ std::optional<DType> from_type(py::handle type) {
     PyErr_Clear();
     return std::nullopt;
   }
-  // Older versions of NumPy return a default dtype for them, of another type.
+  // For abstract types older versions of NumPy return a default dtype, of another scalar type.
   return dtype.attr("type").ptr() == type.ptr() ? from_numpy_dtype(dtype) : std::nullopt;
 }
 
 std::optional<DType> find_dtype(py::handle object, bool through_attribute = true) {
-  if (const DType* own = dtype_in(object)) return *own;
+  if (const DType* dtype = dtype_in(object)) return *dtype;
   if (py::isinstance<py::str>(object)) return from_name(text_in(object.ptr()));
   if (PyType_Check(object.ptr())) {
     if (const auto dtype = cached(object, &from_type)) return dtype;
@@ -138,10 +138,10 @@ std::optional<DType> find_dtype(py::handle object, bool through_attribute = true
     return dtype;
   }
   // torch.dtype has no name attribute; str() of it is "torch.float32".
-  const std::string own_text = module_of(py::type::handle_of(object)) == "torch"
-                                   ? std::string(py::str(object))
-                                   : std::string();
-  if (own_text.starts_with("torch.")) return from_name(own_text.substr(std::strlen("torch.")));
+  const std::string torch_name = module_of(py::type::handle_of(object)) == "torch"
+                                     ? std::string(py::str(object))
+                                     : std::string();
+  if (torch_name.starts_with("torch.")) return from_name(torch_name.substr(std::strlen("torch.")));
   // Scalar types of JAX, Numba and others have an attribute that is a dtype.
   if (through_attribute && py::hasattr(object, "dtype"))
     return find_dtype(object.attr("dtype"), false);

@@ -33,18 +33,18 @@ DType result_type(const py::args& operands) {
   return promotion.result();
 }
 
-[[noreturn]] void refuse_casting(const std::string& given) {
+[[noreturn]] void refuse_casting(const std::string& rule) {
   fail<ArgumentError>(
-      "casting: expected \"no\", \"equiv\", \"safe\", \"same_kind\" or \"unsafe\", got ", given);
+      "casting: expected \"no\", \"equiv\", \"safe\", \"same_kind\" or \"unsafe\", got ", rule);
 }
 
-Casting casting_from(std::string_view word) {
-  if (word == "no") return Casting::no;
-  if (word == "equiv") return Casting::equiv;
-  if (word == "safe") return Casting::safe;
-  if (word == "same_kind") return Casting::same_kind;
-  if (word == "unsafe") return Casting::unsafe;
-  refuse_casting(text('"', word, '"'));
+Casting casting_from(std::string_view rule) {
+  if (rule == "no") return Casting::no;
+  if (rule == "equiv") return Casting::equiv;
+  if (rule == "safe") return Casting::safe;
+  if (rule == "same_kind") return Casting::same_kind;
+  if (rule == "unsafe") return Casting::unsafe;
+  refuse_casting(text('"', rule, '"'));
 }
 
 }  // namespace
@@ -62,7 +62,7 @@ DType Promotion::result() const {
   return promote(strong, number_dtype(number, strong));
 }
 
-Casting casting_in(PyObject* rule) {
+Casting casting_from(PyObject* rule) {
   if (!PyUnicode_Check(rule)) refuse_casting(py::repr(rule));
   return casting_from(text_in(rule));
 }

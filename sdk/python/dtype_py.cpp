@@ -31,8 +31,8 @@ namespace {
 // destructors.
 struct DTypeObjects {
   DType dtype;
-  PyObject* own = nullptr;
-  PyObject* numpys = nullptr;  // the numpy.dtype
+  PyObject* spanwise_dtype = nullptr;
+  PyObject* numpy_dtype = nullptr;
 };
 
 [[gnu::noinline]] DTypeObjects& find_objects(DType dtype) {
@@ -44,7 +44,7 @@ struct DTypeObjects {
 }
 
 DTypeObjects& objects_of(DType dtype) {
-  // A direct-mapped cache, indexed by code and bits.
+  // A direct-mapped cache, indexed by code and log2(bits), at most 7.
   static constinit std::array<DTypeObjects*, 64> frequent{};
   const auto bits = static_cast<unsigned>(dtype.bits());
   DTypeObjects*& objects = frequent[(static_cast<unsigned>(dtype.code()) * 8 +
@@ -69,13 +69,13 @@ DTypeObjects& objects_of(DType dtype) {
     }
     if (scalar_type.is_none()) return nullptr;
   }
-  return objects_of(dtype).numpys = numpy.attr("dtype")(scalar_type).release().ptr();
+  return objects_of(dtype).numpy_dtype = numpy.attr("dtype")(scalar_type).release().ptr();
 }
 
 // Null if no installed library has the dtype.
 PyObject* find_numpy_dtype(DType dtype) {
-  PyObject* known = objects_of(dtype).numpys;
-  return known != nullptr ? known : make_numpy_dtype(dtype);
+  PyObject* object = objects_of(dtype).numpy_dtype;
+  return object != nullptr ? object : make_numpy_dtype(dtype);
 }
 
 const DType& dtype_of_self(PyObject* self) { return *dtype_in(self); }
@@ -91,19 +91,19 @@ PyObject* make_dtype(PyObject*, PyObject* const* values, std::size_t flags, PyOb
 
 PyObject* compare_dtypes(PyObject* self, PyObject* other, int operation) {
   if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;
-  std::optional<DType> theirs = dtype_of_self(self);
-  if (self != other) theirs = try_dtype_from(other);
-  if (!theirs) Py_RETURN_NOTIMPLEMENTED;
-  return PyBool_FromLong((*theirs == dtype_of_self(self)) == (operation == Py_EQ));
+  std::optional<DType> other_dtype = dtype_of_self(self);
+  if (self != other) other_dtype = try_dtype_from(other);
+  if (!other_dtype) Py_RETURN_NOTIMPLEMENTED;
+  return PyBool_FromLong((*other_dtype == dtype_of_self(self)) == (operation == Py_EQ));
 }
 
 py::str name_of_dtype(PyObject* self) { return dtype_of_self(self).name(); }
 py::str repr_of_dtype(PyObject* self) { return "spanwise." + dtype_of_self(self).name(); }
 Py_hash_t hash_of_dtype(PyObject* self) { return py::hash(name_of_dtype(self)); }
 
-py::object numpys_of(PyObject* self) { return numpy_dtype(dtype_of_self(self)); }
+py::object numpy_dtype_of(PyObject* self) { return numpy_dtype(dtype_of_self(self)); }
 
-py::tuple reduced_dtype(PyObject* self) {
+py::tuple reduce_dtype(PyObject* self) {
   return py::make_tuple(py::type::of(py::handle(self)), py::make_tuple(name_of_dtype(self)));
 }
 
@@ -124,12 +124,12 @@ PyGetSetDef attributes_of_dtype[] = {
     of_dtype<[](DType d) { return d.is_computable(); }>(
         "is_computable",
         "Whether it can be cast and computed with; other dtypes can only be copied."),
-    attribute<&numpys_of>("__numpy_dtype__", "The result of numpy.dtype(self)."),
+    attribute<&numpy_dtype_of>("__numpy_dtype__", "The result of numpy.dtype(self)."),
     // NumPy before 2.4 reads .dtype instead.
-    attribute<&numpys_of>("dtype", "The numpy.dtype."),
+    attribute<&numpy_dtype_of>("dtype", "The numpy.dtype."),
     {}};
 
-PyMethodDef methods_of_dtype[] = {declared<"__reduce__($self)", "", &reduced_dtype>(), {}};
+PyMethodDef methods_of_dtype[] = {declared<"__reduce__($self)", "", &reduce_dtype>(), {}};
 
 constexpr const char* dtype_doc =
     "dtype(x, /)\n--\n\n"
@@ -140,12 +140,12 @@ constexpr const char* dtype_doc =
 }  // namespace
 
 py::object dtype_object(DType dtype) {
-  PyObject*& object = objects_of(dtype).own;
+  PyObject*& object = objects_of(dtype).spanwise_dtype;
   if (object == nullptr) {
-    auto* made = PyObject_New(PyDType, dtype_type);
-    if (made == nullptr) throw py::error_already_set();
-    made->dtype = dtype;
-    object = reinterpret_cast<PyObject*>(made);
+    auto* created = PyObject_New(PyDType, dtype_type);
+    if (created == nullptr) throw py::error_already_set();
+    created->dtype = dtype;
+    object = reinterpret_cast<PyObject*>(created);
   }
   return py::reinterpret_borrow<py::object>(object);
 }
@@ -153,12 +153,12 @@ py::object dtype_object(DType dtype) {
 bool has_numpy_dtype(DType dtype) { return find_numpy_dtype(dtype) != nullptr; }
 
 py::object numpy_dtype(DType dtype) {
-  PyObject* found = find_numpy_dtype(dtype);
-  if (found == nullptr)
+  PyObject* object = find_numpy_dtype(dtype);
+  if (object == nullptr)
     fail<DTypeError>(
         "spanwise: NumPy has no dtype for ", dtype,
         "; install ml_dtypes, which has the narrow floats, or convert with a.astype(\"float32\")");
-  return py::reinterpret_borrow<py::object>(found);
+  return py::reinterpret_borrow<py::object>(object);
 }
 
 const char* buffer_format(DType dtype) noexcept {
@@ -169,7 +169,7 @@ const char* buffer_format(DType dtype) noexcept {
   if (dtype == uint16) return "H";
   if (dtype == int32) return "i";
   if (dtype == uint32) return "I";
-  // "l" and not "q": NumPy reads it back as its int64, where "q" would be its long long.
+  // "l" and not "q": NumPy reads "l" as its int64, but "q" as its distinct type long long.
   if (dtype == int64) return "l";
   if (dtype == uint64) return "L";
   if (dtype == float16) return "e";

@@ -25,7 +25,7 @@ using namespace py::literals;
 
 namespace {
 
-// A MemorySource over a Python function. It returns objects that own their memory.
+// A MemorySource over a Python function, which returns objects that own their memory.
 class PythonSource final : public MemorySource {
  public:
   PythonSource(std::string name, py::function allocate)
@@ -36,14 +36,14 @@ class PythonSource final : public MemorySource {
 
   Block allocate(Device device, std::size_t bytes, std::uintptr_t stream) override {
     const GilAcquire locked;
-    py::object owner = made(device, bytes, stream);
+    py::object owner = call_allocator(device, bytes, stream);
     const auto address = address_of(owner);
     if (address == 0)
       fail<OutOfMemoryError>("memory: the allocator ", name_, " gave no memory for ", bytes,
                              " bytes on ", device);
     if (address % 16 != 0)
       fail<ArgumentError>("memory: the allocator ", name_, " gave address ", address,
-                          "; expected one that 16 divides, as every element needs");
+                          "; expected a multiple of 16, the alignment of the widest element");
     return {reinterpret_cast<void*>(address), owner.release().ptr()};
   }
 
@@ -52,9 +52,9 @@ class PythonSource final : public MemorySource {
   }
 
  private:
-  // Calls the function. MemoryError, and exceptions whose name contains "OutOfMemory" (each library
+  // MemoryError, and exceptions whose name contains "OutOfMemory" (each library
   // has its own), become OutOfMemoryError.
-  py::object made(Device device, std::size_t bytes, std::uintptr_t stream) const {
+  py::object call_allocator(Device device, std::size_t bytes, std::uintptr_t stream) const {
     try {
       return py::handle(allocate_)(device.ordinal(), bytes, stream);
     } catch (const py::error_already_set& error) {
@@ -67,10 +67,9 @@ class PythonSource final : public MemorySource {
 
   std::uintptr_t address_of(const py::object& owner) const {
     if (PyLong_Check(owner.ptr())) {
-      fail<ArgumentError>(
-          "memory: the allocator ", name_,
-          " returned a bare address; expected an object that holds the memory while "
-          "it lives, with its address as .ptr, .data_ptr() or int()");
+      fail<ArgumentError>("memory: the allocator ", name_,
+                          " returned a bare address; expected an object that keeps the memory "
+                          "allocated, with its address as .ptr, .data_ptr() or int()");
     }
     if (py::hasattr(owner, "ptr"))
       return value_of<std::uintptr_t>(owner.attr("ptr"), "memory: .ptr");
@@ -84,14 +83,14 @@ class PythonSource final : public MemorySource {
 };
 
 py::dict stats_of(Device device) {
-  drop_kept_elements();  // arrays in the free list count as used
+  clear_element_free_list();  // arrays in the free list count as used
   const MemoryStats stats = without_gil([&] { return memory_stats(device); });
   return py::dict("device"_a = device.name(), "used"_a = stats.used, "peak"_a = stats.peak,
                   "allocations"_a = stats.allocations, "held"_a = stats.held, "free"_a = stats.free,
                   "total"_a = stats.total, "limit"_a = stats.limit, "allocator"_a = stats.source);
 }
 
-// The previous source, which _memory_use accepts again; None is the pool.
+// A source of _memory_use(), which returns the previous one; null (None) is the pool.
 using Source = std::shared_ptr<MemorySource>;
 
 }  // namespace
@@ -102,7 +101,7 @@ SW_BIND(memory) {
   module.def("_memory_stats", &stats_of);
   module.def("_memory_reset_peak", &reset_peak_memory);
   module.def("_memory_trim", [](Device device) {
-    drop_kept_elements();
+    clear_element_free_list();
     const GilRelease unlocked;
     trim_memory(device);
   });
@@ -113,7 +112,7 @@ SW_BIND(memory) {
   module.def(
       "_memory_use",
       [](Device device, Source source) {
-        if (device.is_cpu()) keep_elements(source == nullptr);
+        if (device.is_cpu()) enable_element_free_list(source == nullptr);
         return use_memory_source(device, std::move(source));
       },
       py::arg("device"), py::arg("source").none(true));

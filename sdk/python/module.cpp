@@ -22,7 +22,7 @@ namespace py = pybind11;
 PyObject* refuse_to_reduce(PyObject* self, PyObject*) noexcept {
   return PyErr_Format(
       PyExc_TypeError,
-      "cannot pickle '%s' object: it belongs to this process; pickle what makes it, "
+      "cannot pickle '%s' object: it belongs to this process; pickle the arguments that make it, "
       "and make it again",
       Py_TYPE(self)->tp_name);
 }

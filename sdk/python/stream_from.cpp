@@ -88,13 +88,14 @@ void check_device(py::handle stream, Device device) {
 
 }  // namespace
 
-Stream stream_from(py::handle object, std::optional<Device> wanted) {
+Stream stream_from(py::handle object, std::optional<Device> explicit_device) {
   const bool is_own = py::isinstance<Stream>(object);
-  const Device device = wanted || is_own ? wanted.value_or(cpu) : device_named_by(object);
+  const Device device =
+      explicit_device || is_own ? explicit_device.value_or(cpu) : device_named_by(object);
   if (object.is_none()) return Stream::current(device);
   if (is_own) {
     const Stream& own = py::cast<const Stream&>(object);
-    if (wanted && own.device() != device)
+    if (explicit_device && own.device() != device)
       fail<ArgumentError>("stream: expected a stream of ", device, ", got one of ", own.device(),
                           "; create it with spanwise.Stream(\"", device, "\")");
     return own;

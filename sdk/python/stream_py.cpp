@@ -34,15 +34,15 @@ struct PyEvent {
   }
 };
 
-std::vector<std::unique_ptr<StreamGuard>>& guards() {
+std::vector<std::unique_ptr<StreamGuard>>& stream_guards() {
   thread_local std::vector<std::unique_ptr<StreamGuard>> stack;
   return stack;
 }
 
-void leave() {
-  if (guards().empty())
+void leave_stream() {
+  if (stream_guards().empty())
     fail<ArgumentError>("Stream: left a `with` block that this thread has not entered");
-  guards().pop_back();
+  stream_guards().pop_back();
 }
 
 // An event of another library: PyTorch's has .cuda_event, CuPy's .ptr, and that of cuda.bindings is
@@ -96,9 +96,8 @@ void bind_stream(py::module_& module) {
   type.def_static(
       "foreign", &stream_from, py::arg("stream"), py::arg("device") = py::none(),
       "A Stream for another library's stream object or integer handle, by default on the device "
-      "that "
-      "the object names, else on the default device. It keeps a stream object alive; a bare handle "
-      "must outlive it.");
+      "that the object names, else on the default device. It keeps a stream object alive; a bare "
+      "handle must outlive it.");
   type.def_property_readonly("device", member(&Stream::device));
   type.def_property_readonly("handle", member(&Stream::handle),
                              "The CUstream as an integer; 0 on the CPU.");
@@ -114,10 +113,10 @@ void bind_stream(py::module_& module) {
   type.def("__cuda_stream__", &cuda_stream, "(protocol version 0, handle), for other libraries.");
   type.def("__enter__", [](const py::object& self) {
     if (!py::isinstance<Stream>(self)) raise_unexpected(self, "Stream.__enter__", "a Stream");
-    guards().push_back(std::make_unique<StreamGuard>(py::cast<const Stream&>(self)));
+    stream_guards().push_back(std::make_unique<StreamGuard>(py::cast<const Stream&>(self)));
     return self;
   });
-  type.def("__exit__", [](const Stream&, const py::args&) { leave(); });
+  type.def("__exit__", [](const Stream&, const py::args&) { leave_stream(); });
   type.def("__eq__", [](const Stream& a, const Stream& b) { return a == b; }, py::is_operator());
   type.def("__hash__", [](const Stream& self) {
     return py::hash(py::make_tuple(self.device().name(), self.handle()));

@@ -32,7 +32,7 @@ using ReductionSpelling = ops::user_kernels::ParameterStyle;
 ReductionAxes reduction_axes(const ReductionKernel& kernel, const KernelCallArguments& arguments,
                              const KernelKeywords& keywords) {
   ReductionAxes axes;
-  axes.keepdims = truth_in(keywords.keepdims, false);
+  axes.keepdims = truth_or(keywords.keepdims, false);
   if (!given(keywords.axis)) return axes;
   axes.all = false;
   int rank = 0;

@@ -44,7 +44,7 @@ PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t
   const Array target = is_new        ? empty(source.shape(), source.dtype(), source.device())
                        : is_in_place ? source
                                      : writable_array(output);
-  const int along = static_cast<int>(integer_in(axis, 0));
+  const int along = static_cast<int>(integer_or(axis, 0));
   without_gil(is_long_call(source.device(), source.nbytes()),
               [&] { kernel(source, target, along); });
   return is_new ? wrap(target) : Py_NewRef(is_in_place ? input : output);

@@ -31,15 +31,15 @@ PyObject* matrix_transposed(PyObject* self) {
 }
 
 PyObject* base(PyObject* self) {
-  PyObject* found = reinterpret_cast<PyArray*>(self)->base;
-  if (found == nullptr) found = owner_of(array_in(self).storage());
-  return Py_NewRef(found != nullptr ? found : Py_None);
+  PyObject* owner = reinterpret_cast<PyArray*>(self)->base;
+  if (owner == nullptr) owner = owner_of(array_in(self).storage());
+  return Py_NewRef(owner != nullptr ? owner : Py_None);
 }
 
 py::object stream(PyObject* self) {
   const Array& array = array_in(self);
   if (array.storage()) {
-    const auto users = array.storage().uses().all();  // writer first
+    const auto users = array.storage().uses().all();  // the last writer first
     if (!users.empty()) return py::cast(Stream::of(*users.front()));
   }
   return py::cast(Stream::current(array.device()));
@@ -73,7 +73,7 @@ PyGetSetDef array_attributes[] = {
     attribute<&base>(
         "base",
         "The owner of the memory: for a view the viewed array, for an imported array the foreign\n"
-        "object, None for an array with memory of its own."),
+        "object, None for an array whose memory Spanwise allocated."),
     of_array<[](const Array& a) { return device_object(a.device()); }>("device",
                                                                        "The device of the memory."),
     attribute<&stream>(

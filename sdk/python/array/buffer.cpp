@@ -23,10 +23,12 @@ struct ExportedBuffer {
   std::vector<Py_ssize_t> shape, strides;
 };
 
-// For an array without a buffer: a BufferError, and a TypeError as memoryview() raises it for
-// objects without the protocol. Numba reads an argument of a kernel by the CUDA Array Interface
-// only after a TypeError.
+// The class of the error for an array of a GPU, derived from BufferError and TypeError, which
+// memoryview() raises for objects without the protocol. Numba reads an argument of a kernel by the
+// CUDA Array Interface only after a TypeError.
 PyObject* no_buffer_error = nullptr;
+
+bool requests(int flags, int form) noexcept { return (flags & form) == form; }
 
 void check_request(const Array& array, int flags) {
   const auto refuse = [&](const char* why, const char* remedy, PyObject* type = PyExc_BufferError) {
@@ -43,12 +45,12 @@ void check_request(const Array& array, int flags) {
   const bool row_major = array.layout().is_row_major(),
              column_major = array.layout().is_column_major();
   const char* remedy = "copy it first: spanwise.ascontiguousarray(a)";
-  const auto asked = [flags](int form) { return (flags & form) == form; };
-  if (asked(PyBUF_C_CONTIGUOUS) && !row_major) refuse("it is not C-contiguous", remedy);
-  if (asked(PyBUF_F_CONTIGUOUS) && !column_major) refuse("it is not Fortran-contiguous", remedy);
-  if (asked(PyBUF_ANY_CONTIGUOUS) && !row_major && !column_major)
+  if (requests(flags, PyBUF_C_CONTIGUOUS) && !row_major) refuse("it is not C-contiguous", remedy);
+  if (requests(flags, PyBUF_F_CONTIGUOUS) && !column_major)
+    refuse("it is not Fortran-contiguous", remedy);
+  if (requests(flags, PyBUF_ANY_CONTIGUOUS) && !row_major && !column_major)
     refuse("it is not contiguous", remedy);
-  if (!asked(PyBUF_STRIDES) && !row_major) {
+  if (!requests(flags, PyBUF_STRIDES) && !row_major) {
     refuse("a buffer without strides was requested, but the array is not C-contiguous", remedy);
   }
 }
@@ -57,8 +59,7 @@ void fill_buffer(PyObject* self, Py_buffer* view, int flags) {
   const Array& array = array_in(self);
   check_request(array, flags);
   const char* format = buffer_format(array.dtype());
-  const auto asked = [flags](int form) { return (flags & form) == form; };
-  if (format == nullptr && asked(PyBUF_FORMAT)) {
+  if (format == nullptr && requests(flags, PyBUF_FORMAT)) {
     PyErr_Format(PyExc_BufferError,
                  "Array: the buffer protocol has no format for dtype %s; pass a.view('uint%d')",
                  array.dtype().name().c_str(), array.dtype().itemsize() * 8);
@@ -69,15 +70,15 @@ void fill_buffer(PyObject* self, Py_buffer* view, int flags) {
   for (const std::int64_t stride : array.strides())
     exported->strides.push_back(stride * array.dtype().itemsize());
   // Not null for an empty array: consumers may treat a null pointer as an error.
-  static char nothing[16];
-  view->buf = array.data() != nullptr ? array.data() : nothing;
+  static char placeholder[16];
+  view->buf = array.data() != nullptr ? array.data() : placeholder;
   view->len = array.nbytes();
   view->itemsize = array.dtype().itemsize();
   view->readonly = array.readonly();
   view->ndim = array.rank();
-  view->format = asked(PyBUF_FORMAT) ? const_cast<char*>(format) : nullptr;
-  view->shape = asked(PyBUF_ND) ? exported->shape.data() : nullptr;
-  view->strides = asked(PyBUF_STRIDES) ? exported->strides.data() : nullptr;
+  view->format = requests(flags, PyBUF_FORMAT) ? const_cast<char*>(format) : nullptr;
+  view->shape = requests(flags, PyBUF_ND) ? exported->shape.data() : nullptr;
+  view->strides = requests(flags, PyBUF_STRIDES) ? exported->strides.data() : nullptr;
   view->suboffsets = nullptr;
   view->internal = exported.release();
   Py_INCREF(self);

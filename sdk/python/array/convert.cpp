@@ -23,27 +23,27 @@ namespace py = pybind11;
 
 namespace {
 
-// Whether `layout` has the order of axes that a copy in `order`, with the layout `copied`, would
-// have.
-bool has_order(ArrayOrder order, const Layout& layout, const Layout& copied) {
+// Whether `layout` has the order of axes of `copy`, the layout that a copy in `order` has.
+bool has_order(ArrayOrder order, const Layout& layout, const Layout& copy) {
   if (order == ArrayOrder::k) return true;
-  return copied.is_row_major() ? layout.is_row_major() : layout.is_column_major();
+  return copy.is_row_major() ? layout.is_row_major() : layout.is_column_major();
 }
 
 PyObject* astype(PyObject* self, PyObject* dtype, PyObject* order, PyObject* casting,
                  PyObject* copy, PyObject* device) {
   const Array& array = array_in(self);
   const DType target = dtype_from(dtype);
-  const Device target_device = device_in(device, array.device());
-  const ArrayOrder wanted = order_in(order, ArrayOrder::k);
+  const Device target_device = device_or(device, array.device());
+  const ArrayOrder target_order = order_or(order, ArrayOrder::k);
   if (given(casting)) {
     check_casting(array.dtype(), target, value_of<std::string>(casting, "casting"), "astype");
   }
-  if (!truth_in(copy, true) && target == array.dtype() && target_device == array.device() &&
-      has_order(wanted, array.layout(), layout_in(wanted, array.shape(), array.layout()))) {
+  if (!truth_or(copy, true) && target == array.dtype() && target_device == array.device() &&
+      has_order(target_order, array.layout(),
+                packed_layout(target_order, array.shape(), array.layout()))) {
     return Py_NewRef(self);
   }
-  return wrap(copied(array, target, target_device, wanted));
+  return wrap(copied(array, target, target_device, target_order));
 }
 
 PyObject* copy_with_order(PyObject* self, ArrayOrder order) {
@@ -52,7 +52,7 @@ PyObject* copy_with_order(PyObject* self, ArrayOrder order) {
 }
 
 PyObject* copy(PyObject* self, PyObject* order) {
-  return copy_with_order(self, order_in(order, ArrayOrder::c));
+  return copy_with_order(self, order_or(order, ArrayOrder::c));
 }
 
 // __copy__ and __deepcopy__: both copy the elements, as NumPy's do.
@@ -63,7 +63,7 @@ void fill(PyObject* self, PyObject* value) { assign(array_in(self), value); }
 PyObject* to(PyObject* self, PyObject* device, PyObject* copy_argument) {
   const Array& array = array_in(self);
   const Device target = device_from(device);
-  const CopyMode mode = mode_in(copy_argument);
+  const CopyMode mode = copy_mode_from(copy_argument);
   if (mode != CopyMode::always && target == array.device()) return Py_NewRef(self);
   return wrap(without_gil([&] { return to_device(array, target, mode); }));
 }

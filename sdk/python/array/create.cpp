@@ -21,17 +21,17 @@ namespace py = pybind11;
 
 namespace {
 
-enum class Content { nothing, zeros, ones };
+enum class Content { uninitialised, zeros, ones };
 
 void fill_with(const Array& array, Content content) {
-  if (content == Content::nothing) return;
+  if (content == Content::uninitialised) return;
   const Scalar value = Scalar(std::int64_t{content == Content::ones}).cast(array.dtype());
   const GilRelease unlocked(is_long(array));
   fill(array, value);
 }
 
 Array zeros_of(const Shape& shape, DType dtype, Device device) {
-  std::int64_t size = dtype.itemsize();  // on overflow zeros() throws
+  std::int64_t size = dtype.itemsize();  // in bytes; where it overflows, zeros() throws
   for (const std::int64_t extent : shape)
     if (__builtin_mul_overflow(size, extent, &size)) break;
   const GilRelease unlocked(is_long(device, size));
@@ -57,13 +57,13 @@ template <Content content>
 PyObject* make(PyObject* shape, PyObject* dtype, PyObject* order, PyObject* device) {
   if (content != Content::ones && !given(order)) {  // fast path for C order
     const Shape extents = shape_from(shape);
-    const DType type = dtype_in(dtype, float64);
+    const DType type = dtype_or(dtype, float64);
     const Device target = device_or_default(device);
-    if (content == Content::nothing) return wrap(empty(extents, type, target));
+    if (content == Content::uninitialised) return wrap(empty(extents, type, target));
     return wrap(zeros_of(extents, type, target));
   }
-  const Layout layout = layout_in(order_in(order, ArrayOrder::c), shape_from(shape));
-  return wrap(make_array(layout, dtype_in(dtype, float64), device_or_default(device), content));
+  const Layout layout = packed_layout(order_or(order, ArrayOrder::c), shape_from(shape));
+  return wrap(make_array(layout, dtype_or(dtype, float64), device_or_default(device), content));
 }
 
 // The dtype of full() for this value: NumPy's for a Python number, else the value's own.
@@ -75,19 +75,19 @@ DType dtype_of_value(PyObject* value) {
 PyObject* full(PyObject* shape, PyObject* value, PyObject* dtype, PyObject* order,
                PyObject* device) {
   const DType type = given(dtype) ? dtype_from(dtype) : dtype_of_value(value);
-  const Layout layout = layout_in(order_in(order, ArrayOrder::c), shape_from(shape));
+  const Layout layout = packed_layout(order_or(order, ArrayOrder::c), shape_from(shape));
   Array result = empty_in(layout, type, device_or_default(device));
   assign(result, value);
   return wrap(std::move(result));
 }
 
-// As `a`, except for the given arguments.
+// As `a`, except for arguments that are not absent or None.
 Array make_array_like(PyObject* a, PyObject* dtype, PyObject* order, PyObject* shape,
                       PyObject* device, Content content) {
   const Array model = import_array(a);
   const Shape extents = given(shape) ? shape_from(shape) : model.shape();
-  const Layout layout = layout_in(order_in(order, ArrayOrder::k), extents, model.layout());
-  return make_array(layout, dtype_in(dtype, model.dtype()), device_in(device, model.device()),
+  const Layout layout = packed_layout(order_or(order, ArrayOrder::k), extents, model.layout());
+  return make_array(layout, dtype_or(dtype, model.dtype()), device_or(device, model.device()),
                     content);
 }
 
@@ -99,13 +99,13 @@ PyObject* make_like(PyObject* a, PyObject* dtype, PyObject* order, PyObject* sha
 
 PyObject* full_like(PyObject* a, PyObject* value, PyObject* dtype, PyObject* order, PyObject* shape,
                     PyObject* device) {
-  Array result = make_array_like(a, dtype, order, shape, device, Content::nothing);
+  Array result = make_array_like(a, dtype, order, shape, device, Content::uninitialised);
   assign(result, value);
   return wrap(std::move(result));
 }
 
 // The diagonal `k`, clipped to 64 bits: a diagonal outside the matrix is empty.
-std::int64_t clipped_in(PyObject* k) {
+std::int64_t diagonal_index_from(PyObject* k) {
   if (!given(k)) return 0;
   const Py_ssize_t value = PyNumber_AsSsize_t(k, nullptr);  // clips instead of raising
   if (value == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
@@ -115,17 +115,18 @@ std::int64_t clipped_in(PyObject* k) {
 PyObject* eye(PyObject* rows, PyObject* columns, PyObject* k, PyObject* dtype, PyObject* order,
               PyObject* device) {
   const std::int64_t n = integer_from(rows);
-  const Layout layout = layout_in(order_in(order, ArrayOrder::c), Shape{n, integer_in(columns, n)});
-  const DType type = dtype_in(dtype, float64);
+  const Layout layout =
+      packed_layout(order_or(order, ArrayOrder::c), Shape{n, integer_or(columns, n)});
+  const DType type = dtype_or(dtype, float64);
   Array matrix = make_array(layout, type, device_or_default(device), Content::zeros);
-  fill_with(matrix.diagonal(clipped_in(k)), Content::ones);
+  fill_with(matrix.diagonal(diagonal_index_from(k)), Content::ones);
   return wrap(std::move(matrix));
 }
 
 PyMethodDef create_functions[] = {
     declared<"empty(shape, dtype=None, order='C', *, device=None)",
              "An uninitialised array; float64 and on the default device unless given.",
-             &make<Content::nothing>>(),
+             &make<Content::uninitialised>>(),
     declared<"zeros(shape, dtype=None, order='C', *, device=None)",
              "An array of zeros; float64 and on the default device unless given.",
              &make<Content::zeros>>(),
@@ -138,7 +139,7 @@ PyMethodDef create_functions[] = {
              &full>(),
     declared<"empty_like(a, dtype=None, order='K', *, shape=None, device=None)",
              "An uninitialised array with the shape, dtype, device and order of axes of `a`.",
-             &make_like<Content::nothing>>(),
+             &make_like<Content::uninitialised>>(),
     declared<"zeros_like(a, dtype=None, order='K', *, shape=None, device=None)",
              "An array of zeros with the shape, dtype, device and order of axes of `a`.",
              &make_like<Content::zeros>>(),

@@ -41,7 +41,7 @@ bool is_aligned(const Array& array) {
   return array.size() == 0 || address % static_cast<std::uintptr_t>(unit) == 0;
 }
 
-bool holds(PyObject* owner, ArrayFlag flag) {
+bool has_flag(PyObject* owner, ArrayFlag flag) {
   const Array& array = array_in(owner);
   const Layout& layout = array.layout();
   switch (flag) {
@@ -65,7 +65,7 @@ bool holds(PyObject* owner, ArrayFlag flag) {
 
 template <ArrayFlag flag>
 PyObject* get_flag(PyObject* self) {
-  return PyBool_FromLong(holds(owner_in(self), flag));
+  return PyBool_FromLong(has_flag(owner_in(self), flag));
 }
 
 ArrayFlag flag_named(std::string_view name) {
@@ -83,7 +83,7 @@ ArrayFlag flag_named(std::string_view name) {
 
 PyObject* flags_subscript(PyObject* self, PyObject* key) {
   if (!PyUnicode_Check(key)) throw py::type_error("Array.flags: the name of a flag is a str");
-  return PyBool_FromLong(holds(owner_in(self), flag_named(text_in(key))));
+  return PyBool_FromLong(has_flag(owner_in(self), flag_named(text_in(key))));
 }
 
 // The flag belongs to this array: other arrays on the same memory are not changed.
@@ -103,8 +103,8 @@ int set_writeable(PyObject* self, PyObject* value, void*) {
 PyObject* flags_repr(PyObject* self) {
   std::string out;
   for (const char* name : {"C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED"}) {
-    const bool set = holds(owner_in(self), flag_named(name));
-    out += text("  ", name, " : ", set ? "True" : "False", "\n");
+    const bool is_set = has_flag(owner_in(self), flag_named(name));
+    out += text("  ", name, " : ", is_set ? "True" : "False", "\n");
   }
   return PyUnicode_FromStringAndSize(out.data(), static_cast<Py_ssize_t>(out.size()));
 }
@@ -132,7 +132,7 @@ PyGetSetDef flag_attributes[] = {
     attribute<&get_flag<ArrayFlag::forc>>("forc"),
     {}};
 
-PyGetSetDef attributes[] = {attribute<&array_flags>("flags", "As numpy.ndarray.flags."), {}};
+PyGetSetDef flags_attribute[] = {attribute<&array_flags>("flags", "As numpy.ndarray.flags."), {}};
 
 }  // namespace
 
@@ -145,7 +145,7 @@ SW_BIND(array_flags, array_type) {
                           {Py_tp_getset, flag_attributes},
                           {Py_tp_doc, const_cast<char*>(doc)}});
   add_type(module, "_Flags", flags_type);
-  add_array_attributes(attributes);
+  add_array_attributes(flags_attribute);
 }
 
 }  // namespace spanwise::python

@@ -82,7 +82,6 @@ struct PyForeignName {
   const ForeignName* entry;
 };
 
-// `instance` is null for an attribute of the class itself.
 PyObject* raise_missing(PyObject* self, PyObject*, PyObject*) noexcept {
   const ForeignName& entry = *reinterpret_cast<PyForeignName*>(self)->entry;
   PyErr_Format(PyExc_AttributeError, "'spanwise.Array' object has no attribute '%s'; %s",
@@ -100,10 +99,10 @@ bool is_foreign(py::handle name) noexcept {
 py::list array_dir(PyObject* self) {
   const py::handle object(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   const py::object names = object.attr("__dir__")(py::handle(self));
-  py::list found;
+  py::list listed_names;
   for (const py::handle name : items_of(names.ptr()))
-    if (!is_foreign(name)) found.append(name);
-  return found;
+    if (!is_foreign(name)) listed_names.append(name);
+  return listed_names;
 }
 
 PyMethodDef dir_method[] = {

@@ -65,7 +65,7 @@ PyObject* item_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
                       PyObject* kwnames) {
   static constexpr CallSignature<0> signature{"item", {}, 0, 0};
   signature.read(values + count, 0, kwnames);
-  return number_of(element_at(array_in(self), values, count));
+  return python_number(element_at(array_in(self), values, count));
 }
 
 template <class T>
@@ -79,9 +79,9 @@ PyObject* number_at(const std::byte* address) noexcept {
   else
     return PyLong_FromUnsignedLongLong(value);
 }
-struct Truth {};
+struct BoolByte {};
 template <>
-PyObject* number_at<Truth>(const std::byte* address) noexcept {
+PyObject* number_at<BoolByte>(const std::byte* address) noexcept {
   return PyBool_FromLong(address[0] != std::byte{0});
 }
 
@@ -92,9 +92,9 @@ template <class T>
 bool fill_list(PyObject* list, const std::byte* address, std::int64_t step,
                std::int64_t n) noexcept {
   for (std::int64_t i = 0; i < n; ++i, address += step) {
-    PyObject* created = number_at<T>(address);
-    if (created == nullptr) return false;
-    PyList_SET_ITEM(list, i, created);
+    PyObject* number = number_at<T>(address);
+    if (number == nullptr) return false;
+    PyList_SET_ITEM(list, i, number);
   }
   return true;
 }
@@ -112,7 +112,7 @@ NumberReader reader_of(DType dtype) noexcept {
   if (dtype == float64) return reader<double>;
   if (dtype == int64) return reader<std::int64_t>;
   if (dtype == float32) return reader<float>;
-  if (dtype == bool_) return reader<Truth>;
+  if (dtype == bool_) return reader<BoolByte>;
   if (dtype == int32) return reader<std::int32_t>;
   if (dtype == int16) return reader<std::int16_t>;
   if (dtype == int8) return reader<std::int8_t>;
@@ -143,8 +143,8 @@ PyObject* tolist(PyObject* self) {
   if (fill != nullptr && array.rank() > 0 && no_pending_work(array))
     return list_from(array, static_cast<const std::byte*>(array.data()), 0, fill).release().ptr();
   // NumPy may lack bfloat16; the cast to float32 is exact.
-  const bool is_foreign = array.dtype() == bfloat16;
-  return to_numpy(is_foreign ? copied(array, float32, array.device(), ArrayOrder::k) : array)
+  const bool is_bfloat16 = array.dtype() == bfloat16;
+  return to_numpy(is_bfloat16 ? copied(array, float32, array.device(), ArrayOrder::k) : array)
       .attr("tolist")()
       .release()
       .ptr();
@@ -154,9 +154,9 @@ py::object numpy(PyObject* self) { return to_numpy(array_in(self)); }
 
 // NumPy's protocol (numpy.org/doc/stable/user/basics.interoperability.html): copy=False must raise
 // where a copy is needed.
-PyObject* array_protocol(PyObject* self, PyObject* dtype, PyObject* copy_word) {
+PyObject* array_protocol(PyObject* self, PyObject* dtype, PyObject* copy_argument) {
   const Array& array = array_in(self);
-  const CopyMode mode = mode_in(copy_word);
+  const CopyMode mode = copy_mode_from(copy_argument);
   if (mode == CopyMode::never && !array.device().is_cpu())
     fail<CopyNeededError>("__array__: ", array,
                           " cannot be shared with NumPy, which sees host memory only; allow the "
@@ -177,15 +177,13 @@ PyObject* array_protocol(PyObject* self, PyObject* dtype, PyObject* copy_word) {
 // As NumPy: an array of rank 0 is formatted as its number; others accept only the empty format.
 PyObject* format(PyObject* self, PyObject* spec) {
   const Array& array = array_in(self);
-  const bool is_empty = PyUnicode_Check(spec) && PyUnicode_GET_LENGTH(spec) == 0;
   if (array.rank() == 0 && array.dtype().is_computable()) {
-    const auto number = py::reinterpret_steal<py::object>(number_of(array));
+    const auto number = py::reinterpret_steal<py::object>(python_number(array));
     return PyObject_Format(number.ptr(), spec);
   }
-  if (is_empty) return PyObject_Str(self);
-  throw py::type_error(
-      "a format applies to one number: f\"{a.item():.3f}\", not to an array of shape " +
-      text(array.shape()));
+  if (PyUnicode_Check(spec) && PyUnicode_GET_LENGTH(spec) == 0) return PyObject_Str(self);
+  throw py::type_error(text("Array: expected an empty format for shape ", array.shape(),
+                            ", got one for a number; format one element: f\"{a.item():.3f}\""));
 }
 
 PyMethodDef host_methods[] = {
@@ -210,7 +208,7 @@ Scalar item_of(const Array& array) {
   return item(array);
 }
 
-PyObject* number_of(const Array& array) {
+PyObject* python_number(const Array& array) {
   if (array.size() == 1 && no_pending_work(array))
     if (const NumberReader numbers = reader_of(array.dtype()); numbers.number_at != nullptr)
       return owned(numbers.number_at(static_cast<const std::byte*>(array.data()))).release().ptr();

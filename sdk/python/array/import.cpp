@@ -31,7 +31,7 @@ bool has_order(ArrayOrder order, const Layout& layout) {
   return true;  // "A" and "K" accept any layout
 }
 
-ImportOptions options_in(PyObject* dtype, PyObject* device, CopyMode mode) {
+ImportOptions import_options(PyObject* dtype, PyObject* device, CopyMode mode) {
   ImportOptions options{.copy = mode, .may_compute = true};
   if (given(dtype)) options.dtype = dtype_from(dtype);
   if (given(device)) options.device = device_from(device);
@@ -62,9 +62,9 @@ PyObject* as_array(PyObject* x, const ImportOptions& options, ArrayOrder order) 
 // computed.
 template <bool may_compute>
 PyObject* asarray(PyObject* x, PyObject* dtype, PyObject* device, PyObject* copy, PyObject* order) {
-  ImportOptions options = options_in(dtype, device, mode_in(copy));
+  ImportOptions options = import_options(dtype, device, copy_mode_from(copy));
   options.may_compute = may_compute;
-  return as_array(x, options, order_in(order, ArrayOrder::k));
+  return as_array(x, options, order_or(order, ArrayOrder::k));
 }
 
 // The fast path of asarray() with one argument: programs that mix libraries call it for every array
@@ -111,21 +111,22 @@ PyObject* array_without_options(PyObject* x) {
 
 PyObject* array(PyObject* x, PyObject* dtype, PyObject* device, PyObject* copy, PyObject* order,
                 PyObject* ndmin) {
-  const CopyMode mode = copy == nullptr ? CopyMode::always : mode_in(copy);
-  const ArrayOrder wanted = order_in(order, ArrayOrder::k);
-  ImportOptions options = options_in(dtype, device, mode);
+  const CopyMode mode = copy == nullptr ? CopyMode::always : copy_mode_from(copy);
+  const ArrayOrder target_order = order_or(order, ArrayOrder::k);
+  ImportOptions options = import_options(dtype, device, mode);
   if (mode != CopyMode::always || is_number_or_list(x)) {
     if (mode == CopyMode::always) options.copy = CopyMode::if_needed;
-    const auto created = py::reinterpret_steal<py::object>(as_array(x, options, wanted));
+    const auto created = py::reinterpret_steal<py::object>(as_array(x, options, target_order));
     if (!created || !given(ndmin)) return Py_XNewRef(created.ptr());
     return wrap_view(created.ptr(), with_rank(array_in(created.ptr()), integer_from(ndmin)));
   }
-  return wrap(with_rank(copy_of(x, options, wanted), integer_in(ndmin, 0)));
+  return wrap(with_rank(copy_of(x, options, target_order), integer_or(ndmin, 0)));
 }
 
 // As NumPy's, the result has at least rank 1.
 PyObject* ascontiguousarray(PyObject* a, PyObject* dtype, PyObject* device) {
-  PyObject* created = as_array(a, options_in(dtype, device, CopyMode::if_needed), ArrayOrder::c);
+  PyObject* created =
+      as_array(a, import_options(dtype, device, CopyMode::if_needed), ArrayOrder::c);
   if (created == nullptr || array_in(created).rank() > 0) return created;
   const auto rank_0 = py::reinterpret_steal<py::object>(created);
   return wrap_view(created, array_in(created).expand(0));

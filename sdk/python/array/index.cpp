@@ -53,8 +53,8 @@ bool is_by_array(PyObject* key) {
                              [](PyObject* part) { return kind_of(part) == PartKind::by_array; });
 }
 
-std::int64_t integer_from(PyObject* key) {
-  const Py_ssize_t value = PyNumber_AsSsize_t(key, nullptr);  // clipped, it is still out of range
+std::int64_t index_from(PyObject* key) {
+  const Py_ssize_t value = PyNumber_AsSsize_t(key, nullptr);  // clipped: out of range either way
   if (value == -1 && PyErr_Occurred()) {
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
     PyErr_Clear();
@@ -91,7 +91,7 @@ Layout layout_by(const Layout& source, PyObject* index) {
     } else if (PySlice_Check(key)) {
       view.take(slice_range(key, view.extent()));
     } else {
-      view.take(integer_from(key));
+      view.take(index_from(key));
     }
   }
   view.take_remaining_axes();
@@ -99,7 +99,7 @@ Layout layout_by(const Layout& source, PyObject* index) {
 }
 
 // Fast path of a[i] for an in-range int; null without a Python error for other keys.
-PyObject* try_first(PyObject* self, PyObject* key) {
+PyObject* try_index_first_axis(PyObject* self, PyObject* key) {
   const Array& array = array_in(self);
   const Layout& layout = array.layout();
   if (!PyLong_CheckExact(key) || layout.rank() == 0) return nullptr;
@@ -131,11 +131,11 @@ bool is_integer_index(PyObject* part) {
   if (!may_have_length(part)) return true;
   if (has_length(part)) return false;
   try {
-    if (const auto found = find_view(part, /*may_copy=*/true, /*may_compute=*/false)) {
-      const ForeignView& view = found->view;
+    if (const auto match = find_view(part, /*may_copy=*/true, /*may_compute=*/false)) {
+      const ForeignView& view = match->view;
       return (view.array ? view.array->dtype() : view.memory.dtype).is_integer();
     }
-  } catch (const BridgeError&) {  // no bridge reads it, as a lazy array: __index__ decides
+  } catch (const BridgeError&) {  // no bridge reads it, for instance a lazy array: try __index__
   }
   const auto integer = py::reinterpret_steal<py::object>(PyNumber_Index(part));
   if (integer) return true;
@@ -152,9 +152,9 @@ void refuse_index(PyObject* part) {
 }
 
 PyObject* array_subscript(PyObject* self, PyObject* key) {
-  PyObject* found =
-      PyTuple_CheckExact(key) ? try_element(array_in(self), key) : try_first(self, key);
-  if (found != nullptr || PyErr_Occurred()) return found;
+  PyObject* element =
+      PyTuple_CheckExact(key) ? try_element(array_in(self), key) : try_index_first_axis(self, key);
+  if (element != nullptr || PyErr_Occurred()) return element;
   if (!PyTuple_Check(key) && !PySlice_Check(key))
     if (PyObject* taken = array_indexing.try_take_small(self, key)) return taken;
   if (is_by_array(key)) return array_indexing.read(self, key);

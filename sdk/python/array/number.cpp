@@ -14,8 +14,8 @@ namespace py = pybind11;
 
 namespace {
 
-py::object number_in(const Array& array) {
-  return py::reinterpret_steal<py::object>(number_of(array));
+py::object number_object(const Array& array) {
+  return py::reinterpret_steal<py::object>(python_number(array));
 }
 
 // Converts an array of rank 0; throws DTypeError for other ranks, as NumPy.
@@ -24,7 +24,7 @@ PyObject* converted(PyObject* self, const char* target, PyObject* (*convert_numb
   if (array.rank() != 0)
     fail<DTypeError>("Array: only an array of rank 0 converts to ", target, ", this one has shape ",
                      array.shape(), "; use a.item() or index it");
-  return convert_number(number_in(array).ptr());
+  return convert_number(number_object(array).ptr());
 }
 
 }  // namespace
@@ -34,7 +34,7 @@ int array_bool(PyObject* self) {
   if (array.size() != 1)
     fail<ArgumentError>("Array: the truth of an array of ", array.size(), " elements (shape ",
                         array.shape(), ") is ambiguous; use any() or all()");
-  return PyObject_IsTrue(number_in(array).ptr());
+  return PyObject_IsTrue(number_object(array).ptr());
 }
 
 PyObject* array_index(PyObject* self) {

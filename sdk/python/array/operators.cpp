@@ -44,10 +44,10 @@ PyObject* array_in_place_power(PyObject* self, PyObject* other, PyObject* modulu
 PyObject* array_divmod(PyObject* left, PyObject* right) noexcept {
   PyObject* quotient = array_binary<Operator::floor_divide>(left, right);
   if (quotient == nullptr || quotient == Py_NotImplemented) return quotient;
-  PyObject* rest = array_binary<Operator::remainder>(left, right);
-  PyObject* both = rest != nullptr ? PyTuple_Pack(2, quotient, rest) : nullptr;
+  PyObject* remainder = array_binary<Operator::remainder>(left, right);
+  PyObject* both = remainder != nullptr ? PyTuple_Pack(2, quotient, remainder) : nullptr;
   Py_DECREF(quotient);
-  Py_XDECREF(rest);
+  Py_XDECREF(remainder);
   return both;
 }
 

@@ -23,7 +23,7 @@ namespace {
 // 0 keeps its position among its neighbours. An insertion sort from the innermost axis, as in
 // NumPy: "0 equals everything" is no strict weak ordering, so std::sort cannot be used, and the
 // result depends on the order of the comparisons.
-std::vector<int> axes_as_walked(const Layout& like) {
+std::vector<int> axes_in_memory_order(const Layout& like) {
   std::vector<int> axes(static_cast<std::size_t>(like.rank()));
   std::iota(axes.rbegin(), axes.rend(), 0);
   const auto step = [&](int axis) -> std::int64_t {
@@ -32,9 +32,9 @@ std::vector<int> axes_as_walked(const Layout& like) {
   for (std::size_t i = 1; i < axes.size(); ++i) {
     std::size_t position = i;
     for (std::size_t j = i; j > 0; --j) {
-      const std::int64_t inner = step(axes[j - 1]), here = step(axes[i]);
-      if (inner == 0 || here == 0) continue;
-      if (inner <= here) break;
+      const std::int64_t inner = step(axes[j - 1]), inserted = step(axes[i]);
+      if (inner == 0 || inserted == 0) continue;
+      if (inner <= inserted) break;
       position = j - 1;
     }
     std::rotate(axes.begin() + static_cast<std::ptrdiff_t>(position),
@@ -53,27 +53,27 @@ Shape reversed(const Shape& shape) {
 
 }  // namespace
 
-ArrayOrder order_from(std::string_view word) {
-  if (word == "C" || word == "c") return ArrayOrder::c;
-  if (word == "F" || word == "f") return ArrayOrder::f;
-  if (word == "A" || word == "a") return ArrayOrder::a;
-  if (word == "K" || word == "k") return ArrayOrder::k;
-  fail<ArgumentError>("order: expected \"C\", \"F\", \"A\" or \"K\", got \"", word, "\"");
+ArrayOrder order_from(std::string_view name) {
+  if (name == "C" || name == "c") return ArrayOrder::c;
+  if (name == "F" || name == "f") return ArrayOrder::f;
+  if (name == "A" || name == "a") return ArrayOrder::a;
+  if (name == "K" || name == "k") return ArrayOrder::k;
+  fail<ArgumentError>("order: expected \"C\", \"F\", \"A\" or \"K\", got \"", name, "\"");
 }
 
-ArrayOrder order_in(PyObject* argument, ArrayOrder otherwise) {
-  return given(argument) ? order_from(text_in(argument)) : otherwise;
+ArrayOrder order_or(PyObject* argument, ArrayOrder default_value) {
+  return given(argument) ? order_from(text_in(argument)) : default_value;
 }
 
 ArrayOrder resolved_order(ArrayOrder order, std::span<const Array* const> operands) noexcept {
   if (order != ArrayOrder::a) return order;
-  const bool all_columns = std::all_of(operands.begin(), operands.end(), [](const Array* array) {
-    return array == nullptr || array->layout().is_column_major();
-  });
-  return all_columns ? ArrayOrder::f : ArrayOrder::c;
+  const bool all_column_major = std::all_of(
+      operands.begin(), operands.end(),
+      [](const Array* array) { return array == nullptr || array->layout().is_column_major(); });
+  return all_column_major ? ArrayOrder::f : ArrayOrder::c;
 }
 
-Layout layout_in(ArrayOrder order, const Shape& shape, const Layout& like) {
+Layout packed_layout(ArrayOrder order, const Shape& shape, const Layout& like) {
   const bool like_is_column_major = like.is_column_major() && !like.is_row_major();
   if (order == ArrayOrder::f || (order == ArrayOrder::a && like_is_column_major))
     return Layout::column_major(shape);
@@ -83,14 +83,11 @@ Layout layout_in(ArrayOrder order, const Shape& shape, const Layout& like) {
 }
 
 Array copied(const Array& source, DType dtype, Device device, ArrayOrder order) {
-  if (order != ArrayOrder::f && source.layout().is_row_major()) {  // the common case
-    Array target = empty(source.shape(), dtype, device);
-    const GilRelease unlocked(is_long(source, target));
-    copy(source, target);
-    return target;
-  }
-  const Layout layout = layout_in(order, source.shape(), source.layout());
-  Array target = empty_in(layout, dtype, device);
+  const bool is_row_major = order != ArrayOrder::f && source.layout().is_row_major();
+  Array target =
+      is_row_major  // the common case, for which empty() is faster
+          ? empty(source.shape(), dtype, device)
+          : empty_in(packed_layout(order, source.shape(), source.layout()), dtype, device);
   const GilRelease unlocked(is_long(source, target));
   copy(source, target);
   return target;
@@ -109,7 +106,7 @@ Array reshaped(const Array& source, const Shape& shape, ArrayOrder order, CopyMo
 Array flattened(const Array& source, ArrayOrder order, CopyMode mode) {
   const Shape flat{source.size()};
   if (order != ArrayOrder::k) return reshaped(source, flat, order, mode);
-  return reshaped(source.permute(axes_as_walked(source.layout())), flat, ArrayOrder::c, mode);
+  return reshaped(source.permute(axes_in_memory_order(source.layout())), flat, ArrayOrder::c, mode);
 }
 
 }  // namespace spanwise::python

@@ -16,10 +16,10 @@ namespace spanwise::python {
 enum class ArrayOrder { c, f, a, k };
 
 /// "C", "F", "A" or "K", either case. Throws ArgumentError.
-ArrayOrder order_from(std::string_view word);
+ArrayOrder order_from(std::string_view name);
 
-/// An `order` argument, read; `otherwise` where it is absent or None.
-ArrayOrder order_in(PyObject* argument, ArrayOrder otherwise);
+/// order_from() of a str; `default_value` where the argument is absent or None.
+ArrayOrder order_or(PyObject* argument, ArrayOrder default_value);
 
 /// Resolves "A" for a new result of these operands, as numpy.ufunc: f if all of them are
 /// column-major, else c. Returns other orders unchanged. A null operand is a number.
@@ -28,7 +28,7 @@ ArrayOrder resolved_order(ArrayOrder order, std::span<const Array* const> operan
 /// A packed layout of `shape`: row-major (c), column-major (f), column-major only if `like` is
 /// column-major and not row-major (a), or with the axes in the order of the strides of `like` (k; c
 /// if the ranks differ).
-Layout layout_in(ArrayOrder order, const Shape& shape, const Layout& like = {});
+Layout packed_layout(ArrayOrder order, const Shape& shape, const Layout& like = {});
 
 /// A new array with the elements of `source`, cast to `dtype` and copied to `device`. Waits without
 /// the GIL.

@@ -29,8 +29,6 @@ namespace py = pybind11;
 
 namespace {
 
-// ---- writing
-
 bool is_repeated(const Layout& layout, int axis) {
   return layout.strides[axis] == 0 && layout.shape[axis] > 1;
 }
@@ -85,8 +83,8 @@ py::object reduce(const ArrayObject& self, int protocol) {
       on_host(is_dense ? whole : copied(whole, whole.dtype(), whole.device(), ArrayOrder::k));
   if (host.size() > 0 && is_packed(host.layout(), packed))
     host = host.with_layout({host.shape(), packed.strides, host.layout().offset});
-  // None for a writeable array from protocol 5 on: the unpickled array is writeable if its buffer
-  // is.
+  // None for a writeable array from protocol 5 on: the unpickled array is then writeable if its
+  // buffer is.
   py::object readonly = py::none();
   if (array.readonly() || protocol < 5) readonly = py::bool_(array.readonly());
   const bool is_plain = Py_TYPE(self.ptr()) == array_type;
@@ -98,19 +96,17 @@ py::object reduce(const ArrayObject& self, int protocol) {
                         arguments, py::getattr(self, "__dict__", py::none()));
 }
 
-// ---- reading
-
 // This process's default device for an array of a GPU, whose ordinal has a meaning only in the
 // process that wrote the pickle.
-Device device_here(const std::string& name) {
-  const Device wanted = Device::parse(name);
-  if (!wanted.is_cpu()) return default_device();
+Device device_in_this_process(const std::string& name) {
+  const Device recorded = Device::parse(name);
+  if (!recorded.is_cpu()) return default_device();
   const std::vector<Device> present = devices();
-  return std::find(present.begin(), present.end(), wanted) != present.end() ? wanted : cpu;
+  return std::find(present.begin(), present.end(), recorded) != present.end() ? recorded : cpu;
 }
 
-[[noreturn]] void refuse_pickle(const std::string& what) {
-  fail<ArgumentError>("pickle: ", what, "; the pickle is damaged");
+[[noreturn]] void refuse_pickle(const std::string& finding) {
+  fail<ArgumentError>("pickle: ", finding, "; the pickle is damaged");
 }
 
 // The layout in elements from byte strides; C order without strides.
@@ -132,7 +128,7 @@ Layout layout_to_read(const Shape& shape, const std::optional<std::vector<std::i
 }
 
 // The bytes from the first element to the end of the last, for strides >= 0.
-std::int64_t span_of(const Layout& layout, std::int64_t item) {
+std::int64_t byte_extent(const Layout& layout, std::int64_t item) {
   std::int64_t last = 0, step = 0, bytes = 0;
   if (layout.size() == 0) return 0;
   for (int axis = 0; axis < layout.rank(); ++axis)
@@ -156,8 +152,8 @@ Storage storage_over(const py::object& content, std::int64_t expected, const Sha
   if (buffer.len != expected)
     refuse_pickle(
         text("expected ", expected, " bytes for ", dtype, ' ', shape, ", got ", buffer.len));
-  return keep_alive(holder.ptr(), buffer.buf, static_cast<std::size_t>(buffer.len), cpu,
-                    buffer.readonly != 0);
+  return storage_owned_by(holder.ptr(), buffer.buf, static_cast<std::size_t>(buffer.len), cpu,
+                          buffer.readonly != 0);
 }
 
 py::object array_from_buffer(const py::object& content, const std::string& dtype_name,
@@ -166,15 +162,15 @@ py::object array_from_buffer(const py::object& content, const std::string& dtype
                              const std::string& device_name, std::optional<bool> readonly) {
   const DType dtype = DType::parse(dtype_name);
   const Layout layout = layout_to_read(shape, strides, dtype.itemsize());
-  const std::int64_t bytes = span_of(layout, dtype.itemsize());
+  const std::int64_t bytes = byte_extent(layout, dtype.itemsize());
   const Storage storage = storage_over(content, bytes, shape, dtype);
-  const Device device = device_here(device_name);
+  const Device device = device_in_this_process(device_name);
   const auto address = reinterpret_cast<std::uintptr_t>(storage.data());
   const bool is_aligned = address % static_cast<std::uintptr_t>(alignment_of(dtype, cpu)) == 0;
-  const bool adopts = is_aligned && !(storage.readonly() && readonly == false);
+  const bool is_shareable = is_aligned && !(storage.readonly() && readonly == false);
   // Copies the raw bytes, so that the strides remain valid.
   Array line(storage, Layout::row_major(Shape{bytes}), uint8);
-  if (!device.is_cpu() || !adopts) {
+  if (!device.is_cpu() || !is_shareable) {
     const GilRelease unlocked;
     line = device.is_cpu() ? copy(line) : to_device(line, device);
   }

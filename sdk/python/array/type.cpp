@@ -86,7 +86,7 @@ void array_dealloc(PyObject* object) noexcept {
   if (owner != nullptr) {
     Storage spare = self->array.take_storage();
     self->array.~Array();
-    object_free_list.keep_with(object, std::move(spare));
+    object_free_list.keep_for_import(object, std::move(spare));
     Py_DECREF(owner);
   } else {
     self->array.~Array();
@@ -156,12 +156,14 @@ PyObject* wrap_copy_of(const void* address, DType dtype) {
   return object;
 }
 
-void drop_kept_elements() noexcept { object_free_list.drop_elements(); }
-void keep_elements(bool is_on) noexcept { object_free_list.keep_elements(is_on); }
+void clear_element_free_list() noexcept { object_free_list.clear_elements(); }
+void enable_element_free_list(bool is_enabled) noexcept {
+  object_free_list.enable_elements(is_enabled);
+}
 
 PyObject* wrap_shared(const BorrowedTensor& memory, ForeignOwner owner) {
   Storage spare;
-  PyObject* object = object_free_list.make_with(spare);
+  PyObject* object = object_free_list.make_for_import(spare);
   if (object == nullptr) return nullptr;
   auto* self = reinterpret_cast<PyArray*>(object);
   try {

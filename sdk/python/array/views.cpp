@@ -24,7 +24,7 @@ namespace {
 using Axes = std::array<int, max_rank>;
 
 // The shape of a call f(2, 3) or f((2, 3)).
-Shape shape_in(PyObject* const* values, Py_ssize_t count) {
+Shape shape_from_arguments(PyObject* const* values, Py_ssize_t count) {
   if (count == 1) return shape_from(values[0]);
   Shape shape(static_cast<int>(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
@@ -42,15 +42,15 @@ PyObject* view_or_copy(PyObject* self, Array result) {
 }
 
 PyObject* reshape_to(PyObject* self, const Shape& shape, PyObject* order, PyObject* copy) {
-  const ArrayOrder wanted = order_in(order, ArrayOrder::c);
-  if (wanted == ArrayOrder::k)
+  const ArrayOrder target_order = order_or(order, ArrayOrder::c);
+  if (target_order == ArrayOrder::k)
     fail<ArgumentError>("reshape: expected order \"C\", \"F\" or \"A\", got ",
                         "\"K\", which says nothing about a new shape");
-  const CopyMode mode = mode_in(copy);
-  if (wanted == ArrayOrder::c && mode != CopyMode::always)
+  const CopyMode mode = copy_mode_from(copy);
+  if (target_order == ArrayOrder::c && mode != CopyMode::always)
     if (std::optional<Layout> layout = array_in(self).layout().reshape(shape))
       return wrap_view(self, *std::move(layout));
-  return view_or_copy(self, reshaped(array_in(self), shape, wanted, mode));
+  return view_or_copy(self, reshaped(array_in(self), shape, target_order, mode));
 }
 
 PyObject* reshape(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
@@ -60,7 +60,8 @@ PyObject* reshape(PyObject* self, PyObject* const* values, Py_ssize_t count, PyO
   if (is_named ? count != 0 : count == 0) {
     throw py::type_error("reshape() needs one shape: a.reshape(2, 3) or a.reshape((2, 3))");
   }
-  return reshape_to(self, is_named ? shape_from(shape) : shape_in(values, count), order, copy);
+  return reshape_to(self, is_named ? shape_from(shape) : shape_from_arguments(values, count), order,
+                    copy);
 }
 
 Layout permuted(const Array& array, const Axes& axes) {
@@ -74,13 +75,13 @@ PyObject* transpose(PyObject* self, PyObject* const* values, Py_ssize_t count, P
   if (count == 0 || (count == 1 && values[0] == Py_None)) {
     return wrap_view(self, array.layout().transpose());
   }
-  const Shape given_axes = shape_in(values, count);
-  if (given_axes.size() != array.rank())
+  const Shape permutation = shape_from_arguments(values, count);
+  if (permutation.size() != array.rank())
     fail<LayoutError>("transpose: expected ", array.rank(), " axes for shape ", array.shape(),
-                      ", got ", given_axes);
+                      ", got ", permutation);
   Axes axes;
   for (int i = 0; i < array.rank(); ++i) {
-    axes[static_cast<std::size_t>(i)] = array.layout().normalise_axis(given_axes[i]);
+    axes[static_cast<std::size_t>(i)] = array.layout().normalise_axis(permutation[i]);
   }
   return wrap_view(self, permuted(array, axes));
 }
@@ -103,9 +104,9 @@ PyObject* squeeze(PyObject* self, PyObject* axis) {
     drop[static_cast<std::size_t>(i)] = !given(axis) && layout.shape[i] == 1;
   }
   // As NumPy: for rank 0 the axes 0 and -1 are accepted and ignored.
-  const bool is_none = given(axis) && layout.rank() == 0 && PyLong_Check(axis) &&
-                       (integer_from(axis) == 0 || integer_from(axis) == -1);
-  if (given(axis) && !is_none) {
+  const bool is_ignored = given(axis) && layout.rank() == 0 && PyLong_Check(axis) &&
+                          (integer_from(axis) == 0 || integer_from(axis) == -1);
+  if (given(axis) && !is_ignored) {
     for (const std::int64_t a : shape_from(axis)) {
       bool& is_dropped = drop[static_cast<std::size_t>(layout.normalise_axis(a))];
       if (is_dropped)
@@ -123,15 +124,15 @@ PyObject* squeeze(PyObject* self, PyObject* axis) {
 
 PyObject* ravel(PyObject* self, PyObject* order) {
   const Array& array = array_in(self);
-  const ArrayOrder wanted = order_in(order, ArrayOrder::c);
+  const ArrayOrder target_order = order_or(order, ArrayOrder::c);
   // Fast path for C-contiguous arrays.
-  if (wanted != ArrayOrder::f && array.layout().is_row_major())
+  if (target_order != ArrayOrder::f && array.layout().is_row_major())
     return wrap_view(self, Layout{Shape{array.size()}, Strides{1}, array.layout().offset});
-  return view_or_copy(self, flattened(array, wanted, CopyMode::if_needed));
+  return view_or_copy(self, flattened(array, target_order, CopyMode::if_needed));
 }
 
 PyObject* flatten(PyObject* self, PyObject* order) {
-  return wrap(flattened(array_in(self), order_in(order, ArrayOrder::c), CopyMode::always));
+  return wrap(flattened(array_in(self), order_or(order, ArrayOrder::c), CopyMode::always));
 }
 
 PyObject* view(PyObject* self, PyObject* dtype) {
@@ -142,17 +143,15 @@ PyObject* view(PyObject* self, PyObject* dtype) {
 
 PyObject* diagonal(PyObject* self, PyObject* offset, PyObject* axis1, PyObject* axis2) {
   const Layout& layout = array_in(self).layout();
-  const int first = layout.normalise_axis(integer_in(axis1, 0));
-  const int second = layout.normalise_axis(integer_in(axis2, 1));
-  return wrap_view(self, layout.diagonal(integer_in(offset, 0), first, second));
+  const int first = layout.normalise_axis(integer_or(axis1, 0));
+  const int second = layout.normalise_axis(integer_or(axis2, 1));
+  return wrap_view(self, layout.diagonal(integer_or(offset, 0), first, second));
 }
 
 // Read-only as in NumPy: several elements may have the same address.
-PyObject* broadcast_view(PyObject* source, PyObject* shape) {
-  return wrap_view(source, array_in(source).broadcast_to(shape_from(shape)).as_readonly());
+PyObject* broadcast_to(PyObject* self, PyObject* shape) {
+  return wrap_view(self, array_in(self).broadcast_to(shape_from(shape)).as_readonly());
 }
-
-PyObject* broadcast_to(PyObject* self, PyObject* shape) { return broadcast_view(self, shape); }
 
 PyMethodDef view_methods[] = {
     method<&reshape>(
@@ -198,8 +197,7 @@ PyObject* reshape_function(PyObject* a, PyObject* shape, PyObject* order, PyObje
 PyObject* broadcast_to_function(PyObject* array, PyObject* shape) {
   if (is_variable(array))
     return py::handle(array).attr("broadcast_to")(py::handle(shape)).release().ptr();
-  const py::object object = as_object(array);
-  return broadcast_view(object.ptr(), shape);
+  return broadcast_to(as_object(array).ptr(), shape);
 }
 
 PyMethodDef view_functions[] = {

@@ -34,7 +34,7 @@ Communicator::Options options_from(std::string name, int rank, int size, Device 
   return options;
 }
 
-// `engine` is a Python engine, or (name, id) for one of the library.
+// `engine` is a Python engine, or (name, id) of one that is implemented in C++.
 Ref<Communicator> make_communicator(const std::string& name, int rank, int size, Device device,
                                     double timeout, std::int64_t check, py::object engine,
                                     py::object monitor) {
@@ -49,7 +49,7 @@ Ref<Communicator> make_communicator(const std::string& name, int rank, int size,
                             std::move(ranks));
 }
 
-// The result as an array, None where this rank gets none.
+// Returns the result as an array; None where this rank receives no result.
 PyObject* run_collective(PyObject* object, PyObject* op, PyObject* x, PyObject* reduction,
                          PyObject* peer, PyObject* out, PyObject* overlap) {
   auto& communicator = value_of<Communicator&>(object, "communicator");
@@ -57,14 +57,14 @@ PyObject* run_collective(PyObject* object, PyObject* op, PyObject* x, PyObject* 
   CollectiveOptions options;
   options.reduction = reduction_named(text_in(reduction));
   options.peer = static_cast<int>(integer_from(peer));
-  options.overlap = truth_in(overlap, false);
+  options.overlap = truth_or(overlap, false);
   std::optional<Array> target;
   if (given(out)) options.out = &target.emplace(is_array(out) ? array_in(out) : import_array(out));
-  const Collective what = collective_named(text_in(op));
-  Array result = without_gil([&] { return communicator.run(what, source, options); });
+  const Collective collective = collective_named(text_in(op));
+  Array result = without_gil([&] { return communicator.run(collective, source, options); });
   if (given(out)) return Py_NewRef(out);
-  const bool has_none = what == Collective::send ||
-                        (what == Collective::reduce && options.peer != communicator.rank());
+  const bool has_none = collective == Collective::send ||
+                        (collective == Collective::reduce && options.peer != communicator.rank());
   return has_none ? Py_NewRef(Py_None) : wrap(std::move(result));
 }
 

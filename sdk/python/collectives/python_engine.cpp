@@ -34,9 +34,9 @@ std::string message_of(const py::error_already_set& error) {
   }
 }
 
-// object.<method>(...) of a function that cannot throw.
+// Calls object.<method>(...) from a noexcept function: reports an exception as unraisable.
 template <class... Arguments>
-void call_quietly(const SharedObject& object, const char* method, const Arguments&... arguments) {
+void call_noexcept(const SharedObject& object, const char* method, const Arguments&... arguments) {
   const GilAcquire gil;
   try {
     py::handle(object.get()).attr(method)(arguments...);
@@ -64,14 +64,14 @@ class PythonEngine final : public CommunicatorEngine {
                                    array_or_none(call.target)));
       py::handle(object_.get()).attr("run")(list);
     } catch (py::error_already_set& error) {
-      // The engine refuses a dtype before anything moves: the ranks stay in step.
+      // Engines check the dtype before they move data: the communicator remains usable.
       if (error.matches(errors.dtype)) throw DTypeError(message_of(error));
       if (!error.matches(PyExc_Exception)) throw;  // KeyboardInterrupt, SystemExit
       throw CollectiveError(message_of(error));
     }
   }
-  void abort() noexcept override { call_quietly(object_, "abort"); }
-  void close() override { call_quietly(object_, "close"); }
+  void abort() noexcept override { call_noexcept(object_, "abort"); }
+  void close() override { call_noexcept(object_, "close"); }
 
  private:
   std::string name_;
@@ -89,14 +89,14 @@ class PythonMonitor final : public CommunicatorMonitor {
     py::handle(object_.get()).attr("agree")(list, number, op);
   }
   void report(const std::string& error) noexcept override {
-    call_quietly(object_, "report", error);
+    call_noexcept(object_, "report", error);
   }
   std::vector<std::string> last_calls() noexcept override {
     const GilAcquire gil;
     try {
       return py::handle(object_.get()).attr("last_calls")().cast<std::vector<std::string>>();
     } catch (const std::exception&) {
-      return {};  // what it would add to an error
+      return {};  // the list is only an addition to an error's text
     }
   }
 

@@ -5,6 +5,8 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -19,16 +21,16 @@ namespace py = pybind11;
 
 namespace {
 
-std::string shown_type(py::handle object) {
+std::string type_name_of(py::handle object) {
   return py::str(py::type::of(object).attr("__name__")).cast<std::string>();
 }
 
-std::vector<Variable> variables_from(py::handle list, py::handle op, const char* what) {
+std::vector<Variable> variables_from(py::handle list, py::handle op, const char* role) {
   std::vector<Variable> variables;
   for (const py::handle item : py::iter(list)) {
     if (!is_variable(item.ptr()))
-      throw py::type_error(text("Apply of ", std::string(py::str(op)), ": ", what, "[",
-                                variables.size(), "] must be a Variable, got ", shown_type(item),
+      throw py::type_error(text("Apply of ", std::string(py::str(op)), ": ", role, "[",
+                                variables.size(), "] must be a Variable, got ", type_name_of(item),
                                 "; convert it with spanwise.graph.as_variable"));
     variables.push_back(variable_in(item.ptr()));
   }
@@ -40,13 +42,12 @@ Ref<Apply> make_apply(py::handle op, py::handle inputs, py::handle outputs) {
                      variables_from(outputs, op, "outputs"));
 }
 
-// A node of the same op on other inputs. If their types differ from the old ones, make_node()
-// decides the types of the outputs.
+// A node of the same op on `inputs`. If their types differ from those of the node's inputs,
+// make_node() decides the types of the outputs.
 Ref<Apply> clone_with(const Apply& node, const std::vector<Variable>& inputs) {
-  bool same = inputs.size() == node.inputs().size();
-  for (std::size_t i = 0; same && i < inputs.size(); ++i)
-    same = inputs[i].type() == node.inputs()[i].type();
-  if (!same) return node.op().make_node(inputs);
+  const bool has_same_types =
+      std::ranges::equal(inputs, node.inputs(), {}, &Variable::type, &Variable::type);
+  if (!has_same_types) return node.op().make_node(inputs);
   std::vector<Variable> outputs;
   for (const Variable& output : node.outputs()) outputs.emplace_back(output.type(), output.name());
   return Apply::make(node.op_ref(), inputs, std::move(outputs));
@@ -56,8 +57,8 @@ std::vector<Variable> inputs_of(const Apply& node) {
   return {node.inputs().begin(), node.inputs().end()};
 }
 
-// Extents as integers; None is not fixed. In Theano's broadcast patterns (bools) True is extent 1
-// and False is not fixed.
+// From extents as integers; None is an extent that is not fixed. In Theano's broadcast patterns
+// (bools) True is extent 1 and False is not fixed.
 Shape static_shape(py::handle object) {
   std::vector<std::int64_t> extents;
   for (const py::handle extent : py::iter(object)) {
@@ -97,7 +98,7 @@ py::tuple broadcast_pattern(const TensorType& type) {
   return py::tuple(pattern);
 }
 
-py::object reduced(const char* function, py::handle self) {
+py::object call_pickle_function(const char* function, py::handle self) {
   return py::module_::import("spanwise._graph.pickle").attr(function)(self);
 }
 
@@ -124,7 +125,7 @@ void bind_type(py::module_& module) {
       .def(
           "__eq__", [](const TensorType& a, const TensorType& b) { return a == b; },
           py::is_operator())
-      .def("__reduce__", [](py::handle self) { return reduced("reduce_type", self); })
+      .def("__reduce__", [](py::handle self) { return call_pickle_function("reduce_type", self); })
       .def("__hash__", [](const TensorType& self) { return std::hash<std::string>()(self.name()); })
       .def("__repr__", member(&TensorType::name));
 }
@@ -153,7 +154,7 @@ SW_BIND(graph_apply) {
                              "The lines of the program that made it; \"\" if unknown.")
       .def("clone_with_new_inputs", &clone_with, py::arg("inputs"))
       .def("clone", [](const Apply& self) { return clone_with(self, inputs_of(self)); })
-      .def("__reduce__", [](py::handle self) { return reduced("reduce_apply", self); })
+      .def("__reduce__", [](py::handle self) { return call_pickle_function("reduce_apply", self); })
       .def("__repr__", member(&Apply::label));
 }
 

@@ -31,7 +31,7 @@ PyCell& cell_in(PyObject* object) noexcept { return *reinterpret_cast<PyCell*>(o
 
 // An array of any library, copied to the cell's device if needed, never cast. Throws InputError for
 // another dtype or rank.
-Array storable(const CellInfo& info, PyObject* value) {
+Array array_for_cell(const CellInfo& info, PyObject* value) {
   Array array = is_array(value) && array_in(value).device() == info.device
                     ? array_in(value)
                     : import_array(value, {.device = info.device});
@@ -52,6 +52,12 @@ void cell_dealloc(PyObject* object) noexcept {
 
 Py_ssize_t cell_length(PyObject*) noexcept { return 1; }
 
+Py_ssize_t index_of_key(PyObject* key) {
+  const Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
+  if (index == -1 && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return index;
+}
+
 void check_cell_index(Py_ssize_t index) {
   if (index != 0 && index != -1) throw py::index_error("a cell has one element, [0]");
 }
@@ -64,23 +70,21 @@ PyObject* cell_item(PyObject* self, Py_ssize_t index) {
 }
 
 PyObject* cell_subscript(PyObject* self, PyObject* key) {
-  if (PyLong_Check(key)) return cell_item(self, PyLong_AsSsize_t(key));
+  if (PyLong_Check(key)) return cell_item(self, index_of_key(key));
   return PyObject_GetItem(owned(PySequence_List(self)).ptr(), key);
 }
 
 int assign_to_cell(PyObject* self, PyObject* key, PyObject* value) {
   if (value == nullptr)
     throw py::type_error("a cell's element cannot be deleted; assign None to empty it");
-  const Py_ssize_t index = PyNumber_AsSsize_t(key, PyExc_IndexError);
-  if (index == -1 && PyErr_Occurred() != nullptr) return -1;
-  check_cell_index(index);
+  check_cell_index(index_of_key(key));
   Cell& cell = *cell_in(self).cell;
   if (!cell_in(self).info)
-    cell.computed = truth_in(value, false);
+    cell.computed = truth_or(value, false);
   else if (value == Py_None)
     cell.value.reset();
   else
-    cell.value = storable(*cell_in(self).info, value);
+    cell.value = array_for_cell(*cell_in(self).info, value);
   return 0;
 }
 
@@ -99,10 +103,10 @@ PyObject* compare_cells(PyObject* self, PyObject* other, int operation) {
 py::str repr_of_cell(PyObject* self) { return py::repr(owned(PySequence_List(self))); }
 
 py::object make_cell(Ref<Cell> cell, std::optional<CellInfo> info) {
-  py::object made = owned(cell_type->tp_alloc(cell_type, 0));
-  new (&cell_in(made.ptr()).cell) Ref<Cell>(std::move(cell));
-  new (&cell_in(made.ptr()).info) std::optional<CellInfo>(std::move(info));
-  return made;
+  py::object object = owned(cell_type->tp_alloc(cell_type, 0));
+  new (&cell_in(object.ptr()).cell) Ref<Cell>(std::move(cell));
+  new (&cell_in(object.ptr()).info) std::optional<CellInfo>(std::move(info));
+  return object;
 }
 
 }  // namespace

@@ -28,12 +28,12 @@ namespace py = pybind11;
 
 namespace {
 
-UnusedInput unused_from(const std::string& how) {
-  if (how == "raise") return UnusedInput::raise;
-  if (how == "warn") return UnusedInput::warn;
-  if (how == "ignore") return UnusedInput::ignore;
+UnusedInput unused_from(const std::string& name) {
+  if (name == "raise") return UnusedInput::raise;
+  if (name == "warn") return UnusedInput::warn;
+  if (name == "ignore") return UnusedInput::ignore;
   fail<ArgumentError>("function: on_unused_input must be \"raise\", \"warn\" or \"ignore\", got \"",
-                      how, "\"");
+                      name, "\"");
 }
 
 // Reads the attributes of a spanwise.graph.In.
@@ -55,9 +55,9 @@ InputDeclaration declaration_from(py::handle in) {
 }
 
 ResultForm form_from(py::handle keys, const std::vector<std::optional<std::string>>& libraries,
-                     bool single) {
+                     bool is_single) {
   ResultForm form;
-  form.kind = single ? ResultForm::Kind::one : ResultForm::Kind::list;
+  form.kind = is_single ? ResultForm::Kind::one : ResultForm::Kind::list;
   for (const auto& library : libraries)
     form.libraries.push_back(library ? &target_bridge(*library) : nullptr);
   if (keys.is_none()) return form;
@@ -69,20 +69,19 @@ ResultForm form_from(py::handle keys, const std::vector<std::optional<std::strin
 
 using Pairs = std::vector<std::pair<Variable, Variable>>;
 
-Mode mode_from(const py::tuple& given) {
-  const auto strings = [&](int i) {
-    return value_of<std::vector<std::string>>(given[static_cast<std::size_t>(i)], "mode");
-  };
-  const auto errors = value_of<std::array<bool, 3>>(given[3], "mode");
-  return {.name = value_of<std::string>(given[0], "mode"),
-          .including = strings(1),
-          .excluding = strings(2),
+// (name, including, excluding, (nan_is_error, inf_is_error, big_is_error)) of a Mode.
+Mode mode_from(const py::tuple& fields) {
+  using Strings = std::vector<std::string>;
+  const auto errors = value_of<std::array<bool, 3>>(fields[3], "mode");
+  return {.name = value_of<std::string>(fields[0], "mode"),
+          .including = value_of<Strings>(fields[1], "mode"),
+          .excluding = value_of<Strings>(fields[2], "mode"),
           .nan_guard = {errors[0], errors[1], errors[2]}};
 }
 
 py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
                    const std::vector<std::optional<std::string>>& libraries,
-                   std::vector<bool> borrowed, bool single, py::handle keys, Pairs updates,
+                   std::vector<bool> borrowed, bool is_single, py::handle keys, Pairs updates,
                    Pairs givens, const std::string& name, const std::string& on_unused_input,
                    py::handle device, const py::tuple& mode, bool profile,
                    std::optional<bool> allow_gc, bool preallocate, py::object recipe) {
@@ -94,7 +93,7 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
     if (in.attr("mutable").cast<bool>()) mutable_inputs.push_back(inputs.back());
     declared.push_back(declaration_from(in));
   }
-  ResultForm form = form_from(keys, libraries, single);
+  ResultForm form = form_from(keys, libraries, is_single);
   FunctionOptions options{.name = name,
                           .givens = std::move(givens),
                           .on_unused_input = unused_from(on_unused_input),

@@ -19,8 +19,8 @@ namespace {
 std::vector<std::pair<std::string, DType>> dtypes_by_name(const py::handle& pairs) {
   std::vector<std::pair<std::string, DType>> all;
   for (const py::handle pair : pairs) {
-    const auto given = py::cast<py::tuple>(pair);
-    all.emplace_back(given[0].cast<std::string>(), dtype_from(given[1]));
+    const auto entry = py::cast<py::tuple>(pair);
+    all.emplace_back(entry[0].cast<std::string>(), dtype_from(entry[1]));
   }
   return all;
 }
@@ -34,10 +34,11 @@ std::vector<ElementBody::Value> values_from(const py::handle& pairs) {
 }  // namespace
 
 std::shared_ptr<const ElementBody> element_body_of(const py::object& op, const Apply& node) {
-  const py::object found = py::module_::import("spanwise._graph.element_body")
-                               .attr("element_body_of")(op, apply_object(node));
-  if (found.is_none()) return nullptr;
-  const auto parts = py::cast<py::tuple>(found);
+  const py::object declaration = py::module_::import("spanwise._graph.element_body")
+                                     .attr("element_body_of")(op, apply_object(node));
+  if (declaration.is_none()) return nullptr;
+  // (op, inputs, outputs, operation, preamble, types)
+  const auto parts = py::cast<py::tuple>(declaration);
   auto body = std::make_shared<ElementBody>();
   body->op = parts[0].cast<std::string>();
   body->inputs = values_from(parts[1]);

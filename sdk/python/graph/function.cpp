@@ -27,25 +27,25 @@ namespace {
 
 PyTypeObject* function_type = nullptr;
 
-FunctionBinding& face_in(PyObject* object) noexcept {
-  return reinterpret_cast<PyFunction*>(object)->face;
+FunctionBinding& binding_in(PyObject* object) noexcept {
+  return reinterpret_cast<PyFunction*>(object)->binding;
 }
 
 void compiled_dealloc(PyObject* object) noexcept {
   auto* self = reinterpret_cast<PyFunction*>(object);
   if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
-  self->face.~FunctionBinding();
+  self->binding.~FunctionBinding();
   free_object(object);
 }
 
 py::str function_repr(PyObject* self) {
-  const CompiledFunction& function = face_in(self).function;
+  const CompiledFunction& function = binding_in(self).function;
   return text("<spanwise.CompiledFunction ", function.name(), " on ", function.device(), ": ",
               function.toposort().size(), " nodes>");
 }
 
 py::object get_maker(PyObject* self) {
-  const CompiledFunction& function = face_in(self).function;
+  const CompiledFunction& function = binding_in(self).function;
   std::vector<Variable> outputs = function.outputs();  // followed by the updates, as in Theano
   for (const auto& update : function.updates()) outputs.push_back(update.second);
   py::list reports;
@@ -57,22 +57,22 @@ py::object get_maker(PyObject* self) {
 int set_trust(PyObject* self, PyObject* value, void*) {
   const int trust = value == nullptr ? 0 : PyObject_IsTrue(value);
   if (trust < 0) return -1;
-  face_in(self).trust_input = trust != 0;
+  binding_in(self).trust_input = trust != 0;
   return 0;
 }
 
 void free_memory(PyObject* self) {
-  without_gil([&] { face_in(self).function.free(); });
+  without_gil([&] { binding_in(self).function.free(); });
 }
 
 py::object get_profile(PyObject* self) {
-  if (!face_in(self).function.is_profiled()) return py::none();
+  if (!binding_in(self).function.is_profiled()) return py::none();
   return py::module_::import("spanwise.profile").attr("Profile")(py::handle(self));
 }
 
 // (calls, seconds in calls, seconds of compiling, [(node, calls, seconds, output bytes) per step]).
 py::tuple profile_data(PyObject* self) {
-  const CompiledFunction& function = face_in(self).function;
+  const CompiledFunction& function = binding_in(self).function;
   const auto profile = without_gil([&] { return function.profile(); });
   if (!profile.has_value())
     fail<GraphError>("function ", function.name(),
@@ -85,7 +85,7 @@ py::tuple profile_data(PyObject* self) {
 
 py::list profile_spans(PyObject* self) {
   py::list spans;
-  for (const StepSpan& span : without_gil([&] { return face_in(self).function.spans(); }))
+  for (const StepSpan& span : without_gil([&] { return binding_in(self).function.spans(); }))
     spans.append(py::make_tuple(span.step, span.start, span.seconds));
   return spans;
 }
@@ -93,24 +93,24 @@ py::list profile_spans(PyObject* self) {
 // f.copy(...): compiles the recipe of this function again.
 PyObject* copy_compiled(PyObject* self, PyObject* const* values, Py_ssize_t count,
                         PyObject* kwnames) {
-  return call_with_self(python_function<"graph", "copy_function">(), face_in(self).recipe.get(),
+  return call_with_self(python_function<"graph", "copy_function">(), binding_in(self).recipe.get(),
                         values, count, kwnames);
 }
 
 PyObject* reduce_compiled(PyObject* self) {
-  PyObject* recipe = face_in(self).recipe.get();
+  PyObject* recipe = binding_in(self).recipe.get();
   return call_with_self(python_function<"_graph.pickle", "reduce_function">(), self, &recipe, 1);
 }
 
 PyGetSetDef compiled_attributes[] = {
-    attribute<[](PyObject* self) { return py::str(face_in(self).function.name()); }>("name"),
-    attribute<[](PyObject* self) { return device_object(face_in(self).function.device()); }>(
+    attribute<[](PyObject* self) { return py::str(binding_in(self).function.name()); }>("name"),
+    attribute<[](PyObject* self) { return device_object(binding_in(self).function.device()); }>(
         "device", "The device it runs on."),
     attribute<&get_maker>("maker", "maker.fgraph is the graph after all rewrites."),
-    attribute<[](PyObject* self) { return py::str(face_in(self).function.mode()); }>(
+    attribute<[](PyObject* self) { return py::str(binding_in(self).function.mode()); }>(
         "mode", "\"fast_run\", \"fast_compile\" or \"debug\"."),
     attribute<&get_profile>("profile", "A Profile; None without profile=True."),
-    attribute<[](PyObject* self) { return py::bool_(face_in(self).trust_input); }, &set_trust>(
+    attribute<[](PyObject* self) { return py::bool_(binding_in(self).trust_input); }, &set_trust>(
         "trust_input",
         "True: arguments are not converted; each must be a spanwise.Array of the right dtype."),
     {}};
@@ -134,11 +134,11 @@ PyMemberDef compiled_members[] = {
 
 }  // namespace
 
-py::object wrap_compiled(FunctionBinding face) {
+py::object wrap_compiled(FunctionBinding binding) {
   py::object object = owned(function_type->tp_alloc(function_type, 0));
   auto* self = reinterpret_cast<PyFunction*>(object.ptr());
   self->vectorcall = guarded<&call_compiled>;
-  new (&self->face) FunctionBinding(std::move(face));
+  new (&self->binding) FunctionBinding(std::move(binding));
   return object;
 }
 

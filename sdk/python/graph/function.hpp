@@ -60,12 +60,12 @@ struct FunctionBinding {
 struct PyFunction {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  FunctionBinding face;
+  FunctionBinding binding;
   PyObject* weakrefs;
 };
 
 /// A new reference. Throws error_already_set.
-pybind11::object wrap_compiled(FunctionBinding face);
+pybind11::object wrap_compiled(FunctionBinding binding);
 
 /// The vectorcall slot: converts arguments of any library, by position and by name, to arrays, runs
 /// the function, and returns the results in its ResultForm. Throws InputError and the errors of the

@@ -23,7 +23,7 @@ namespace py = pybind11;
 
 namespace {
 
-DisconnectedInput disconnected_choice(const std::string& name) {
+DisconnectedInput disconnected_input_named(const std::string& name) {
   if (name == "raise") return DisconnectedInput::raise;
   if (name == "warn") return DisconnectedInput::warn;
   if (name == "ignore") return DisconnectedInput::zeros;
@@ -37,7 +37,7 @@ py::list gradients_of(const KnownGradients& known, const std::vector<Variable>& 
                       std::vector<Variable> consider_constant, const std::string& disconnected) {
   GradientOptions options;
   options.consider_constant = std::move(consider_constant);
-  options.disconnected = disconnected_choice(disconnected);
+  options.disconnected = disconnected_input_named(disconnected);
   py::list derivatives;
   for (const Variable& derivative : gradients(known, wrt, options))
     derivatives.append(derivative ? py::cast(derivative) : py::none());
@@ -53,10 +53,10 @@ py::object apply_object(const Apply& node) {
 }
 
 py::list list_of(std::span<const Cotangent> cotangents) {
-  py::list given;
+  py::list list;
   for (const Cotangent& cotangent : cotangents)
-    given.append(cotangent.has_variable() ? py::cast(cotangent.variable()) : py::none());
-  return given;
+    list.append(cotangent.has_variable() ? py::cast(cotangent.variable()) : py::none());
+  return list;
 }
 
 std::vector<Cotangent> cotangents_from(const py::object& items) {
@@ -77,9 +77,8 @@ GradientRule gradient_rule(const py::dict& declaration) {
   return
       [shared = share_object(declaration)](const Apply& node, std::span<const Cotangent> outputs) {
         const GilAcquire gil;
-        const py::handle given(shared.get());
         return cotangents_from(op_gradient_module().attr("kernel_gradient")(
-            given, apply_object(node), list_of(outputs)));
+            py::handle(shared.get()), apply_object(node), list_of(outputs)));
       };
 }
 

@@ -23,16 +23,16 @@ namespace py = pybind11;
 
 namespace {
 
-// Frames of files in the package's folder are left out of traces.
+// The package's folder, with a slash at its end. Traces omit frames of its files.
 std::string* package_folder = nullptr;
 
-constexpr int max_frames = 4;
+constexpr int max_frames = 4;  // of a trace: the innermost ones, to keep error messages short
 
 py::object steal(void* object) {
   return py::reinterpret_steal<py::object>(static_cast<PyObject*>(object));
 }
 
-bool is_ours(const std::string& file) {
+bool is_internal_file(const std::string& file) {
   return file.starts_with(*package_folder) || file.starts_with("<frozen ");
 }
 
@@ -49,7 +49,7 @@ std::string user_frames() {
     auto* raw = reinterpret_cast<PyFrameObject*>(frame.ptr());
     const py::object code = steal(PyFrame_GetCode(raw));
     const auto file = py::str(code.attr("co_filename")).cast<std::string>();
-    if (!is_ours(file)) lines.push_back(describe_frame(raw, file, code));
+    if (!is_internal_file(file)) lines.push_back(describe_frame(raw, file, code));
     frame = steal(PyFrame_GetBack(raw));
   }
   std::string all;
@@ -60,7 +60,8 @@ std::string user_frames() {
   return all;
 }
 
-// The Python stack of the user's program; "" for threads without the GIL, such as rewrites.
+// The Python stack of the user's program; "" on threads without the GIL, on which rewrites make
+// nodes.
 std::string trace() {
   if (!holds_gil()) return "";
   try {
@@ -70,7 +71,8 @@ std::string trace() {
   }
 }
 
-// Before Python 3.11 exceptions have no notes: the note becomes the cause of the innermost one.
+// Before Python 3.11 exceptions have no notes: the note becomes a GraphError at the end of the
+// chain of causes.
 void chain_note(py::object exception, const std::string& note) {
   for (;;) {
     PyObject* cause = PyException_GetCause(exception.ptr());
@@ -107,7 +109,8 @@ void warn(const std::string& message) {
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 2) != 0) throw py::error_already_set();
 }
 
-// Nodes that are made without the GIL belong to the compilation of a function.
+// Passes a new node to spanwise._graph.test_values. Not those that are made without the GIL, by the
+// compilation of a function.
 void observe(const Ref<Apply>& node) {
   if (!holds_gil()) return;
   py::module_::import("spanwise._graph.test_values").attr("observe")(py::cast(node));

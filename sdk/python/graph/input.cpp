@@ -31,12 +31,12 @@ bool is_plain_number(PyObject* value) { return number_kind(value) != NumberKind:
 
 bool is_list(PyObject* value) { return PyList_Check(value) || PyTuple_Check(value); }
 
-// Whether a value of a Python float's natural dtype may become `wanted`: a narrower float only if
-// allow_downcast is not false.
-bool may_narrow(const InputRule& rule, DType natural, DType wanted) {
-  const bool loses =
-      wanted.is_floating() && natural.is_floating() && wanted.bits() < natural.bits();
-  return !loses || rule.allow_downcast != false;
+// Whether Python numbers, whose dtype as an array is `natural`, may become `target`: a narrower
+// float only if allow_downcast is not false.
+bool may_narrow(const InputRule& rule, DType natural, DType target) {
+  const bool is_narrower =
+      target.is_floating() && natural.is_floating() && target.bits() < natural.bits();
+  return !is_narrower || rule.allow_downcast != false;
 }
 
 Array cast(const Array& array, DType dtype, const InputRule& rule) {
@@ -44,7 +44,7 @@ Array cast(const Array& array, DType dtype, const InputRule& rule) {
       rule.allow_downcast == true || can_cast(array.dtype(), dtype, Casting::safe);
   if (!is_allowed)
     fail<InputError>("expected dtype ", dtype, ", got ", array.dtype(),
-                     "; cast the value, or say allow_input_downcast=True");
+                     "; cast the value, or pass allow_input_downcast=True to function()");
   const GilRelease unlocked;
   return astype(array, dtype);
 }

@@ -41,31 +41,31 @@ Scalar scalar_from_number(const std::string& op, const std::string& name, py::ha
   return item(array);
 }
 
-KernelOpSpec spec_from(const py::dict& given) {
-  const auto texts = [&](const char* key) {
-    return value_of<std::vector<std::string>>(given[key], key);
+KernelOpSpec spec_from(const py::dict& declaration) {
+  const auto strings = [&](const char* key) {
+    return value_of<std::vector<std::string>>(declaration[key], key);
   };
   KernelOpSpec spec;
-  const auto word = [&](const char* key) { return value_of<std::string>(given[key], key); };
-  spec.name = word("name");
-  spec.source = word("source");
-  spec.kernel = word("kernel");
-  spec.inputs = texts("inputs");
-  spec.outputs = texts("outputs");
-  spec.arguments = texts("arguments");
-  spec.block = texts("block");
-  spec.grid = texts("grid");
-  spec.shared = word("shared");
-  for (const auto& [name, value] : entries_of(py::object(given["scalars"]).ptr())) {
+  const auto string = [&](const char* key) { return value_of<std::string>(declaration[key], key); };
+  spec.name = string("name");
+  spec.source = string("source");
+  spec.kernel = string("kernel");
+  spec.inputs = strings("inputs");
+  spec.outputs = strings("outputs");
+  spec.arguments = strings("arguments");
+  spec.block = strings("block");
+  spec.grid = strings("grid");
+  spec.shared = string("shared");
+  for (const auto& [name, value] : entries_of(py::object(declaration["scalars"]).ptr())) {
     const auto key = value_of<std::string>(name, "scalars");
     spec.scalars.emplace(key, scalar_from_number(spec.name, key, value));
   }
-  if (given.contains("overwrites"))  // absent in pickles of earlier versions
+  if (declaration.contains("overwrites"))  // absent in pickles of earlier versions
     spec.overwrites =
-        value_of<std::map<std::string, std::string>>(given["overwrites"], "overwrites");
-  spec.options.options = texts("options");
-  spec.options.include_dirs = texts("include_dirs");
-  spec.gradient = gradient_rule(given);
+        value_of<std::map<std::string, std::string>>(declaration["overwrites"], "overwrites");
+  spec.options.options = strings("options");
+  spec.options.include_dirs = strings("include_dirs");
+  spec.gradient = gradient_rule(declaration);
   return spec;
 }
 
@@ -80,9 +80,9 @@ py::list counts() {
 }  // namespace
 
 SW_BIND(graph_kernel_op) {
-  module.def("_kernel_op", [](const py::dict& given) {
-    const Ref<const Op> op = kernel_op(spec_from(given));
-    op->attachment() = std::make_shared<SharedObject>(share_object(given));
+  module.def("_kernel_op", [](const py::dict& declaration) {
+    const Ref<const Op> op = kernel_op(spec_from(declaration));
+    op->attachment() = std::make_shared<SharedObject>(share_object(declaration));
     return op_object(op);
   });
   module.def("_kernel_op_counts", &counts);

@@ -28,10 +28,7 @@ bool is_weak_number(PyObject* value) noexcept { return number_kind(value) != Num
 
 DType default_float() { return DType::parse(config::get("floatX")); }
 
-Array filled(const Scalar& value) { return full(Shape{}, value, value.dtype(), cpu); }
-
-// The op of an operator, by its name in the op registry. Kept and never destroyed, so it is valid
-// during finalization.
+// The registered op of an operator. Never destroyed, so that it is valid during finalization.
 template <Literal name>
 const Op& operation() {
   static auto& op = *new Ref<const Op>(make_op(name.text));
@@ -84,19 +81,22 @@ PyObject* variable_power(PyObject* left, PyObject* right, PyObject* modulus) {
 PyObject* variable_divmod(PyObject* left, PyObject* right) {
   auto quotient = py::reinterpret_steal<py::object>(variable_binary<"floor_divide">(left, right));
   if (!quotient || quotient.is(py::handle(Py_NotImplemented))) return quotient.release().ptr();
-  const auto rest = py::reinterpret_steal<py::object>(variable_binary<"remainder">(left, right));
-  return rest ? PyTuple_Pack(2, quotient.ptr(), rest.ptr()) : nullptr;
+  const auto remainder =
+      py::reinterpret_steal<py::object>(variable_binary<"remainder">(left, right));
+  return remainder ? PyTuple_Pack(2, quotient.ptr(), remainder.ptr()) : nullptr;
 }
 
 PyObject* positive(PyObject* self) noexcept { return Py_NewRef(self); }
 
 }  // namespace
 
-Variable as_variable(py::handle value, std::optional<DType> beside) {
+Variable as_variable(py::handle value, std::optional<DType> other_dtype) {
   if (is_variable(value.ptr())) return variable_in(value.ptr());
   if (const NumberKind kind = number_kind(value.ptr()); kind != NumberKind::none) {
+    // The setting is read only where it applies.
     const DType floats = kind == NumberKind::float_ ? default_float() : float64;
-    return Variable::constant(filled(scalar_from(value.ptr(), number_dtype(kind, beside, floats))));
+    const Scalar scalar = scalar_from(value.ptr(), number_dtype(kind, other_dtype, floats));
+    return Variable::constant(full(Shape{}, scalar, scalar.dtype(), cpu));
   }
   // A copy, since the caller may modify the array.
   const Array array = import_array(value.ptr());

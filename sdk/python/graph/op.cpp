@@ -119,7 +119,8 @@ class PythonOp final : public Op, public HasElementBody {
   }
   AliasMap view_map() const override { return views_; }
   AliasMap destroy_map() const override { return destroys_; }
-  // A Python op may keep a reference to its results, or return arrays that other code holds.
+  // A Python op may keep references to its results, or return arrays to which other code has
+  // references.
   bool gives_own_memory() const override { return false; }
   bool foldable(const Apply& node) const override {
     const GilAcquire gil;
@@ -134,7 +135,7 @@ class PythonOp final : public Op, public HasElementBody {
   SharedObject op_;
 };
 
-/// A C++ op as spanwise.graph.NativeOp holds it.
+/// The C++ op in the attribute _handle of a spanwise.graph.NativeOp.
 struct OpHandle {
   Ref<const Op> op;
 };
@@ -149,12 +150,12 @@ OpProperty property_from(py::handle value, const char* name) {
 }
 
 OpHandle make_registered(const std::string& name, const py::dict& properties) {
-  OpProperties given;
+  OpProperties converted;
   for (const auto& [key, value] : entries_of(properties.ptr())) {
     const auto property = value_of<std::string>(key, "property");
-    given.emplace(property, property_from(value, property.c_str()));
+    converted.emplace(property, property_from(value, property.c_str()));
   }
-  return {make_op(name, given)};
+  return {make_op(name, converted)};
 }
 
 std::pair<std::string, std::vector<std::pair<std::string, std::string>>> load(
@@ -166,7 +167,7 @@ std::pair<std::string, std::vector<std::pair<std::string, std::string>>> load(
   return {loaded.name_space, std::move(ops)};
 }
 
-// The (name, properties) for _make_op; None for ops that are not in the registry.
+// The arguments of _make_op() that make the op; None for ops that are not in the registry.
 py::object recipe_of(const OpHandle& self) {
   const auto recipe = self.op->recipe();
   if (recipe == nullptr) return py::none();
@@ -181,7 +182,7 @@ py::object declaration_of(const OpHandle& self) {
   return py::reinterpret_borrow<py::object>(declaration->get());
 }
 
-// An Array or Variable itself; any other object imported. For Python functions that accept both.
+// An Array or Variable itself, any other object as an Array: for functions written in Python.
 PyObject* operand(PyObject*, PyObject* value) {
   if (is_array(value) || is_variable(value)) return Py_NewRef(value);
   return wrap(import_array(value));
@@ -196,8 +197,8 @@ Variable apply_op(const char* name, const OpProperties& properties,
   return (*make_op(name, properties))(inputs)[0];
 }
 
-int variable_axis(const Variable& variable, std::int64_t axis, int more) {
-  const int rank = variable.type().rank() + more;
+int variable_axis(const Variable& variable, std::int64_t axis, int added_axes) {
+  const int rank = variable.type().rank() + added_axes;
   if (axis < -rank || axis >= rank)
     fail<AxisError>("axis ", axis, " of ", variable.label(), " of ", variable.type(),
                     " is out of bounds; expected ", -rank, " to ", rank - 1);
@@ -226,8 +227,10 @@ SW_BIND(graph_op) {
       .def_property_readonly("view_map", [](const OpHandle& self) { return self.op->view_map(); })
       .def_property_readonly("destroy_map",
                              [](const OpHandle& self) { return self.op->destroy_map(); })
-      .def("make_node", [](const OpHandle& self,
-                           const std::vector<Variable>& in) { return self.op->make_node(in); })
+      .def("make_node",
+           [](const OpHandle& self, const std::vector<Variable>& inputs) {
+             return self.op->make_node(inputs);
+           })
       .def_property_readonly("recipe", &recipe_of)
       .def_property_readonly("declaration", &declaration_of)
       .def("equals", [](const OpHandle& a, const OpHandle& b) { return a.op->equals(*b.op); })

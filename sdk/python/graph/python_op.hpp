@@ -14,7 +14,8 @@
 #include "spanwise/graph/variable.hpp"
 #include "spanwise/op_sdk.hpp"
 
-/// What the methods of a Python op return: thunks, gradients and bodies. Needs the GIL.
+/// Conversion of the results of a Python op's methods: thunks, gradients and element bodies. All
+/// functions need the GIL.
 namespace spanwise::python {
 
 /// Calls `op.make_thunk` and wraps the returned callable as a Thunk; with a true attribute `lazy`
@@ -30,10 +31,10 @@ pybind11::module_ op_gradient_module();
 pybind11::object apply_object(const Apply& node);
 /// Each as a Variable, or None where it is disconnected.
 pybind11::list list_of(std::span<const Cotangent> cotangents);
-/// From what the functions of op_gradient_module() return: a Variable, None for a disconnected one,
-/// or the reason why it is undefined as text.
+/// From the items that functions of op_gradient_module() return: a Variable, None for a
+/// disconnected one, or text, the reason why it is undefined.
 std::vector<Cotangent> cotangents_from(const pybind11::object& items);
-/// grad= of a kernel op's declaration as a rule; none where it is None.
+/// grad= of a kernel op's declaration as a rule; empty where it is absent or None.
 GradientRule gradient_rule(const pybind11::dict& declaration);
 
 }  // namespace spanwise::python

@@ -20,7 +20,7 @@ namespace py = pybind11;
 
 namespace {
 
-// `function(node)` gives the replacements of a node's outputs as a list of Variables.
+// `function(node)` returns the replacements of a node's outputs as a list of Variables.
 bool register_python_rewrite(const std::string& name, double position,
                              std::vector<std::string> tags, py::object function) {
   return register_node_rewrite(

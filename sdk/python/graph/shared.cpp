@@ -28,39 +28,39 @@ SharedValue& shared_in(PyObject* self) { return *variable_in(self).container(); 
 CopyMode mode_of(bool borrow) { return borrow ? CopyMode::if_needed : CopyMode::always; }
 
 PyObject* get_shared_value(PyObject* self, PyObject* borrow, PyObject*) {
-  const bool is_own = truth_in(borrow, false);
+  const bool shares = truth_or(borrow, false);
   return wrap(without_gil([&] {
     const Array value = shared_in(self).get();
-    return is_own ? value : copy(value);
+    return shares ? value : copy(value);
   }));
 }
 
-void set_shared_value(PyObject* self, PyObject* given, PyObject* borrow) {
+void set_shared_value(PyObject* self, PyObject* new_value, PyObject* borrow) {
   SharedValue& shared = shared_in(self);
-  const CopyMode mode = mode_of(truth_in(borrow, false));
-  const Array value = input_from(given, shared.type(), {});
+  const CopyMode mode = mode_of(truth_or(borrow, false));
+  const Array value = input_from(new_value, shared.type(), {});
   shared.check(value);
   without_gil([&] { shared.set(to_device(value, shared.device(), mode)); });
 }
 
 PyObject* refuse_value(PyObject*) {
   PyErr_SetString(PyExc_AttributeError,
-                  "a shared variable has no attribute value: ask it with get_value(), and change "
+                  "a shared variable has no attribute value: read it with get_value(), and change "
                   "it with set_value()");
   return nullptr;
 }
 
 int set_default_update(PyObject* self, PyObject* update, void*) {
-  PyObject* given = update == nullptr ? Py_None : update;
-  PyObject* none =
-      call_with_self(python_function<"_graph.shared", "set_default_update">(), self, &given, 1);
+  PyObject* new_update = update == nullptr ? Py_None : update;
+  PyObject* none = call_with_self(python_function<"_graph.shared", "set_default_update">(), self,
+                                  &new_update, 1);
   Py_XDECREF(none);
   return none == nullptr ? -1 : 0;
 }
 
-// The default device of a shared variable: the host for integers of rank 0, which serve as counts
-// and indices, else the default device.
-Device place_of_shared(py::handle target, const Array& value) {
+// The device of a shared variable: `target` unless it is None; the host for integers of rank 0,
+// which serve as counts and indices; else the default device.
+Device device_of_shared(py::handle target, const Array& value) {
   if (!target.is_none()) return device_from(target);
   const bool is_count =
       value.rank() == 0 && (value.dtype().is_integer() || value.dtype().is_bool());
@@ -70,11 +70,11 @@ Device place_of_shared(py::handle target, const Array& value) {
 Variable make_shared_variable(py::handle value, const std::optional<std::string>& name, bool borrow,
                               py::handle target) {
   if (is_variable(value.ptr()))
-    fail<GraphError>("shared: expected a value, got a variable; give what it evaluates to");
-  const Array given = import_array(value.ptr());
-  const Device device = place_of_shared(target, given);
+    fail<GraphError>("shared: expected a value, got a variable; pass its value, x.eval()");
+  const Array array = import_array(value.ptr());
+  const Device device = device_of_shared(target, array);
   const GilRelease unlocked;
-  return shared(to_device(given, device, mode_of(borrow)), name.value_or(""), device);
+  return shared(to_device(array, device, mode_of(borrow)), name.value_or(""), device);
 }
 
 }  // namespace

@@ -50,19 +50,19 @@ class PythonThunk final : public Thunk {
     if (default_device() != device_) on_device.emplace(device_);
     const py::object result = owned(PyObject_CallNoArgs(thunk_.get()));
     if (result.is_none()) return {};
-    if (!lazy_) refuse(result);
-    return needed(result);
+    if (!lazy_) refuse_result(result);
+    return needed_inputs(result);
   }
 
  private:
-  std::vector<int> needed(const py::object& result) const {
+  std::vector<int> needed_inputs(const py::object& result) const {
     if (!py::isinstance<py::list>(result) && !py::isinstance<py::tuple>(result))
       raise_type_error(text(name_,
                             ": a lazy thunk returns a list of the indices of the inputs that ",
                             "it needs, or None; got ", repr_of(result)));
     return value_of<std::vector<int>>(result, name_.c_str());
   }
-  [[noreturn]] void refuse(const py::object& result) const {
+  [[noreturn]] void refuse_result(const py::object& result) const {
     raise_type_error(text(name_, ": a thunk that is not lazy returns None, got ", repr_of(result),
                           "; put results into the cells of storage_map"));
   }
@@ -74,7 +74,7 @@ class PythonThunk final : public Thunk {
 };
 
 /// The arguments storage_map, compute_map and no_recycling of make_thunk, for the node's variables.
-struct Maps {
+struct ThunkMaps {
   py::dict storage, compute;
   py::list no_recycling;
 
@@ -88,10 +88,10 @@ struct Maps {
   }
 };
 
-Maps maps_for(const ThunkContext& context) {
+ThunkMaps maps_for(const ThunkContext& context) {
   const Apply& node = context.node();
   const std::string label = node.label();
-  Maps maps;
+  ThunkMaps maps;
   for (int i = 0; i < node.output_count(); ++i) {
     const Variable output = node.output(i);
     maps.add(context, output, context.output(i), text(label, ": output ", i));
@@ -116,7 +116,7 @@ std::optional<int> parameter_count(const py::object& method) {
 }  // namespace
 
 std::unique_ptr<Thunk> make_python_thunk(py::object op, const ThunkContext& context) {
-  const Maps maps = maps_for(context);
+  const ThunkMaps maps = maps_for(context);
   const DeviceGuard on_device(context.device());
   const Ref<Apply> node(const_cast<Apply*>(&context.node()));
   const py::object make = op.attr("make_thunk");

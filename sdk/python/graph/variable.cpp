@@ -107,7 +107,7 @@ PyGetSetDef variable_attributes[] = {
     attribute<&get_owner>("owner", "The Apply that computes it, or None."),
     attribute<&get_index>("index", "Its index among the owner's outputs; None without an owner."),
     attribute<[](PyObject* self) { return tag_of(variable_in(self).attachment()); }>(
-        "tag", "A namespace for attributes of the user's own."),
+        "tag", "A namespace for attributes that programs add."),
     {}};
 
 PyGetSetDef constant_attributes[] = {attribute<&get_data>("data", "The value, a read-only Array."),

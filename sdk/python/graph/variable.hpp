@@ -40,9 +40,9 @@ inline Variable& variable_in(PyObject* object) noexcept {
 PyObject* wrap_variable(const Variable& variable) noexcept;
 
 /// The variable itself, or a constant with a copy of the value. A Python number becomes a constant
-/// of rank 0, with the dtype `beside` of the other operand if that has its kind, as NumPy 2 treats
-/// Python numbers (NEP 50). Throws the errors of import_array().
-Variable as_variable(pybind11::handle value, std::optional<DType> beside = std::nullopt);
+/// of rank 0, whose dtype depends on `other_dtype`, that of the other operand, as number_dtype()
+/// says. Throws the errors of import_array(). Needs the GIL.
+Variable as_variable(pybind11::handle value, std::optional<DType> other_dtype = std::nullopt);
 
 /// The methods and attributes that SharedVariable adds to Variable.
 extern PyMethodDef shared_methods[];
@@ -58,15 +58,16 @@ PyObject* compare_variables(PyObject* self, PyObject* other, int operation) noex
 Variable apply_op(const char* name, const OpProperties& properties,
                   std::span<const Variable> inputs);
 
-/// `axis` as an index >= 0, for the variable's rank plus `more`. Throws AxisError.
-int variable_axis(const Variable& variable, std::int64_t axis, int more = 0);
+/// `axis` as an index >= 0, for a rank of the variable's rank plus `added_axes`. Throws AxisError.
+int variable_axis(const Variable& variable, std::int64_t axis, int added_axes = 0);
 
 /// Adds methods to Variable; the functions check themselves whether `self` is an array or a
 /// variable. Call from SW_BIND parts that name graph_variable. The table ends with an empty entry
 /// and must live as long as the process.
 void add_variable_methods(PyMethodDef* methods);
 
-/// The scratchpad of a variable or an Apply (Theano's `tag`), made on first use.
+/// The namespace for attributes that programs add to a variable or an Apply (Theano's `tag`), made
+/// at the first use.
 pybind11::object tag_of(std::shared_ptr<void>& attachment);
 
 }  // namespace spanwise::python

@@ -55,12 +55,12 @@ class CachedAttribute {
  private:
   void find(PyTypeObject* type) const noexcept {
     // Also assigns the class a version tag, if it has none.
-    PyObject* found = _PyType_Lookup(type, name_.get());
-    const bool is_own = found != nullptr && Py_IS_TYPE(found, &PyGetSetDescr_Type) &&
-                        PyType_IsSubtype(type, PyDescr_TYPE(found)) != 0 &&
-                        type->tp_getattro == PyObject_GenericGetAttr;
+    PyObject* attribute = _PyType_Lookup(type, name_.get());
+    const bool is_getset = attribute != nullptr && Py_IS_TYPE(attribute, &PyGetSetDescr_Type) &&
+                           PyType_IsSubtype(type, PyDescr_TYPE(attribute)) != 0 &&
+                           type->tp_getattro == PyObject_GenericGetAttr;
     const PyGetSetDef* definition =
-        is_own ? reinterpret_cast<PyGetSetDescrObject*>(found)->d_getset : nullptr;
+        is_getset ? reinterpret_cast<PyGetSetDescrObject*>(attribute)->d_getset : nullptr;
     type_ = type;
     version_ = type->tp_version_tag;
     get_ = definition != nullptr && version_ != 0 ? definition->get : nullptr;

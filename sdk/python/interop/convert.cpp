@@ -25,7 +25,7 @@ std::string exporting_bridges() {
   return names;
 }
 
-std::string to_name(const Bridge& target) { return "to_" + std::string(target.name()); }
+std::string function_name(const Bridge& target) { return "to_" + std::string(target.name()); }
 
 // For an array without share blockers.
 py::object shared_out(const Bridge& target, const Array& array) {
@@ -34,21 +34,20 @@ py::object shared_out(const Bridge& target, const Array& array) {
   return result;
 }
 
-// Whether `object` is an array of `target`. The cache of bridge_of_type() answers for bridge types;
-// accepts(), which is slow for some libraries, is called for types not seen before, and for types
-// served by a protocol bridge.
-bool is_of(PyObject* object, const Bridge& target) {
+// Whether `object` is an array of `target`. bridge_of_type() decides for types cached with the
+// bridge of a library; accepts(), which is slow for some libraries, for other types.
+bool is_array_of(PyObject* object, const Bridge& target) {
   if (is_array(object)) return false;
   const Bridge* bridge = bridge_of_type(Py_TYPE(object));
-  const bool is_library = bridge != nullptr && !bridge->module().empty();
-  return is_library ? bridge == &target : target.accepts(object);
+  const bool is_cached_library = bridge != nullptr && !bridge->module().empty();
+  return is_cached_library ? bridge == &target : target.accepts(object);
 }
 
 py::object exported(const Array& array, const Bridge& target, CopyMode mode) {
   std::optional<ShareBlocker> blocker = target.share_blocker(array);
   if (!blocker) return shared_out(target, array);
   if (unless_strict(mode) == CopyMode::never)
-    throw SharingError(to_name(target), *std::move(blocker));
+    throw SharingError(function_name(target), *std::move(blocker));
   const Array held = array;  // keeps the memory alive without the GIL
   py::object result = owned(target.wrap(without_gil([&] { return target.exportable_copy(held); })));
   target.count_export(true, array.nbytes());
@@ -60,58 +59,58 @@ std::string order_of(const Layout& layout) {
   return layout.is_column_major() ? "Fortran-contiguous" : "strided";
 }
 
-std::string described(const ForeignMemory& memory) {
+std::string description_of(const ForeignMemory& memory) {
   const std::string strides =
       memory.row_major ? "C-contiguous" : text("strides ", memory.byte_strides, " bytes");
   return text(memory.dtype, ' ', memory.shape, " on ", memory.device, ", ", strides);
 }
 
-ExchangeReport refused(const ShareBlocker& blocker, std::int64_t bytes, std::string layout) {
+ExchangeReport copy_report(const ShareBlocker& blocker, std::int64_t bytes, std::string layout) {
   return {false, blocker.reason, bytes, std::move(layout), blocker.remedy};
 }
 
-ExchangeReport shared_exchange(const Array& array) {
+ExchangeReport share_report(const Array& array) {
   return {true, text(order_of(array.layout()), ' ', array.dtype(), " on ", array.device()), 0,
           text(array), ""};
 }
 
-// The array, if it can be imported without a copy; else the reason why not.
-struct Importable {
+// The array, if it can be imported without a copy; else the report of the copy.
+struct ShareResult {
   std::optional<Array> array{};
-  ExchangeReport refusal{};
+  ExchangeReport copy{};
 };
 
-Importable query(PyObject* object) {
+ShareResult try_share(PyObject* object) {
   if (is_array(object)) return {array_in(object), {}};
-  std::optional<BridgeMatch> found = find_view(object, /*may_copy=*/false, /*may_compute=*/true);
-  if (!found || found->view.created) {
+  std::optional<BridgeMatch> match = find_view(object, /*may_copy=*/false, /*may_compute=*/true);
+  if (!match || match->view.created) {
     const Array result = import_array(object);
     return {{},
-            refused({"numbers have no memory to share", "make an array of them first"},
-                    result.nbytes(), text(result))};
+            copy_report({"numbers have no memory to share", "make an array of them first"},
+                        result.nbytes(), text(result))};
   }
-  ForeignView& view = found->view;
+  ForeignView& view = match->view;
   if (auto array = share(view)) {
     if (!view.copied) return {std::move(array), {}};
     return {{},
-            refused({"its producer gives out copies", "ask the producer for its own memory"},
-                    array->nbytes(), text(*array))};
+            copy_report({"its producer gives out copies", "ask the producer for its own memory"},
+                        array->nbytes(), text(*array))};
   }
   const std::int64_t bytes = Layout{view.memory.shape, {}, 0}.size() * view.memory.dtype.itemsize();
-  return {{}, refused(*find_share_blocker(view.memory), bytes, described(view.memory))};
+  return {{}, copy_report(*find_share_blocker(view.memory), bytes, description_of(view.memory))};
 }
 
 // explain() with `target(array)` if the object can be imported without a copy.
 template <class F>
 ExchangeReport explain_by(py::handle object, F&& target) {
   try {
-    const Importable importable = query(object.ptr());
-    return importable.array ? target(*importable.array) : importable.refusal;
+    const ShareResult shared = try_share(object.ptr());
+    return shared.array ? target(*shared.array) : shared.copy;
   } catch (const SharingError& error) {
-    if (is_lazy(object.ptr())) return refused(error.blocker(), 0, "not computed yet");
+    if (is_lazy(object.ptr())) return copy_report(error.blocker(), 0, "not computed yet");
     // The producer would have to copy. The number of bytes is known only after a copy.
     const Array copied = import_array(object.ptr());
-    return refused(error.blocker(), copied.nbytes(), text(copied));
+    return copy_report(error.blocker(), copied.nbytes(), text(copied));
   }
 }
 
@@ -134,33 +133,33 @@ PyObject* shared_with(const Bridge& target, const Array& array) {
 
 py::object convert(py::handle object, const Bridge& target, CopyMode mode) {
   if (is_array(object.ptr())) return exported(array_in(object.ptr()), target, mode);
-  if (is_of(object.ptr(), target)) return py::reinterpret_borrow<py::object>(object);
+  if (is_array_of(object.ptr(), target)) return py::reinterpret_borrow<py::object>(object);
   return exported(import_array(object.ptr(), {.copy = mode, .may_compute = true}), target, mode);
 }
 
 ExchangeReport explain(py::handle object, const Bridge& target) {
-  if (is_of(object.ptr(), target)) {
+  if (is_array_of(object.ptr(), target)) {
     const std::string name(target.name());
     return {true, "it is an array of " + name + " already", 0,
             std::string(py::str(py::type::of(object))), ""};
   }
   return explain_by(object, [&](const Array& array) {
     if (const auto blocker = target.share_blocker(array))
-      return refused(*blocker, array.nbytes(), text(array));
-    return shared_exchange(array);
+      return copy_report(*blocker, array.nbytes(), text(array));
+    return share_report(array);
   });
 }
 
 ExchangeReport explain(py::handle object) {
-  return explain_by(object, [](const Array& array) { return shared_exchange(array); });
+  return explain_by(object, [](const Array& array) { return share_report(array); });
 }
 
 ExchangeReport explain(py::handle object, Device target) {
   return explain_by(object, [&](const Array& array) {
-    if (array.device() == target) return shared_exchange(array);
-    return refused({text("it lives on ", array.device()),
-                    text("keep it there, or copy: x.to(\"", target, "\")")},
-                   array.nbytes(), text(array));
+    if (array.device() == target) return share_report(array);
+    return copy_report(
+        {text("it is on ", array.device()), text("keep it there, or copy: x.to(\"", target, "\")")},
+        array.nbytes(), text(array));
   });
 }
 

@@ -33,20 +33,19 @@ bool describe_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
 /// does not provide it. Leaves no Python error.
 bool describe_stream(const dlpack::ExchangeApi& api, BorrowedTensor& memory) noexcept;
 
-/// Whether `stream`, the library's current stream on GPU `ordinal` (encoded as in the CUDA Array
-/// Interface), lives as long as the process. Leaves no Python error.
-using StreamStays = bool (*)(std::uintptr_t stream, int ordinal) noexcept;
+/// Whether `stream`, the library's current stream on GPU `ordinal`, lives as long as the process.
+/// Streams here are encoded as in the CUDA Array Interface. Leaves no Python error.
+using IsPersistentStream = bool (*)(std::uintptr_t stream, int ordinal) noexcept;
 
 /// `array` as an object of the library that has the exchange API. The library's current stream
-/// waits for the work queued on the array. If `stream_stays` is true for that stream, later uses of
-/// the memory, after the object is gone, wait for the work on the stream.
+/// waits for the work queued on the array. If `is_persistent_stream` is true for that stream, later
+/// uses of the memory, after the object is destroyed, wait for the work on the stream.
 pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Array& array,
-                                       StreamStays stream_stays);
+                                       IsPersistentStream is_persistent_stream);
 
-/// For a library that gets `array`: makes its `stream` (encoded as in the CUDA Array Interface)
-/// wait for the work queued on the array, and records the stream as a user of the array if it lives
-/// as long as the process.
-void order_library(std::uintptr_t stream, const Array& array);
+/// For a library that gets `array`: makes its current stream `stream` wait for the work queued on
+/// the array, and records the stream as a user of the array if it lives as long as the process.
+void order_library_stream(std::uintptr_t stream, const Array& array);
 
 /// An object with __dlpack__ and __dlpack_device__ for consumers whose arrays are immutable: it
 /// exports an unversioned tensor of `array`, also if `array` is read-only.

@@ -19,8 +19,13 @@ class ForeignClass {
     return class_;
   }
 
+  /// type(object) is class; false while the module is not imported.
+  bool is_type_of(PyObject* object) const noexcept {
+    return reinterpret_cast<PyObject*>(Py_TYPE(object)) == get();
+  }
+
   /// isinstance(object, class), by type(object) instead of object.__class__ where the class has no
-  /// metaclass of its own. Leaves no Python error.
+  /// metaclass. Leaves no Python error.
   bool has(PyObject* object) const noexcept {
     PyObject* type = get();
     if (type == nullptr) return false;

@@ -26,7 +26,7 @@ constinit const AttributeName to_numpy_name("to_numpy");
 
 // The attribute `name` of the object's class (borrowed), or null. _PyType_Lookup() is cached by
 // CPython, and does not raise for the many classes without the attribute.
-PyObject* said_by_class(PyObject* object, const AttributeName& name) noexcept {
+PyObject* class_attribute(PyObject* object, const AttributeName& name) noexcept {
   return _PyType_Lookup(Py_TYPE(object), name.get());
 }
 
@@ -45,7 +45,7 @@ double priority_of(PyObject* object) noexcept {
 }
 
 bool has_higher_priority(PyObject* object) noexcept {
-  return said_by_class(object, priority_name) != nullptr && !has_readable_memory(object) &&
+  return class_attribute(object, priority_name) != nullptr && !has_readable_memory(object) &&
          priority_of(object) > 0.0;
 }
 
@@ -57,7 +57,7 @@ PyObject* overrides(PyObject* object) {
 
 bool takes_operators(PyObject* other) noexcept {
   if (is_variable(other)) return true;
-  const PyObject* ufunc = said_by_class(other, ufunc_name);
+  const PyObject* ufunc = class_attribute(other, ufunc_name);
   if (ufunc == Py_None) return true;
   if (ufunc == nullptr) return has_higher_priority(other);
   return !has_readable_memory(other);
@@ -65,7 +65,7 @@ bool takes_operators(PyObject* other) noexcept {
 
 bool takes_in_place_operators(PyObject* other) noexcept {
   if (is_variable(other)) return true;
-  const PyObject* ufunc = said_by_class(other, ufunc_name);
+  const PyObject* ufunc = class_attribute(other, ufunc_name);
   return ufunc == nullptr ? has_higher_priority(other) : ufunc == Py_None;
 }
 
@@ -77,7 +77,7 @@ bool declines_operand(PyObject* other, bool in_place) noexcept {
 
 bool overrides_ufuncs(PyObject* object) noexcept {
   if (is_variable(object)) return false;  // not foreign, though its class has __array_ufunc__
-  const PyObject* ufunc = said_by_class(object, ufunc_name);
+  const PyObject* ufunc = class_attribute(object, ufunc_name);
   return ufunc != nullptr && ufunc != Py_None && !has_readable_memory(object);
 }
 
@@ -87,8 +87,8 @@ bool is_lazy(PyObject* object) noexcept {
     PyErr_Clear();
     if (value && !value.is_none()) return true;
   }
-  const PyObject* ufunc = said_by_class(object, ufunc_name);
-  return ufunc != nullptr && ufunc != Py_None && said_by_class(object, to_numpy_name) == nullptr;
+  const PyObject* ufunc = class_attribute(object, ufunc_name);
+  return ufunc != nullptr && ufunc != Py_None && class_attribute(object, to_numpy_name) == nullptr;
 }
 
 SW_BIND(foreign_operands) {

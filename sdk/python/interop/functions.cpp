@@ -24,7 +24,8 @@ namespace {
 
 constinit const AttributeName dlpack_name("__dlpack__");
 
-// Known from an earlier import of the same type, without looking up __dlpack__.
+// Whether the bridge that is cached for the type knows that its objects have __dlpack__, which
+// saves the lookup.
 bool is_known_to_speak_dlpack(PyObject* object) {
   const Bridge* bridge = bridge_of_type(Py_TYPE(object));
   return bridge != nullptr && bridge->speaks_dlpack(object);
@@ -42,8 +43,8 @@ PyObject* shared_through_dlpack(PyObject* x) {
 PyObject* from_dlpack(PyObject* x, PyObject* device, PyObject* copy) {
   if (!offers_dlpack(x))
     fail<BridgeError>("from_dlpack: a ", Py_TYPE(x)->tp_name,
-                      " has no __dlpack__; spanwise.asarray() takes other arrays too");
-  ImportOptions options{.copy = mode_in(copy)};
+                      " has no __dlpack__; spanwise.asarray() converts other arrays too");
+  ImportOptions options{.copy = copy_mode_from(copy)};
   if (given(device)) options.device = device_from(device);
   return wrap(import_array(x, options));
 }
@@ -51,43 +52,45 @@ PyObject* from_dlpack(PyObject* x, PyObject* device, PyObject* copy) {
 PyObject* convert_to_named(PyObject* x, PyObject* library, PyObject* copyif) {
   if (!PyUnicode_Check(library)) throw py::type_error("convert(): library must be a str");
   const Bridge& target = target_bridge(std::string(py::str(py::handle(library))));
-  return convert(x, target, copyif_mode_in(copyif)).release().ptr();
+  return convert(x, target, copyif_mode_from(copyif)).release().ptr();
 }
 
-const Bridge& bridge_in(PyObject* self) {
+const Bridge& bridge_of_capsule(PyObject* self) {
   return *static_cast<const Bridge*>(PyCapsule_GetPointer(self, nullptr));
 }
 
 PyObject* to_library(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   if (count == 1 && names == nullptr && is_array(values[0]))
-    if (PyObject* result = shared_with(bridge_in(self), array_in(values[0]))) return result;
+    if (PyObject* result = shared_with(bridge_of_capsule(self), array_in(values[0]))) return result;
   static constexpr CallSignature<2> signature{"to_<library>", {"x", "copyif"}, 1, 2};
   const auto [x, copyif] = signature.read(values, count, names);
-  return convert(x, bridge_in(self), copyif_mode_in(copyif)).release().ptr();
+  return convert(x, bridge_of_capsule(self), copyif_mode_from(copyif)).release().ptr();
 }
 
 PyObject* from_library(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
   if (count == 1 && names == nullptr) {
-    PyObject* shared = shared_object(values[0], &bridge_in(self));
+    PyObject* shared = shared_object(values[0], &bridge_of_capsule(self));
     if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
   }
   static constexpr CallSignature<2> signature{"from_<library>", {"x", "copyif"}, 1, 2};
   const auto [x, copyif] = signature.read(values, count, names);
-  return wrap(import_through(bridge_in(self), x, {.copy = copyif_mode_in(copyif)}));
+  return wrap(import_through(bridge_of_capsule(self), x, {.copy = copyif_mode_from(copyif)}));
 }
 
 // Adds to_<library>() or from_<library>(). The definition and its strings are never freed, since
 // the function refers to them.
-void add_for(py::module_& module, const Bridge& bridge, bool to) {
+void add_conversion(py::module_& module, const Bridge& bridge, bool is_export) {
   const std::string library(bridge.name());
-  const auto* name = new std::string((to ? "to_" : "from_") + library);
+  const auto* name = new std::string((is_export ? "to_" : "from_") + library);
   const auto* doc = new std::string(
       *name + "(x, copyif=False)\n--\n\n" +
-      (to ? "`x`, any library's array, as an array of " + library + " that shares its memory.\n"
-          : "`x`, an array of " + library + ", as a spanwise.Array that shares its memory.\n") +
+      (is_export
+           ? "`x`, any library's array, as an array of " + library + " that shares its memory.\n"
+           : "`x`, an array of " + library + ", as a spanwise.Array that shares its memory.\n") +
       "If the memory cannot be shared: CopyNeededError, or a copy with copyif=True.");
-  auto* definition = new PyMethodDef(to ? method<&to_library>(name->c_str(), doc->c_str())
-                                        : method<&from_library>(name->c_str(), doc->c_str()));
+  auto* definition =
+      new PyMethodDef(is_export ? method<&to_library>(name->c_str(), doc->c_str())
+                                : method<&from_library>(name->c_str(), doc->c_str()));
   const py::capsule self(static_cast<const void*>(&bridge));
   const py::str module_name = py::str(module.attr("__name__"));
   module.add_object(name->c_str(),
@@ -115,8 +118,8 @@ SW_BIND(bridge_functions) {
   add_functions(module, bridge_functions);
   for (const Bridge* bridge : registered_bridges()) {
     if (!bridge->exports()) continue;
-    add_for(module, *bridge, true);
-    add_for(module, *bridge, false);
+    add_conversion(module, *bridge, /*is_export=*/true);
+    add_conversion(module, *bridge, /*is_export=*/false);
   }
 }
 

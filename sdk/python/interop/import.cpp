@@ -55,15 +55,15 @@ void check_lazy(PyObject* object, bool may_copy, bool may_compute) {
                         "compute it first, or allow a copy (copy=None, copyif=True)"});
 }
 
-// Whether sharing the object's memory without a conversion satisfies `options`.
-bool may_share_at_once(const ImportOptions& options) noexcept {
+// Whether `options` ask for nothing but the object's memory, which describe() and share() provide.
+bool permits_fast_path(const ImportOptions& options) noexcept {
   return options.copy != CopyMode::always && !options.dtype && !options.device && !options.writable;
 }
 
 // The Array of a view, with the conversions of `options`; updates the bridge's counters. `prefix`
 // begins messages.
-Array finish_import(BridgeMatch& found, const ImportOptions& options, std::string_view prefix) {
-  ForeignView& view = found.view;
+Array finish_import(BridgeMatch& match, const ImportOptions& options, std::string_view prefix) {
+  ForeignView& view = match.view;
   if (view.created) {
     if (options.copy == CopyMode::never)
       throw SharingError(prefix, {"numbers have no memory to share", "leave copy=False out"});
@@ -73,11 +73,11 @@ Array finish_import(BridgeMatch& found, const ImportOptions& options, std::strin
   const CopyMode mode = unless_strict(options.copy);
   const bool always = mode == CopyMode::always;
   Array array = take(view, always ? CopyMode::if_needed : mode, prefix);
-  const bool changes = (options.dtype && *options.dtype != array.dtype()) ||
-                       (options.device && *options.device != array.device());
-  if (changes || always || options.writable)
+  const bool converts = (options.dtype && *options.dtype != array.dtype()) ||
+                        (options.device && *options.device != array.device());
+  if (converts || always || options.writable)
     array = adapt(std::move(array), options, prefix, view.copied);
-  found.bridge->count_import(view.copied || changes || always, array.nbytes());
+  match.bridge->count_import(view.copied || converts || always, array.nbytes());
   return array;
 }
 
@@ -91,34 +91,34 @@ std::optional<BridgeMatch> find_view(PyObject* object, bool may_copy, bool may_c
                       " is a class; expected an array, which may be one of its instances");
   }
   const Bridge* cached = bridge_of_type(type);
-  std::optional<BridgeMatch> found;
+  std::optional<BridgeMatch> match;
   std::string refusals;
   // Constructed in place, since a ForeignView has some hundred bytes.
   const auto attempt = [&](const Bridge& bridge) {
     if (bridge.is_conversion()) check_lazy(object, may_copy, may_compute);
     try {
-      found.emplace(bridge, object, may_copy);
+      match.emplace(bridge, object, may_copy);
       return true;
     } catch (const BridgeError& refusal) {
       refusals += (refusals.empty() ? "" : "; ") + std::string(refusal.what());
       return false;
     }
   };
-  if (cached != nullptr && attempt(*cached)) return found;
+  if (cached != nullptr && attempt(*cached)) return match;
   for (const Bridge* bridge : registered_bridges()) {
     if (bridge == cached || !bridge->accepts(object) || !attempt(*bridge)) continue;
     // The cached bridge of a type is not replaced.
     if (cached == nullptr) remember_bridge(type, *bridge);
-    return found;
+    return match;
   }
   if (!refusals.empty())
     fail<BridgeError>("asarray: an object of type ", type_name(object),
-                      " cannot be taken: ", refusals);
-  return found;
+                      " cannot be imported: ", refusals);
+  return match;
 }
 
 Array adapt(Array array, const ImportOptions& options, std::string_view prefix,
-            bool private_already) {
+            bool is_private_copy) {
   const CopyMode mode = unless_strict(options.copy);
   const auto refuse = [&](const std::string& reason) {
     if (mode == CopyMode::never) {
@@ -129,14 +129,14 @@ Array adapt(Array array, const ImportOptions& options, std::string_view prefix,
   if (options.dtype && *options.dtype != array.dtype()) {
     refuse(text("its dtype is ", array.dtype(), ", and ", *options.dtype, " was requested"));
     array = without_gil([&] { return astype(array, *options.dtype); });
-    private_already = true;
+    is_private_copy = true;
   }
   if (options.device && *options.device != array.device()) {
     refuse(text("it is on ", array.device(), ", and ", *options.device, " was requested"));
     array = without_gil([&] { return to_device(array, *options.device); });
-    private_already = true;
+    is_private_copy = true;
   }
-  if (options.copy == CopyMode::always && !private_already)
+  if (options.copy == CopyMode::always && !is_private_copy)
     array = without_gil([&] { return copy(array); });
   if (options.writable && array.readonly())
     fail<ReadOnlyError>(prefix, ": ", array,
@@ -146,7 +146,7 @@ Array adapt(Array array, const ImportOptions& options, std::string_view prefix,
 
 std::optional<Array> import_foreign(PyObject* object, const ImportOptions& options,
                                     const Bridge* only) {
-  if (may_share_at_once(options)) {
+  if (permits_fast_path(options)) {
     BorrowedTensor memory;
     if (const Bridge* cached = describe(object, memory, only))
       if (auto array = share(memory, python_owner(object))) {
@@ -157,12 +157,12 @@ std::optional<Array> import_foreign(PyObject* object, const ImportOptions& optio
   const bool may_copy = unless_strict(options.copy) != CopyMode::never;
   if (only != nullptr) {
     if (!only->accepts(object)) return std::nullopt;
-    BridgeMatch found(*only, object, may_copy);
-    return finish_import(found, options, only->name());
+    BridgeMatch match(*only, object, may_copy);
+    return finish_import(match, options, only->name());
   }
-  auto found = find_view(object, may_copy, options.may_compute);
-  if (!found) return std::nullopt;
-  return finish_import(*found, options, found->bridge->name());
+  auto match = find_view(object, may_copy, options.may_compute);
+  if (!match) return std::nullopt;
+  return finish_import(*match, options, match->bridge->name());
 }
 
 Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions& options) {
@@ -188,9 +188,9 @@ std::optional<SmallMemory> small_memory(PyObject* object) {
   const Bridge* cached = describe(object, memory);
   if (cached == nullptr || !memory.device.is_cpu()) return std::nullopt;
   const std::int64_t item = memory.dtype.itemsize(), size = memory.packed_size();
-  const bool is_whole =
-      item * 8 == memory.dtype.bits();  // not of several lanes, nor of sub-byte type
-  if (!is_whole || size == 0 || size > max_bytes / item) return std::nullopt;
+  // False for vector types and for elements of less than a byte.
+  const bool is_whole_bytes = item * 8 == memory.dtype.bits();
+  if (!is_whole_bytes || size == 0 || size > max_bytes / item) return std::nullopt;
   cached->count_shared_import();
   const std::span shape(memory.shape, static_cast<std::size_t>(memory.rank));
   return SmallMemory{memory.data, memory.dtype, Shape(shape), size * item};

@@ -22,8 +22,8 @@ namespace spanwise::python {
 inline const Bridge* describe(PyObject* object, BorrowedTensor& memory,
                               const Bridge* only = nullptr) {
   const Bridge* bridge = bridge_of_type(Py_TYPE(object));
-  const bool is_wanted = bridge != nullptr && (only == nullptr || bridge == only);
-  return is_wanted && bridge->try_describe(object, memory) ? bridge : nullptr;
+  const bool is_candidate = bridge != nullptr && (only == nullptr || bridge == only);
+  return is_candidate && bridge->try_describe(object, memory) ? bridge : nullptr;
 }
 
 /// `mode`, but never where implicit copies are errors (spanwise.strict_copies()).
@@ -57,10 +57,10 @@ std::optional<Array> import_foreign(PyObject* object, const ImportOptions& optio
                                     const Bridge* only = nullptr);
 
 /// Converts `array` to the dtype, device, and copy mode of `options`, and checks that it is
-/// writable if they require it. `private_already`: the memory is a copy already. Throws
-/// SharingError, ReadOnlyError.
+/// writable if they require it. With `is_private_copy` the memory is a copy already, so that
+/// CopyMode::always makes no other. Throws SharingError, ReadOnlyError.
 Array adapt(Array array, const ImportOptions& options, std::string_view prefix,
-            bool private_already);
+            bool is_private_copy);
 
 /// import_array() through one bridge, for from_torch() etc. Throws BridgeError if the bridge does
 /// not accept `object`.

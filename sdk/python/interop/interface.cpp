@@ -18,7 +18,7 @@ namespace py = pybind11;
 
 namespace {
 
-std::int64_t integer_in(py::handle value, const char* key, std::string_view prefix) {
+std::int64_t checked_integer(py::handle value, const char* key, std::string_view prefix) {
   const auto number = py::reinterpret_steal<py::object>(PyNumber_Index(value.ptr()));
   int overflow = 0;
   long long result = -1;
@@ -31,7 +31,7 @@ std::int64_t integer_in(py::handle value, const char* key, std::string_view pref
 }
 
 template <class D>
-D dims_in(const py::object& value, const char* key, std::string_view prefix) {
+D checked_dims(const py::object& value, const char* key, std::string_view prefix) {
   if (!PyTuple_Check(value.ptr()) && !PyList_Check(value.ptr()))
     fail<BridgeError>(prefix, ": \"", key, "\" is a ", Py_TYPE(value.ptr())->tp_name,
                       "; expected a tuple of integers");
@@ -41,7 +41,7 @@ D dims_in(const py::object& value, const char* key, std::string_view prefix) {
                       max_rank);
   D result(static_cast<int>(items.size()));
   for (int axis = 0; axis < result.size(); ++axis)
-    result[axis] = integer_in(items[static_cast<std::size_t>(axis)], key, prefix);
+    result[axis] = checked_integer(items[static_cast<std::size_t>(axis)], key, prefix);
   return result;
 }
 
@@ -54,11 +54,11 @@ class Parser {
       fail<BridgeError>(prefix_, ": expected a dict, got ", Py_TYPE(dict_.ptr())->tp_name);
     InterfaceDict result;
     ForeignMemory& memory = result.memory;
-    memory.shape = dims_in<Shape>(required("shape"), "shape", prefix_);
+    memory.shape = checked_dims<Shape>(required("shape"), "shape", prefix_);
     read_element(memory);
     const py::object strides = optional("strides");
     memory.row_major = !strides;
-    if (strides) memory.byte_strides = dims_in<Strides>(strides, "strides", prefix_);
+    if (strides) memory.byte_strides = checked_dims<Strides>(strides, "strides", prefix_);
     read_data(result);
     if (const py::object version = optional("version"))
       result.version = integer(version, "version");
@@ -66,8 +66,8 @@ class Parser {
     if (const py::object stream = optional("stream"))
       result.stream = static_cast<std::uintptr_t>(integer(stream, "stream"));
     if (optional("mask"))
-      fail<ArgumentError>(prefix_, ": an array with a mask; expected elements that ",
-                          "are all there, fill the masked ones first");
+      fail<ArgumentError>(prefix_, ": got an array with a mask, expected one ",
+                          "without; fill the masked elements first");
     return result;
   }
 
@@ -85,7 +85,7 @@ class Parser {
   }
 
   std::int64_t integer(py::handle value, const char* key) const {
-    return integer_in(value, key, prefix_);
+    return checked_integer(value, key, prefix_);
   }
 
   void read_element(ForeignMemory& memory) const {
@@ -136,7 +136,7 @@ Shape integers_of(PyObject* object, const AttributeName& name, std::string_view 
   const py::object values = attribute_or_null(object, name);
   if (!values)
     fail<BridgeError>(prefix, ": ", name.text(), " is missing; expected a tuple of integers");
-  return dims_in<Shape>(values, name.text(), prefix);
+  return checked_dims<Shape>(values, name.text(), prefix);
 }
 
 py::dict interface_of(const Array& array) {

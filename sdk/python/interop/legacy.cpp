@@ -22,7 +22,7 @@ namespace py = pybind11;
 namespace {
 
 constexpr std::string_view context_remedy =
-    "import pycuda.autoprimaryctx in the place of pycuda.autoinit";
+    "import pycuda.autoprimaryctx instead of pycuda.autoinit";
 
 }  // namespace
 
@@ -30,12 +30,12 @@ bool LegacyLibrary::is_fake() const {
   const auto module = py::reinterpret_steal<py::object>(PyImport_GetModule(module_name_.get()));
   if (!module) PyErr_Clear();
   if (!module || module.ptr() == module_) [[likely]]
-    return module && is_stand_in_;
+    return module && is_fake_;
   static constinit const AttributeName device_name("__spanwise_device__");
   const py::object device = attribute_or_null(module.ptr(), device_name);
-  is_stand_in_ = device && PyUnicode_Check(device.ptr()) && py::cast<std::string>(device) == "cpu";
+  is_fake_ = device && PyUnicode_Check(device.ptr()) && py::cast<std::string>(device) == "cpu";
   Py_XDECREF(std::exchange(module_, Py_NewRef(module.ptr())));
-  return is_stand_in_;
+  return is_fake_;
 }
 
 void LegacyLibrary::set_device(ForeignView& view) const {
@@ -53,8 +53,8 @@ void LegacyLibrary::set_device(ForeignView& view) const {
   memory.device = device_of_memory(memory.data, name_);
   const auto context = gpu_context_of(memory.data);
   if (context && !context->primary) {
-    throw SharingError(name_, {text("its memory is of a context of its own on ", context->device,
-                                    ", and Spanwise works in the primary one"),
+    throw SharingError(name_, {text("its memory is in another context of ", context->device,
+                                    " than the primary one, in which Spanwise works"),
                                text(context_remedy, ", or allow a copy (copyif=True)")});
   }
   view.streams.push_back(legacy_stream);
@@ -86,10 +86,8 @@ Device LegacyLibrary::library_device() const {
   const auto context = current_gpu_context();
   if (!context) return Device(DeviceKind::cuda, 0);
   if (!context->primary)
-    fail<DeviceError>(name_,
-                      ": the current context of this thread is one of "
-                      "its own on ",
-                      context->device, ", where Spanwise's memory is not; ", context_remedy);
+    fail<DeviceError>(name_, ": the current context of this thread is not the primary one of ",
+                      context->device, ", in which Spanwise's memory is; ", context_remedy);
   return context->device;
 }
 
@@ -104,10 +102,10 @@ std::optional<ShareBlocker> LegacyLibrary::share_blocker(const Array& array) con
   if (!is_fake()) {
     if (auto blocker = host_share_blocker(array, name_)) return blocker;
   }
-  if (const Device wanted = library_device(); array.device() != wanted) {
+  if (const Device device = library_device(); array.device() != device) {
     return ShareBlocker{
-        text("its memory is on ", array.device(), ", and ", name_, " works on ", wanted),
-        text("allow a copy (copyif=True), or move it first: x.to(\"", wanted, "\")")};
+        text("its memory is on ", array.device(), ", and ", name_, " works on ", device),
+        text("allow a copy (copyif=True), or move it first: x.to(\"", device, "\")")};
   }
   return readonly_share_blocker(array, name_);
 }

@@ -56,7 +56,7 @@ class LegacyLibrary {
   // Cache of is_fake(): the module object (a reference, so that the address is not reused) and the
   // result. Reading an attribute that a module does not have is slow.
   mutable PyObject* module_ = nullptr;
-  mutable bool is_stand_in_ = false;
+  mutable bool is_fake_ = false;
 };
 
 }  // namespace spanwise::python

@@ -85,12 +85,16 @@ Array copy_on_gpu(const Array& array) {
   return copy(to_device(array, default_gpu()));
 }
 
-bool truth_of(PyObject* object, const AttributeName& name) {
-  return truth_in(owned(PyObject_GetAttr(object, name.get())).ptr(), false);
+Array copy_on_host(const Array& array) {
+  return array.device().is_cpu() ? copy(array) : to_device(array, cpu);
 }
 
-bool answer_of(PyObject* object, const AttributeName& name) {
-  return truth_in(owned(PyObject_CallMethodNoArgs(object, name.get())).ptr(), false);
+bool bool_attribute(PyObject* object, const AttributeName& name) {
+  return truth_or(owned(PyObject_GetAttr(object, name.get())).ptr(), false);
+}
+
+bool bool_method(PyObject* object, const AttributeName& name) {
+  return truth_or(owned(PyObject_CallMethodNoArgs(object, name.get())).ptr(), false);
 }
 
 }  // namespace spanwise::python

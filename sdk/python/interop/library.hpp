@@ -19,17 +19,18 @@ namespace spanwise::python {
 /// A bridge to one library, which accepts the objects of one or two of its classes.
 class LibraryBridge : public Bridge {
  public:
-  /// `library` is the name of the bridge and of the library's module.
+  /// `library` is the name of the bridge and of the library's module; the classes must outlive the
+  /// bridge.
   LibraryBridge(std::string_view library, std::string_view protocols, const ForeignClass& array,
-                const ForeignClass* other = nullptr) noexcept
-      : library_(library), protocols_(protocols), array_(array), other_(other) {}
+                const ForeignClass* second_class = nullptr) noexcept
+      : library_(library), protocols_(protocols), class_(array), second_class_(second_class) {}
 
   std::string_view name() const override { return library_; }
   BridgePriority priority() const override { return BridgePriority::library; }
   std::string_view protocols() const override { return protocols_; }
   std::string_view module() const override { return library_; }
   bool accepts(PyObject* object) const override {
-    return array_.has(object) || (other_ != nullptr && other_->has(object));
+    return class_.has(object) || (second_class_ != nullptr && second_class_->has(object));
   }
   bool exports() const override { return true; }
 
@@ -45,11 +46,12 @@ class LibraryBridge : public Bridge {
 
  private:
   std::string_view library_, protocols_;
-  const ForeignClass& array_;
-  const ForeignClass* other_;
+  const ForeignClass& class_;
+  const ForeignClass* second_class_;
 };
 
-/// Whether it is one of NumPy's own dtypes, which libraries around NumPy have.
+/// Whether NumPy itself, without ml_dtypes, has the dtype; libraries built on NumPy have those
+/// only.
 inline bool is_numpys_own(DType dtype) noexcept {
   return dtype.is_computable() && dtype != bfloat16;
 }
@@ -65,16 +67,18 @@ std::optional<ShareBlocker> readonly_share_blocker(const Array& array, std::stri
 std::optional<ShareBlocker> host_share_blocker(const Array& array, std::string_view library);
 /// The default device if it is a GPU, else cuda:0.
 Device default_gpu();
-/// The device of memory that another library says is on a GPU; default_gpu() for a null address, of
-/// an array without elements. Throws DeviceError if there is no GPU, BridgeError for an address
-/// that the driver does not know.
+/// The device of memory that another library reports to be on a GPU; default_gpu() for the null
+/// address of an array without elements. Throws DeviceError if there is no GPU, BridgeError for an
+/// address that the driver does not know.
 Device device_of_memory(const void* address, std::string_view prefix);
 /// A private C-contiguous copy on a GPU: the array's own, else default_gpu().
 Array copy_on_gpu(const Array& array);
+/// A private C-contiguous copy on the CPU.
+Array copy_on_host(const Array& array);
 
 /// bool(x.<name>); throws the errors of reading it.
-bool truth_of(PyObject* object, const AttributeName& name);
+bool bool_attribute(PyObject* object, const AttributeName& name);
 /// bool(x.<name>()); throws the errors of calling it.
-bool answer_of(PyObject* object, const AttributeName& name);
+bool bool_method(PyObject* object, const AttributeName& name);
 
 }  // namespace spanwise::python

@@ -14,18 +14,18 @@
 
 namespace spanwise::python {
 
-struct Dropped {
+struct DroppedReference {
   PyObject* object;
-  Dropped* next;
+  DroppedReference* next;
 };
 
 // Lock-free stack: pushed by threads without the GIL, emptied by a thread that holds it.
-constinit std::atomic<Dropped*> dropped{nullptr};
+constinit std::atomic<DroppedReference*> dropped_references{nullptr};
 
 void release_all_dropped() noexcept {
-  Dropped* entry = dropped.exchange(nullptr, std::memory_order_acquire);
+  DroppedReference* entry = dropped_references.exchange(nullptr, std::memory_order_acquire);
   while (entry != nullptr) {
-    Dropped* next = entry->next;
+    DroppedReference* next = entry->next;
     Py_DECREF(entry->object);
     delete entry;
     entry = next;
@@ -35,12 +35,12 @@ void release_all_dropped() noexcept {
 namespace {
 
 // Returns whether the stack was empty. Another thread may free `entry` as soon as it is pushed.
-bool push(Dropped* entry) noexcept {
-  Dropped* head = dropped.load(std::memory_order_relaxed);
+bool push(DroppedReference* entry) noexcept {
+  DroppedReference* head = dropped_references.load(std::memory_order_relaxed);
   do {
     entry->next = head;
-  } while (!dropped.compare_exchange_weak(head, entry, std::memory_order_release,
-                                          std::memory_order_relaxed));
+  } while (!dropped_references.compare_exchange_weak(head, entry, std::memory_order_release,
+                                                     std::memory_order_relaxed));
   return head == nullptr;
 }
 
@@ -67,7 +67,7 @@ void release_with_gil(PyObject* object) noexcept {
     return;
   }
   if (!Py_IsInitialized()) return;
-  auto* entry = new (std::nothrow) Dropped{object, nullptr};
+  auto* entry = new (std::nothrow) DroppedReference{object, nullptr};
   if (entry == nullptr) return;  // out of memory: leaks the object
   // One pending call empties the stack, so only the push onto an empty stack adds one. If the
   // interpreter's queue of pending calls is full, the next thread that takes the GIL empties it.
@@ -80,7 +80,8 @@ void release_with_gil(PyObject* object) noexcept {
       nullptr);
 }
 
-Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device, bool readonly) {
+Storage storage_owned_by(PyObject* owner, void* data, std::size_t bytes, Device device,
+                         bool readonly) {
   if (device.is_cpu()) return python_owner(owner).adopt(data, bytes, device, readonly);
   ForeignView view;
   view.owner = python_owner(owner);

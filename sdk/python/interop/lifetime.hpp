@@ -24,7 +24,8 @@ Ref<RefCounted> hold_object(PyObject* object);
 /// The same as a ReleaseFn whose context is the object: the release function of python_owner().
 void release_object(void* object, void*, std::size_t, StreamUses&) noexcept;
 
-/// python_owner() for the fast path of imports; also drops waiting references.
+/// python_owner() for the fast path of imports. It also calls release_dropped(), since programs
+/// that only exchange arrays might never release the GIL.
 inline ForeignOwner quick_owner(PyObject* object) {
   release_dropped();
   return ForeignOwner(&release_object, Py_NewRef(object));

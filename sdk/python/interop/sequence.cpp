@@ -37,11 +37,11 @@ bool is_sequence(PyObject* object) noexcept {
 class SequenceReader {
  public:
   SequenceReader(std::optional<DType> dtype, bool may_compute)
-      : asked_(dtype), may_compute_(may_compute) {}
+      : requested_(dtype), may_compute_(may_compute) {}
 
   Array read(PyObject* object) {
     measure(object, 0);
-    const DType dtype = asked_.value_or(dtype_.value_or(float64));
+    const DType dtype = requested_.value_or(dtype_.value_or(float64));
     const Array result = empty(Shape(std::span<const std::int64_t>(shape_)), dtype, cpu);
     write(result);
     return result;
@@ -98,12 +98,12 @@ class SequenceReader {
   void measure_number(PyObject* object, int depth) {
     expect_leaf(depth);
     leaves_.push_back(py::reinterpret_borrow<py::object>(object));
-    if (asked_ || (settled_ && PyFloat_CheckExact(object))) return;
+    if (requested_ || (is_float64_ && PyFloat_CheckExact(object))) return;
     if (PyBool_Check(object)) return join(bool_);
     if (PyComplex_Check(object)) return join(complex128);
     if (PyFloat_Check(object)) {
       join(float64);
-      settled_ = *dtype_ == float64;  // further floats do not change the dtype
+      is_float64_ = *dtype_ == float64;  // further floats do not change the dtype
       return;
     }
     int overflow = 0;
@@ -124,7 +124,7 @@ class SequenceReader {
     for (int axis = 0; axis < array.rank(); ++axis)
       expect_extent(depth + axis, array.shape()[axis]);
     expect_leaf(depth + array.rank());
-    if (!asked_) join(array.dtype());
+    if (!requested_) join(array.dtype());
     return true;
   }
 
@@ -163,9 +163,9 @@ class SequenceReader {
     return py::reinterpret_borrow<py::object>(PySequence_Fast_GET_ITEM(items.ptr(), i));
   }
 
-  std::optional<DType> asked_, dtype_{};
+  std::optional<DType> requested_, dtype_{};
   bool may_compute_;
-  bool settled_ = false;
+  bool is_float64_ = false;
   std::vector<std::int64_t> shape_, path_;
   int leaf_depth_ = -1;             // the rank of the result; -1 before the first number
   std::vector<py::object> leaves_;  // a number, or null for the next element of arrays_
@@ -175,14 +175,15 @@ class SequenceReader {
 // Fast path for a list of exact floats, or of exact ints that fit in int64; nothing for other
 // objects. The allocation may run Python code (use_allocator) that changes the list, so its length
 // is checked again; reading such numbers runs no code, so the items are borrowed.
-std::optional<Array> array_of_numbers(PyObject* object, std::optional<DType> asked) {
+std::optional<Array> array_of_numbers(PyObject* object, std::optional<DType> requested) {
   if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object)) return std::nullopt;
   const Py_ssize_t count = PySequence_Fast_GET_SIZE(object);
   if (count == 0) return std::nullopt;
   PyTypeObject* const type = Py_TYPE(PySequence_Fast_GET_ITEM(object, 0));
   const bool is_float = type == &PyFloat_Type;
   const DType dtype = is_float ? float64 : int64;
-  if ((!is_float && type != &PyLong_Type) || asked.value_or(dtype) != dtype) return std::nullopt;
+  if ((!is_float && type != &PyLong_Type) || requested.value_or(dtype) != dtype)
+    return std::nullopt;
   Array created = empty({count}, dtype, cpu);
   if (PySequence_Fast_GET_SIZE(object) != count) return std::nullopt;
   PyObject* const* items = PySequence_Fast_ITEMS(object);

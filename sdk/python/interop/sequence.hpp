@@ -11,8 +11,8 @@
 /// New arrays from Python numbers and nested sequences of numbers and arrays.
 namespace spanwise::python {
 
-/// Whether the object is a number, list, tuple or other sequence, but not text or a dict. Ask only
-/// for objects that no bridge accepts.
+/// Whether the object is a number, list, tuple or other sequence, but not text or a dict. Call it
+/// only for objects that no bridge accepts: many arrays are sequences too.
 bool is_nested_sequence(PyObject* object) noexcept;
 
 /// A new C-contiguous array on `device`. The default dtype follows NumPy 2: bool, int64 (uint64 for

@@ -22,7 +22,7 @@ std::uintptr_t torch_stream(int ordinal) {
   return cuda.attr("current_stream")(ordinal).attr("cuda_stream").cast<std::uintptr_t>();
 }
 
-// CuPy has a current stream for each device; take that of the array's.
+// CuPy has a current stream for each device.
 std::uintptr_t cupy_stream(int ordinal) {
   const py::object cuda = loaded_module("cupy.cuda");
   if (!cuda) return 0;

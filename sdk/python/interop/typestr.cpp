@@ -14,16 +14,17 @@ namespace {
 
 constexpr char native_order = std::endian::native == std::endian::little ? '<' : '>';
 constexpr std::string_view kind_letters = "iufVVcb";  // by DTypeCode; V: opaque and bfloat
-constexpr char other_order = std::endian::native == std::endian::little ? '>' : '<';
+constexpr char swapped_order = std::endian::native == std::endian::little ? '>' : '<';
 
-[[noreturn]] void fail_kind(std::string_view what, std::string_view remedy,
+[[noreturn]] void fail_kind(std::string_view type_text, std::string_view remedy,
                             std::string_view prefix) {
-  fail<DTypeError>(prefix, ": Spanwise has no dtype for elements of type \"", what, "\"; ", remedy);
+  fail<DTypeError>(prefix, ": Spanwise has no dtype for elements of type \"", type_text, "\"; ",
+                   remedy);
 }
 
-DType of_kind(DTypeCode code, int bytes, std::string_view what, std::string_view prefix) {
+DType of_kind(DTypeCode code, int bytes, std::string_view type_text, std::string_view prefix) {
   const bool known = (bytes > 0 && bytes <= 16) && DType(code, 8 * bytes).is_computable();
-  if (!known) fail_kind(what, "convert them to a narrower type, for instance float64", prefix);
+  if (!known) fail_kind(type_text, "convert them to a narrower type, for instance float64", prefix);
   return DType(code, 8 * bytes);
 }
 
@@ -50,7 +51,7 @@ ElementType element_from_typestr(std::string_view typestr, std::string_view pref
   if (!has_bytes || bytes <= 0)
     fail<BridgeError>(prefix, ": type string \"", typestr,
                       "\"; expected byte order, kind and bytes, such as \"<f4\"");
-  const bool swapped = typestr[0] == other_order;
+  const bool swapped = typestr[0] == swapped_order;
   if (const auto code = code_of_kind(typestr[1]))
     return {of_kind(*code, bytes, typestr, prefix), swapped && *code != DTypeCode::bool_};
   switch (typestr[1]) {
@@ -73,7 +74,7 @@ ElementType element_from_format(std::string_view format, int itemsize, std::stri
   bool swapped = false;
   if (!code.empty() && std::string_view("@=<>!").find(code[0]) != std::string_view::npos) {
     const char order = code[0] == '!' ? '>' : code[0];
-    swapped = order == other_order;
+    swapped = order == swapped_order;
     code.remove_prefix(1);
   }
   // PEP 3118 writes complex as "Zf" and "Zd"; some libraries use NumPy's 'F' and 'D'.

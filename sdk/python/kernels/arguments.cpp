@@ -29,13 +29,11 @@ bool is_plain_container(PyObject* object) {
 
 }  // namespace
 
-PackedArguments::PackedArguments(const Kernel& function, PyObject* const* values, std::size_t count)
-    : function_(function),
-      count_(count),
-      arguments_(reinterpret_cast<KernelArg*>(inline_arguments_)) {
+PackedArguments::PackedArguments(const Kernel& kernel, PyObject* const* values, std::size_t count)
+    : kernel_(kernel), count_(count), arguments_(reinterpret_cast<KernelArg*>(inline_arguments_)) {
   if (count > inline_count) [[unlikely]] {
-    more_arguments_.resize(count, KernelArg(nullptr));
-    arguments_ = more_arguments_.data();
+    heap_arguments_.resize(count, KernelArg(nullptr));
+    arguments_ = heap_arguments_.data();
   }
   for (std::size_t i = 0; i < count; ++i)
     new (arguments_ + i) KernelArg(argument_from(i, values[i]));
@@ -45,15 +43,15 @@ KernelArg PackedArguments::argument_from(std::size_t index, PyObject* object) {
   if (Py_TYPE(object) == array_type) [[likely]]
     return array_in(object);
   if (PyFloat_CheckExact(object)) return KernelArg::real(PyFloat_AS_DOUBLE(object));
-  if (object == Py_None) return nullptr;
+  if (object == Py_None) return nullptr;  // a null pointer
   try {
-    return other_argument(index, object);
+    return argument_of_rarer_type(index, object);
   } catch (...) {
-    explain(index);
+    rethrow_for_argument(index);
   }
 }
 
-KernelArg PackedArguments::other_argument(std::size_t index, PyObject* object) {
+KernelArg PackedArguments::argument_of_rarer_type(std::size_t index, PyObject* object) {
   if (PyLong_CheckExact(object)) return integer_argument(object);
   if (const auto number = cached_type_number(object)) return *number;
   if (is_array(object)) return array_in(object);
@@ -76,10 +74,10 @@ KernelArg PackedArguments::wrapped_argument(std::size_t index, const PyWrapped& 
       fail<KernelArgumentError>("expected memory of a device, got an allocation that was freed");
     return KernelArg::memory(array_in(wrapped.array));
   }
-  const auto parameters = function_.parameters();
+  const auto parameters = kernel_.parameters();
   const bool only_reads = index < parameters.size() && parameters[index].is_const;
   if (host_arguments_.capacity() == 0) host_arguments_.reserve(count_);
-  return host_arguments_.emplace_back(wrapped, function_.device(), only_reads).on_device();
+  return host_arguments_.emplace_back(wrapped, kernel_.device(), only_reads).on_device();
 }
 
 KernelArg PackedArguments::foreign_array(PyObject* object) {
@@ -98,10 +96,10 @@ KernelArg PackedArguments::foreign_array(PyObject* object) {
   }
 }
 
-void PackedArguments::explain(std::size_t index) const {
-  const auto parameters = function_.parameters();
+void PackedArguments::rethrow_for_argument(std::size_t index) const {
+  const auto parameters = kernel_.parameters();
   std::string prefix =
-      text("kernel '", function_.name(), "', argument ", index + 1, " of ", parameters.size());
+      text("kernel '", kernel_.name(), "', argument ", index + 1, " of ", parameters.size());
   if (index < parameters.size() && !parameters[index].type.empty())
     prefix += text(" ('", parameters[index].type, " ", parameters[index].name, "')");
   prefix += ": ";

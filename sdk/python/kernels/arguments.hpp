@@ -20,7 +20,7 @@ class PackedArguments {
  public:
   /// Throws KernelArgumentError, ReadOnlyError or CopyNeededError, naming kernel and argument.
   /// Needs the GIL. `values` must outlive this object.
-  PackedArguments(const Kernel& function, PyObject* const* values, std::size_t count);
+  PackedArguments(const Kernel& kernel, PyObject* const* values, std::size_t count);
   PackedArguments(const PackedArguments&) = delete;
   PackedArguments& operator=(const PackedArguments&) = delete;
 
@@ -35,20 +35,21 @@ class PackedArguments {
 
  private:
   KernelArg argument_from(std::size_t index, PyObject* object);
-  KernelArg other_argument(std::size_t index, PyObject* object);
+  KernelArg argument_of_rarer_type(std::size_t index, PyObject* object);
   KernelArg wrapped_argument(std::size_t index, const PyWrapped& wrapped);
   KernelArg foreign_array(PyObject* object);
-  [[noreturn]] void explain(std::size_t index) const;
+  // Rethrows the current exception, its message prefixed with the kernel and the argument.
+  [[noreturn]] void rethrow_for_argument(std::size_t index) const;
 
   static constexpr std::size_t inline_count = 16;
 
-  const Kernel& function_;
+  const Kernel& kernel_;
   std::size_t count_;
   KernelArg* arguments_;
   alignas(KernelArg) std::byte inline_arguments_[inline_count * sizeof(KernelArg)];
-  std::vector<KernelArg> more_arguments_;
-  // arguments_ points to their elements, so each is reserved at its final size before the first
-  // push.
+  std::vector<KernelArg> heap_arguments_;
+  // Elements of arguments_ point to elements of these, which must not move: each vector is reserved
+  // for count_ elements before the first push.
   std::vector<Array> foreign_arrays_;
   std::vector<ValueBytes> structs_;
   std::vector<HostArgument> host_arguments_;

@@ -30,22 +30,22 @@ namespace py = pybind11;
 
 namespace {
 
-/// A module and the arguments that it was made from: its pickle holds those.
+/// A module and the arguments from which it was made, for its pickle.
 struct RecordedModule : Module {
-  RecordedModule(Module module, pybind11::tuple made_from)
-      : Module(std::move(module)), arguments(std::move(made_from)) {}
+  RecordedModule(Module module, pybind11::tuple from_arguments)
+      : Module(std::move(module)), arguments(std::move(from_arguments)) {}
   pybind11::tuple arguments;
 };
 
 struct RecordedSourceModule : RecordedModule {
-  RecordedSourceModule(const SourceModule& module, pybind11::tuple made_from)
-      : RecordedModule(module, std::move(made_from)), from_cache(module.from_cache()) {}
+  RecordedSourceModule(const SourceModule& module, pybind11::tuple from_arguments)
+      : RecordedModule(module, std::move(from_arguments)), from_cache(module.from_cache()) {}
   bool from_cache;
 };
 
 // A list of strings or paths; none for None. Throws ArgumentError for other items and for a single
 // string, which Python would iterate by characters.
-std::vector<std::string> strings_from(py::handle object, const char* what) {
+std::vector<std::string> strings_from(py::handle object, const char* argument) {
   std::vector<std::string> out;
   if (object.is_none()) return out;
   const auto is_text = [](py::handle item) {
@@ -53,15 +53,15 @@ std::vector<std::string> strings_from(py::handle object, const char* what) {
   };
   if (is_text(object) || !py::isinstance<py::iterable>(object)) {
     const std::string got(py::repr(object));
-    fail<ArgumentError>("SourceModule: expected ", what, " as a list of strings, got ", got,
+    fail<ArgumentError>("SourceModule: expected ", argument, " as a list of strings, got ", got,
                         is_text(object) ? "; for a single one write [" + got + "]" : "");
   }
   const py::object fspath = py::module_::import("os").attr("fspath");
   for (const py::handle item : object) {
     if (!is_text(item))
-      fail<ArgumentError>("SourceModule: expected each of ", what, " as a string, got ",
+      fail<ArgumentError>("SourceModule: expected each of ", argument, " as a string, got ",
                           std::string(py::repr(item)));
-    out.push_back(value_of<std::string>(fspath(item), what));
+    out.push_back(value_of<std::string>(fspath(item), argument));
   }
   return out;
 }
@@ -102,10 +102,10 @@ std::string read_source(const std::string& path) {
   return text;
 }
 
-// The object itself, or a tuple of what an iterator yields, which can be read once only.
+// The object itself; for an iterator, which can be read only once, a tuple of its items.
 py::object rereadable(py::handle object) {
-  const auto given = py::reinterpret_borrow<py::object>(object);
-  return PyIter_Check(object.ptr()) != 0 ? py::object(py::tuple(given)) : given;
+  const auto items = py::reinterpret_borrow<py::object>(object);
+  return PyIter_Check(object.ptr()) != 0 ? py::object(py::tuple(items)) : items;
 }
 
 RecordedSourceModule compile(py::handle source, py::handle options, py::handle names,
@@ -173,10 +173,11 @@ void bind_module(py::module_& module) {
   type.def(
       "get_function",
       [](const py::object& self, const std::string& name) {
-        // the arguments of reduce_kernel() in _kernels/pickle.py; no parameters declared by bind()
+        // For pickling: the arguments of reduce_kernel() in _kernels/pickle.py. None: no parameters
+        // were declared by bind().
         const py::tuple origin = py::make_tuple(self, name, py::none());
         return owned(
-            wrap_function(self.cast<const RecordedModule&>().get_function(name), origin.ptr()));
+            wrap_kernel(self.cast<const RecordedModule&>().get_function(name), origin.ptr()));
       },
       py::arg("name"),
       "The kernel of that name, a KernelFunction. Raises ArgumentError, which lists the kernels of "
@@ -210,8 +211,7 @@ void bind_source_module(py::module_& module) {
       py::arg("path") = py::none(),
       "`names` lists the template instances to compile, such as \"scale<float>\". `keep` keeps the "
       "compiler's files. `path` names a file to compile in place of `source`; its folder is the "
-      "last "
-      "include folder, and\nmessages give its name.\n\n"
+      "last include\nfolder, and messages give its name.\n\n"
       "`link` lists further translation units: sources (str), each compiled separately with the "
       "same options,\nand on a GPU compiled device code (bytes: relocatable cubins, PTX, LTO-IR, "
       "fat binaries, objects,\narchives). extern declarations are resolved between them. Raises "

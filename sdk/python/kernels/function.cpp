@@ -27,16 +27,15 @@ PyTypeObject* kernel_launch_type = nullptr;
 
 namespace {
 
-PyObject* call_function(PyObject* self, PyObject* const* values, std::size_t flags,
-                        PyObject* names) {
-  const Kernel& function = function_in(self);
+PyObject* call_kernel(PyObject* self, PyObject* const* values, std::size_t flags, PyObject* names) {
+  const Kernel& kernel = kernel_in(self);
   const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
   LaunchConfig config;
-  if (!read_keywords(names, values + count, function, config)) [[unlikely]]
-    fail<KernelArgumentError>("kernel '", function.name(),
+  if (!read_keywords(names, values + count, kernel, config)) [[unlikely]]
+    fail<KernelArgumentError>("kernel '", kernel.name(),
                               "': expected block=, the threads of a block, got none; "
                               "pass block=(x, y, z) and grid=(x, y, z)");
-  launch(function, config, values, count);
+  launch(kernel, config, values, count);
   Py_RETURN_NONE;
 }
 
@@ -45,11 +44,11 @@ PyObject* call_launch(PyObject* object, PyObject* const* values, std::size_t fla
   const auto* self = reinterpret_cast<PyKernelLaunch*>(object);
   const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
   if (names == nullptr) {
-    launch(self->function, self->config, values, count);
+    launch(self->kernel, self->config, values, count);
   } else {
     LaunchConfig config = self->config;
-    read_keywords(names, values + count, self->function, config);
-    launch(self->function, config, values, count);
+    read_keywords(names, values + count, self->kernel, config);
+    launch(self->kernel, config, values, count);
   }
   Py_RETURN_NONE;
 }
@@ -63,30 +62,30 @@ void kernel_dealloc(PyObject* object) noexcept {
   } else {
     Py_DECREF(self->origin);
   }
-  self->function.~Kernel();
+  self->kernel.~Kernel();
   free_object(object);
 }
 
 py::str repr_of_kernel(PyObject* self) {
-  const Kernel& function = function_in(self);
+  const Kernel& kernel = kernel_in(self);
   std::string parameters;
-  for (const KernelParameter& parameter : function.parameters()) {
+  for (const KernelParameter& parameter : kernel.parameters()) {
     if (!parameters.empty()) parameters += ", ";
     const bool starred = parameter.type.ends_with('*');
     parameters += parameter.type.empty() ? text(parameter.size, " bytes")
                                          : parameter.type + (starred ? "" : " ") + parameter.name;
   }
-  return text("<kernel ", function.name(), "(", parameters, ") on ", function.device(), ">");
+  return text("<kernel ", kernel.name(), "(", parameters, ") on ", kernel.device(), ">");
 }
 
 py::str launch_repr(PyObject* object) {
   const auto* self = reinterpret_cast<PyKernelLaunch*>(object);
   const auto shown = [](const Dim3& d) { return text('(', d.x, ", ", d.y, ", ", d.z, ')'); };
-  return text("<kernel ", self->function.name(), " on ", self->function.device(), ", grid ",
+  return text("<kernel ", self->kernel.name(), " on ", self->kernel.device(), ", grid ",
               shown(self->config.grid), ", block ", shown(self->config.block), ">");
 }
 
-constexpr const char* function_doc =
+constexpr const char* kernel_doc =
     "A compiled kernel: f(*args, block=(x, y, z), grid=(x, y, z), shared=0, stream=None), or\n"
     "f[grid, block, stream](*args). Arguments are checked against the kernel's parameters before "
     "the launch.\n\n"
@@ -113,21 +112,20 @@ PyTypeObject* make_callable_type(const char* name, const char* doc,
 
 }  // namespace
 
-PyObject* wrap_function(Kernel function, PyObject* origin) noexcept {
+PyObject* wrap_kernel(Kernel kernel, PyObject* origin) noexcept {
   auto* self = PyObject_New(PyKernelFunction, kernel_function_type);
   if (self == nullptr) return nullptr;
-  self->vectorcall = guarded<&call_function>;
-  new (&self->function) Kernel(std::move(function));
+  self->vectorcall = guarded<&call_kernel>;
+  new (&self->kernel) Kernel(std::move(kernel));
   self->origin = Py_NewRef(origin);
   return reinterpret_cast<PyObject*>(self);
 }
 
-PyObject* wrap_launch(const Kernel& function, const LaunchConfig& config,
-                      PyObject* stream) noexcept {
+PyObject* wrap_launch(const Kernel& kernel, const LaunchConfig& config, PyObject* stream) noexcept {
   auto* self = PyObject_New(PyKernelLaunch, kernel_launch_type);
   if (self == nullptr) return nullptr;
   self->vectorcall = guarded<&call_launch>;
-  new (&self->function) Kernel(function);
+  new (&self->kernel) Kernel(kernel);
   new (&self->config) LaunchConfig(config);
   self->stream_owner = Py_XNewRef(stream);
   return reinterpret_cast<PyObject*>(self);
@@ -135,11 +133,11 @@ PyObject* wrap_launch(const Kernel& function, const LaunchConfig& config,
 
 SW_BIND(kernels_function) {
   kernel_function_type =
-      make_callable_type<PyKernelFunction>("spanwise.KernelFunction", function_doc,
+      make_callable_type<PyKernelFunction>("spanwise.KernelFunction", kernel_doc,
                                            {slot(Py_tp_repr, guarded<&repr_of_kernel>),
-                                            slot(Py_mp_subscript, guarded<&function_subscript>),
-                                            {Py_tp_methods, function_methods},
-                                            {Py_tp_getset, function_attributes}});
+                                            slot(Py_mp_subscript, guarded<&kernel_subscript>),
+                                            {Py_tp_methods, kernel_methods},
+                                            {Py_tp_getset, kernel_attributes}});
   kernel_launch_type = make_callable_type<PyKernelLaunch>(
       "spanwise.KernelLaunch", launch_doc, {slot(Py_tp_repr, guarded<&launch_repr>)});
   add_type(module, "KernelFunction", kernel_function_type);

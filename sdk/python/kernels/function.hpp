@@ -13,7 +13,7 @@ namespace spanwise::python {
 struct PyKernelFunction {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  Kernel function;
+  Kernel kernel;
   PyObject* origin;  ///< (module, name, declarations of bind() or None), for pickling
 };
 
@@ -22,7 +22,7 @@ struct PyKernelFunction {
 struct PyKernelLaunch {
   PyObject_HEAD
   vectorcallfunc vectorcall;
-  Kernel function;
+  Kernel kernel;
   LaunchConfig config;
   PyObject* stream_owner;  ///< the stream object that `config` was made from, or null
 };
@@ -35,20 +35,19 @@ inline PyObject* origin_of(PyObject* object) noexcept {
   return reinterpret_cast<PyKernelFunction*>(object)->origin;
 }
 
-inline Kernel& function_in(PyObject* object) noexcept {
-  return reinterpret_cast<PyKernelFunction*>(object)->function;
+inline Kernel& kernel_in(PyObject* object) noexcept {
+  return reinterpret_cast<PyKernelFunction*>(object)->kernel;
 }
 
 /// New references; null with a Python error set when out of memory. `origin` is borrowed.
-PyObject* wrap_function(Kernel function, PyObject* origin) noexcept;
-PyObject* wrap_launch(const Kernel& function, const LaunchConfig& config,
-                      PyObject* stream) noexcept;
+PyObject* wrap_kernel(Kernel kernel, PyObject* origin) noexcept;
+PyObject* wrap_launch(const Kernel& kernel, const LaunchConfig& config, PyObject* stream) noexcept;
 
 /// f[grid, block], f[grid, block, stream] and f[grid, block, stream, shared].
-PyObject* function_subscript(PyObject* self, PyObject* key);
+PyObject* kernel_subscript(PyObject* self, PyObject* key);
 
 /// The methods and attributes of KernelFunction; both tables end with an empty entry.
-extern PyMethodDef function_methods[];
-extern PyGetSetDef function_attributes[];
+extern PyMethodDef kernel_methods[];
+extern PyGetSetDef kernel_attributes[];
 
 }  // namespace spanwise::python

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstddef>
+#include <utility>
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
@@ -29,7 +30,7 @@ struct WrapperType {
   const char* doc;
 };
 
-constexpr std::array<WrapperType, 4> kinds{{
+constexpr std::array<WrapperType, 4> wrapper_types{{
     {WrappedKind::in, "_DriverIn", "spanwise.driver.In",
      "In(x)\n--\n\nA host array that a kernel reads: copied to the device before the call."},
     {WrappedKind::out, "_DriverOut", "spanwise.driver.Out",
@@ -43,7 +44,7 @@ constexpr std::array<WrapperType, 4> kinds{{
 }};
 
 // Set by module initialisation, constant afterwards.
-std::array<PyTypeObject*, kinds.size()> types{};
+std::array<PyTypeObject*, wrapper_types.size()> type_objects{};
 
 template <std::size_t I>
 PyObject* make(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
@@ -51,7 +52,7 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
   static const char* names[] = {"", nullptr};
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O", const_cast<char**>(names), &array))
     return nullptr;
-  if (kinds[I].kind == WrappedKind::memory && !is_array(array)) {
+  if (wrapper_types[I].kind == WrappedKind::memory && !is_array(array)) {
     PyErr_Format(PyExc_TypeError, "spanwise.driver.Memory: expected a spanwise.Array, got %s",
                  Py_TYPE(array)->tp_name);
     return nullptr;
@@ -60,7 +61,7 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject* kwargs) noexcept {
   if (object == nullptr) return nullptr;
   auto* self = reinterpret_cast<PyWrapped*>(object);
   self->array = Py_NewRef(array);
-  self->kind = kinds[I].kind;
+  self->kind = wrapper_types[I].kind;
   return object;
 }
 
@@ -90,18 +91,18 @@ template <std::size_t I>
 void add_wrapper(py::module_& module) {
   static PyMemberDef own_members[] = {
       {"array", T_OBJECT, offsetof(PyWrapped, array),
-       kinds[I].kind == WrappedKind::memory ? 0 : READONLY, "The wrapped array."},
+       wrapper_types[I].kind == WrappedKind::memory ? 0 : READONLY, "The wrapped array."},
       {nullptr, 0, 0, 0, nullptr}};
-  types[I] = make_type(kinds[I].type_name, sizeof(PyWrapped),
-                       {slot(Py_tp_new, &make<I>),
-                        slot(Py_tp_dealloc, &wrapped_dealloc),
-                        slot(Py_tp_traverse, &traverse),
-                        slot(Py_tp_clear, &clear),
-                        slot(Py_tp_repr, &repr),
-                        {Py_tp_members, own_members},
-                        {Py_tp_doc, const_cast<char*>(kinds[I].doc)}},
-                       Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC);
-  add_type(module, kinds[I].module_name, types[I]);
+  type_objects[I] = make_type(wrapper_types[I].type_name, sizeof(PyWrapped),
+                              {slot(Py_tp_new, &make<I>),
+                               slot(Py_tp_dealloc, &wrapped_dealloc),
+                               slot(Py_tp_traverse, &traverse),
+                               slot(Py_tp_clear, &clear),
+                               slot(Py_tp_repr, &repr),
+                               {Py_tp_members, own_members},
+                               {Py_tp_doc, const_cast<char*>(wrapper_types[I].doc)}},
+                              Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC);
+  add_type(module, wrapper_types[I].module_name, type_objects[I]);
 }
 
 Array import_wrapped(const PyWrapped& wrapped) {
@@ -115,7 +116,7 @@ Array import_wrapped(const PyWrapped& wrapped) {
 }  // namespace
 
 const PyWrapped* wrapped_in(PyObject* object) noexcept {
-  for (PyTypeObject* type : types)
+  for (PyTypeObject* type : type_objects)
     if (Py_TYPE(object) == type || PyType_IsSubtype(Py_TYPE(object), type))
       return reinterpret_cast<const PyWrapped*>(object);
   return nullptr;
@@ -140,10 +141,9 @@ void HostArgument::copy_out() const {
 }
 
 SW_BIND(kernels_host) {
-  add_wrapper<0>(module);
-  add_wrapper<1>(module);
-  add_wrapper<2>(module);
-  add_wrapper<3>(module);
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (add_wrapper<I>(module), ...);
+  }(std::make_index_sequence<wrapper_types.size()>());
 }
 
 }  // namespace spanwise::python

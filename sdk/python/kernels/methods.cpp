@@ -26,7 +26,7 @@ namespace py = pybind11;
 namespace {
 
 py::tuple parameters(PyObject* self) {
-  const auto all = function_in(self).parameters();
+  const auto all = kernel_in(self).parameters();
   py::tuple out(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) out[i] = py::cast(all[i]);
   return out;
@@ -47,18 +47,17 @@ void read_prepared_keywords(PyObject* names, PyObject* const* values, LaunchConf
 // (grid, block[, stream], *args): `leading` arguments precede the kernel's.
 template <Py_ssize_t leading>
 PyObject* prepared(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  const Kernel& function = function_in(self);
+  const Kernel& kernel = kernel_in(self);
   if (count < leading)
-    fail<KernelArgumentError>("kernel '", function.name(), "': expected grid, block",
+    fail<KernelArgumentError>("kernel '", kernel.name(), "': expected grid, block",
                               leading == 3 ? ", stream" : "", " and the kernel's arguments, got ",
                               count, " arguments");
   LaunchConfig config;
   config.grid = dim3_from(values[0], "grid");
   config.block = dim3_from(values[1], "block");
-  if (leading == 3 && values[2] != Py_None)
-    config.stream = stream_from(values[2], function.device());
+  if (leading == 3 && values[2] != Py_None) config.stream = stream_from(values[2], kernel.device());
   read_prepared_keywords(names, values + count, config);
-  launch(function, config, values + leading, static_cast<std::size_t>(count - leading));
+  launch(kernel, config, values + leading, static_cast<std::size_t>(count - leading));
   Py_RETURN_NONE;
 }
 
@@ -84,8 +83,8 @@ PyObject* bind(PyObject* self, PyObject* args) {
   const std::vector<std::string> declarations = declarations_from(args);
   const auto origin = py::reinterpret_borrow<py::tuple>(origin_of(self));
   const auto declared = py::tuple(py::reinterpret_borrow<py::object>(args));
-  return wrap_function(function_in(self).bind(declarations),
-                       py::make_tuple(origin[0], origin[1], declared).ptr());
+  return wrap_kernel(kernel_in(self).bind(declarations),
+                     py::make_tuple(origin[0], origin[1], declared).ptr());
 }
 
 std::int64_t shared_from(PyObject* shared) {
@@ -94,12 +93,12 @@ std::int64_t shared_from(PyObject* shared) {
 
 PyObject* max_active_blocks(PyObject* self, PyObject* threads, PyObject* shared) {
   const Dim3 block = dim3_from(threads, "the block");
-  return PyLong_FromLong(function_in(self).max_active_blocks(
+  return PyLong_FromLong(kernel_in(self).max_active_blocks(
       static_cast<int>(block.x * block.y * block.z), shared_from(shared)));
 }
 
 PyObject* occupancy_block_size(PyObject* self, PyObject* shared) {
-  const BlockSize best = function_in(self).occupancy_block_size(shared_from(shared));
+  const BlockSize best = kernel_in(self).occupancy_block_size(shared_from(shared));
   return py::make_tuple(best.min_blocks, best.threads).release().ptr();
 }
 
@@ -110,12 +109,12 @@ PyObject* reduce(PyObject* self) {
 
 }  // namespace
 
-PyObject* function_subscript(PyObject* self, PyObject* key) {
-  const Kernel& function = function_in(self);
+PyObject* kernel_subscript(PyObject* self, PyObject* key) {
+  const Kernel& kernel = kernel_in(self);
   const Py_ssize_t size = PyTuple_Check(key) ? PyTuple_GET_SIZE(key) : 0;
   if (size < 2 || size > 4)
     fail<KernelArgumentError>(
-        "kernel '", function.name(),
+        "kernel '", kernel.name(),
         "': expected f[grid, block], f[grid, block, stream] or f[grid, block, stream, shared], "
         "got ",
         std::string(py::repr(key)));
@@ -123,12 +122,12 @@ PyObject* function_subscript(PyObject* self, PyObject* key) {
   config.grid = dim3_from(PyTuple_GET_ITEM(key, 0), "grid");
   config.block = dim3_from(PyTuple_GET_ITEM(key, 1), "block");
   PyObject* stream = size > 2 ? PyTuple_GET_ITEM(key, 2) : Py_None;
-  if (stream != Py_None) config.stream = stream_from(stream, function.device());
+  if (stream != Py_None) config.stream = stream_from(stream, kernel.device());
   if (size > 3) config.shared_bytes = int64_from(PyTuple_GET_ITEM(key, 3), "shared");
-  return wrap_launch(function, config, stream);
+  return wrap_launch(kernel, config, stream);
 }
 
-PyMethodDef function_methods[] = {
+PyMethodDef kernel_methods[] = {
     declared<"__reduce__($self)", "", &reduce>(),
     in_python<"kernels", "prepare($self, arg_types)",
               "Checks PyCUDA's argument types against the kernel and returns the function itself. "
@@ -168,13 +167,13 @@ PyMethodDef function_methods[] = {
 // The attribute get(kernel).
 template <auto get>
 PyGetSetDef of_kernel(const char* name, const char* doc) {
-  return attribute<[](PyObject* self) { return py::cast(get(function_in(self))); }>(name, doc);
+  return attribute<[](PyObject* self) { return py::cast(get(kernel_in(self))); }>(name, doc);
 }
 
-PyGetSetDef function_attributes[] = {
+PyGetSetDef kernel_attributes[] = {
     of_kernel<[](const Kernel& f) { return f.name(); }>("name", "The kernel's name."),
     of_kernel<[](const Kernel& f) { return f.name(); }>("__name__", nullptr),
-    attribute<[](PyObject* self) { return device_object(function_in(self).device()); }>(
+    attribute<[](PyObject* self) { return device_object(kernel_in(self).device()); }>(
         "device", "The device it is loaded on."),
     of_kernel<[](const Kernel& f) { return f.handle(); }>(
         "handle", "The CUfunction as an integer; 0 on the CPU."),

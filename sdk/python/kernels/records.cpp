@@ -14,7 +14,7 @@
 #include "spanwise/kernel.hpp"
 #include "spanwise/kernels/kernel_text.hpp"
 
-/// What is read of kernels: attributes, parameters, declarations and the disk cache.
+/// The records that describe kernels: attributes, parameters, declarations, and the disk cache.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -67,6 +67,7 @@ void bind_records(py::module_& module) {
       });
 }
 
+// The object spanwise.kernel_cache; the cache itself is global.
 struct KernelCache {};
 
 void bind_kernel_cache(py::module_& module) {
@@ -98,9 +99,8 @@ py::tuple outline_of(const std::string& source) {
   const SourceOutline outline = outline_source(source);
   for (const SourceOutline::Token& token : outline.tokens)
     tokens.append(py::make_tuple(token.text, token.line));
-  for (const SourceOutline::Declaration& found : outline.declarations)
-    declarations.append(
-        py::make_tuple(found.kind, found.begin, found.end, found.head, found.names));
+  for (const SourceOutline::Declaration& d : outline.declarations)
+    declarations.append(py::make_tuple(d.kind, d.begin, d.end, d.head, d.names));
   return py::make_tuple(tokens, declarations);
 }
 

@@ -76,32 +76,32 @@ bool value_follows_head(PyObject* scalar, DType dtype) {
          std::memcmp(value_in(scalar, dtype), bytes.data(), bytes.size()) == 0;
 }
 
-// The types of NumPy scalars (at most 15) in the order of their first use; searched linearly by
+// The scalar types with value_follows_head, in the order of their first use; searched linearly by
 // address, which is fastest for the few types that a program uses.
-struct KnownType {
+struct CachedType {
   PyTypeObject* type;
   DType dtype;
 };
-constinit std::array<KnownType, 16> number_types{};
+constinit std::array<CachedType, 16> number_types{};
 constinit std::size_t number_type_count = 0;
 
 // The properties of a scalar's type, cached: reading scalar.dtype takes longer than a launch.
 const ScalarType& scalar_type_of(PyObject* scalar) {
-  static auto& known = *new std::unordered_map<PyTypeObject*, ScalarType>;
+  static auto& cache = *new std::unordered_map<PyTypeObject*, ScalarType>;
   PyTypeObject* type = Py_TYPE(scalar);
-  if (const auto found = known.find(type); found != known.end()) return found->second;
+  if (const auto entry = cache.find(type); entry != cache.end()) return entry->second;
   const DType dtype = dtype_from(py::handle(scalar).attr("dtype"));
-  const bool direct = value_follows_head(scalar, dtype);
+  const bool follows_head = value_follows_head(scalar, dtype);
   Py_INCREF(type);  // keeps the address from being reused
-  if (direct && number_type_count < number_types.size())
+  if (follows_head && number_type_count < number_types.size())
     number_types[number_type_count++] = {type, dtype};
-  return known.emplace(type, ScalarType{dtype, direct}).first->second;
+  return cache.emplace(type, ScalarType{dtype, follows_head}).first->second;
 }
 
 Value numpy_value(PyObject* scalar) {
   if (numpy_struct.has(scalar)) return bytes_of(scalar);
-  const auto& [dtype, direct] = scalar_type_of(scalar);
-  if (direct) [[likely]]
+  const auto& [dtype, follows_head] = scalar_type_of(scalar);
+  if (follows_head) [[likely]]
     return KernelArg(Scalar(dtype, value_in(scalar, dtype)));
   std::string bytes = bytes_of(scalar);
   // A scalar whose size differs from its dtype's (an aligned long double) is passed as bytes.
@@ -156,8 +156,8 @@ std::optional<Value> value_from(PyObject* object) {
 std::optional<KernelArg> cached_type_number(PyObject* object) {
   const PyTypeObject* type = Py_TYPE(object);
   for (std::size_t i = 0; i < number_type_count; ++i) {
-    const auto& [known, dtype] = number_types[i];
-    if (known == type) return KernelArg(Scalar(dtype, value_in(object, dtype)));
+    const auto& [cached, dtype] = number_types[i];
+    if (cached == type) return KernelArg(Scalar(dtype, value_in(object, dtype)));
   }
   return std::nullopt;
 }

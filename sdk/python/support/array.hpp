@@ -26,7 +26,7 @@ struct PyArray {
   PyObject* base;
   PyObject* weakrefs;
   bool is_unowned;  ///< the storage is borrowed from `base`, without a reference of its own
-  bool is_element;  ///< made by wrap_copy_of(): goes whole to the free list of such arrays
+  bool is_element;  ///< made by wrap_copy_of(), whose free list keeps it with its fields intact
 };
 
 /// The type object; set by module initialisation, constant afterwards.
@@ -43,8 +43,8 @@ inline Array& array_in(PyObject* object) noexcept {
   return reinterpret_cast<PyArray*>(object)->array;
 }
 
-/// The array in any object. Throws TypeError, naming it `what`, if it is no spanwise.Array.
-const Array& checked_array(PyObject* object, const char* what);
+/// The array in any object. Throws TypeError, which names the argument, if it is no spanwise.Array.
+const Array& checked_array(PyObject* object, const char* argument);
 
 /// A new reference to a new spanwise.Array around `array`. Null with a Python error set when out of
 /// memory. Needs the GIL.
@@ -54,9 +54,9 @@ PyObject* wrap(const Array& array) noexcept;
 /// what allocate() throws.
 PyObject* wrap_copy_of(const void* address, DType dtype);
 /// Frees the arrays in the free list of wrap_copy_of().
-void drop_kept_elements() noexcept;
+void clear_element_free_list() noexcept;
 /// Enables or disables that free list. It is enabled initially; disabling it frees its arrays.
-void keep_elements(bool is_on) noexcept;
+void enable_element_free_list(bool is_enabled) noexcept;
 /// A new reference to a new spanwise.Array that shares `memory`. Null without a Python error if
 /// spanwise::share_at() returns false, with one when out of memory. Needs the GIL.
 PyObject* wrap_shared(const BorrowedTensor& memory, ForeignOwner owner);
@@ -80,7 +80,7 @@ Array writable_array(PyObject* object);
 /// describe its memory (Bridge::try_describe()): then call import_array().
 std::optional<Array> borrowed_array(PyObject* object);
 
-/// The memory of a small, C-contiguous foreign array on the host, for reading it at once without
+/// The memory of a C-contiguous foreign array of at most 16 KiB on the host, to be read without
 /// making an Array. Valid while the caller holds the object.
 struct SmallMemory {
   const void* data;
@@ -95,8 +95,9 @@ std::optional<SmallMemory> small_memory(PyObject* object);
 /// (...)` in slots, which pybind11 does not wrap.
 PyObject* raise_current() noexcept;
 
-/// Storage over memory that `owner` keeps alive: python_owner() adopts it.
-Storage keep_alive(PyObject* owner, void* data, std::size_t bytes, Device device, bool readonly);
+/// Storage over memory that `owner` keeps alive, and to which the storage owns a reference.
+Storage storage_owned_by(PyObject* owner, void* data, std::size_t bytes, Device device,
+                         bool readonly);
 /// The `owner` of a storage made with python_owner(), a borrowed reference; else null.
 PyObject* owner_of(const Storage& storage) noexcept;
 

@@ -28,21 +28,21 @@ std::string listed(const char* const* names, int size) {
 }
 
 // Fast path: compact ASCII strings, the common case, are stored as C strings.
-bool is_word(PyObject* word, const char* name) noexcept {
-  if (PyUnicode_IS_COMPACT_ASCII(word))
-    return std::strcmp(reinterpret_cast<const char*>(PyUnicode_1BYTE_DATA(word)), name) == 0;
-  return PyUnicode_CompareWithASCIIString(word, name) == 0;
+bool is_keyword(PyObject* keyword, const char* name) noexcept {
+  if (PyUnicode_IS_COMPACT_ASCII(keyword))
+    return std::strcmp(reinterpret_cast<const char*>(PyUnicode_1BYTE_DATA(keyword)), name) == 0;
+  return PyUnicode_CompareWithASCIIString(keyword, name) == 0;
 }
 
-int index_of(const char* caller, const char* const* names, int size, PyObject* word) {
+int index_of(const char* caller, const char* const* names, int size, PyObject* keyword) {
   for (int i = 0; i < size; ++i) {
-    if (is_word(word, names[i])) return i;
+    if (is_keyword(keyword, names[i])) return i;
   }
   // numpy.ufunc takes signature= as well as dtype=.
   const bool asks_for_dtype =
-      is_word(word, "signature") &&
+      is_keyword(keyword, "signature") &&
       std::any_of(names, names + size, [](const char* name) { return name == "dtype"sv; });
-  refuse(text(caller, "() has no argument '", std::string(pybind11::str(word)), "'; it has ",
+  refuse(text(caller, "() has no argument '", std::string(pybind11::str(keyword)), "'; it has ",
               listed(names, size),
               asks_for_dtype ? "; set the dtype of the computation with dtype=" : ""));
 }
@@ -76,39 +76,39 @@ void read_arguments(const char* caller, const char* const* names, int size, int 
 
 }  // namespace detail
 
-bool truth_in(PyObject* argument, bool otherwise) {
-  if (!given(argument)) return otherwise;
+bool truth_or(PyObject* argument, bool default_value) {
+  if (!given(argument)) return default_value;
   const int truth = PyObject_IsTrue(argument);
   if (truth < 0) throw pybind11::error_already_set();
   return truth == 1;
 }
 
-std::int64_t integer_in(PyObject* argument, std::int64_t otherwise) {
-  return given(argument) ? integer_from(argument) : otherwise;
+std::int64_t integer_or(PyObject* argument, std::int64_t default_value) {
+  return given(argument) ? integer_from(argument) : default_value;
 }
 
-CopyMode mode_in(PyObject* copy) {
+CopyMode copy_mode_from(PyObject* copy) {
   if (!given(copy)) return CopyMode::if_needed;
-  return truth_in(copy, false) ? CopyMode::always : CopyMode::never;
+  return truth_or(copy, false) ? CopyMode::always : CopyMode::never;
 }
 
-CopyMode copyif_mode_in(PyObject* copyif) {
-  return truth_in(copyif, false) ? CopyMode::if_needed : CopyMode::never;
+CopyMode copyif_mode_from(PyObject* copyif) {
+  return truth_or(copyif, false) ? CopyMode::if_needed : CopyMode::never;
 }
 
-DType dtype_in(PyObject* argument, DType otherwise) {
-  return given(argument) ? dtype_from(argument) : otherwise;
+DType dtype_or(PyObject* argument, DType default_value) {
+  return given(argument) ? dtype_from(argument) : default_value;
 }
 
-Device device_in(PyObject* argument, Device otherwise) {
-  return given(argument) ? device_from(argument) : otherwise;
+Device device_or(PyObject* argument, Device default_value) {
+  return given(argument) ? device_from(argument) : default_value;
 }
 
 PyObject* call_with_self(PyObject* function, PyObject* self, PyObject* const* values,
                          Py_ssize_t count, PyObject* kwnames) {
-  const Py_ssize_t given = count + (kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0);
+  const Py_ssize_t value_count = count + (kwnames != nullptr ? PyTuple_GET_SIZE(kwnames) : 0);
   std::vector<PyObject*> all{self};
-  all.insert(all.end(), values, values + given);
+  all.insert(all.end(), values, values + value_count);
   return PyObject_Vectorcall(function, all.data(), static_cast<std::size_t>(count) + 1, kwnames);
 }
 

@@ -60,8 +60,8 @@ inline bool given(PyObject* argument) noexcept {
   return argument != nullptr && argument != Py_None;
 }
 
-/// bool(argument); `otherwise` where it is absent or None.
-bool truth_in(PyObject* argument, bool otherwise);
+/// bool(argument); `default_value` where it is absent or None.
+bool truth_or(PyObject* argument, bool default_value);
 /// An int, or the result of __index__. Throws TypeError, OverflowError.
 inline std::int64_t integer_from(PyObject* argument) {
   // For an exact int __index__ is not called.
@@ -71,22 +71,22 @@ inline std::int64_t integer_from(PyObject* argument) {
   if (value == -1 && PyErr_Occurred()) throw pybind11::error_already_set();
   return value;
 }
-/// The same; `otherwise` where it is absent or None.
-std::int64_t integer_in(PyObject* argument, std::int64_t otherwise);
+/// The same; `default_value` where it is absent or None.
+std::int64_t integer_or(PyObject* argument, std::int64_t default_value);
 /// The text of a str, valid as long as the object. Throws TypeError for other objects.
 inline std::string_view text_in(PyObject* argument) {
   Py_ssize_t size = 0;
-  const char* letters = PyUnicode_AsUTF8AndSize(argument, &size);
-  if (letters == nullptr) throw pybind11::error_already_set();
-  return {letters, static_cast<std::size_t>(size)};
+  const char* text = PyUnicode_AsUTF8AndSize(argument, &size);
+  if (text == nullptr) throw pybind11::error_already_set();
+  return {text, static_cast<std::size_t>(size)};
 }
 /// The array API's copy=: None (or absent) if needed, True always, False never.
-CopyMode mode_in(PyObject* copy);
+CopyMode copy_mode_from(PyObject* copy);
 /// copyif=: None (or absent) or False never, True if needed.
-CopyMode copyif_mode_in(PyObject* copyif);
-/// dtype= and device=; `otherwise` where they are absent or None.
-DType dtype_in(PyObject* argument, DType otherwise);
-Device device_in(PyObject* argument, Device otherwise);
+CopyMode copyif_mode_from(PyObject* copyif);
+/// dtype_from(argument) and device_from(argument); `default_value` where it is absent or None.
+DType dtype_or(PyObject* argument, DType default_value);
+Device device_or(PyObject* argument, Device default_value);
 
 /// Whether the type has __len__, in its sequence slots or (PyTorch's tensors) its mapping slots.
 inline bool may_have_length(PyObject* object) noexcept {
@@ -116,8 +116,9 @@ PyMethodDef method(const char* name, const char* doc) {
   return {name, as_c_function(guarded<function>), METH_FASTCALL | METH_KEYWORDS, doc};
 }
 
-/// Whether work on `bytes` bytes of `device` may be so long that it runs without the GIL: on a GPU,
-/// which may have to wait, or for many bytes on the CPU. For fewer, a GilRelease takes longer.
+/// Whether work on `bytes` bytes of `device` releases the GIL: always on a GPU, for which it may
+/// have to wait, and from 64 KiB on the CPU. For fewer bytes a GilRelease takes longer than the
+/// work.
 inline bool is_long(Device device, std::int64_t bytes) noexcept {
   return !device.is_cpu() || bytes >= 1 << 16;
 }

@@ -17,12 +17,12 @@ namespace spanwise::python {
 
 namespace detail {
 
-/// "take(a, indices, axis=None, *, out=None)" in words that end with a null character: the name,
-/// then the parameters.
+/// The identifiers of "take(a, indices, axis=None, *, out=None)", each followed by a null
+/// character: the name of the function, then its parameters.
 template <std::size_t size>
 struct FunctionSignature {
-  char words[size]{};
-  std::size_t starts[16]{};  ///< of the parameters
+  char identifiers[size]{};
+  std::size_t starts[16]{};  ///< of the parameters in `identifiers`
   std::size_t count = 0;
   int required = 0, positional = -1;
   bool is_method = false;
@@ -36,25 +36,25 @@ struct FunctionSignature {
       const bool is_end = !is_quoted && depth == 1 && (c == ',' || c == ')');
       if (!is_quoted) depth += c == '(' ? 1 : c == ')' ? -1 : 0;
       if (is_end || (depth == 1 && c == '(')) {
-        if (is_end) add(start, std::string_view(words + start, end - start), is_default);
-        words[end++] = '\0';
+        if (is_end) add(start, std::string_view(identifiers + start, end - start), is_default);
+        identifiers[end++] = '\0';
         start = end;
         is_default = false;
       } else if (c == '=' && depth == 1) {
         is_default = true;
       } else if (!is_default && c != ' ') {
-        words[end++] = c;
+        identifiers[end++] = c;
       }
     }
     if (positional < 0) positional = static_cast<int>(count);
   }
 
-  constexpr void add(std::size_t start, std::string_view word, bool is_default) {
-    if (word == "$self") {
+  constexpr void add(std::size_t start, std::string_view identifier, bool is_default) {
+    if (identifier == "$self") {
       is_method = true;
-    } else if (word == "*") {
+    } else if (identifier == "*") {
       positional = static_cast<int>(count);
-    } else if (!word.empty() && word != "/") {
+    } else if (!identifier.empty() && identifier != "/") {
       starts[count++] = start;
       required += !is_default;
     }
@@ -65,7 +65,7 @@ template <Literal declaration, auto function, auto quick>
 struct DeclaredFunction {
   static constexpr FunctionSignature parsed{declaration};
   static constexpr auto names = []<std::size_t... i>(std::index_sequence<i...>) {
-    return std::array<const char*, parsed.count>{parsed.words + parsed.starts[i]...};
+    return std::array<const char*, parsed.count>{parsed.identifiers + parsed.starts[i]...};
   }(std::make_index_sequence<parsed.count>());
 
   static auto parse_and_call(PyObject* self, PyObject* const* values, Py_ssize_t count,
@@ -73,8 +73,8 @@ struct DeclaredFunction {
     constexpr std::size_t first = parsed.is_method ? 1 : 0;
     std::array<PyObject*, parsed.count + first> all{};
     if constexpr (parsed.is_method) all[0] = self;
-    read_arguments(parsed.words, names.data(), static_cast<int>(parsed.count), parsed.required,
-                   parsed.positional, all.data() + first, values, count, kwnames);
+    read_arguments(parsed.identifiers, names.data(), static_cast<int>(parsed.count),
+                   parsed.required, parsed.positional, all.data() + first, values, count, kwnames);
     return std::apply(function, all);
   }
 
@@ -85,13 +85,14 @@ struct DeclaredFunction {
         PyObject* result = guarded<+quick>(values[0]);
         if (result != nullptr || PyErr_Occurred() != nullptr) return result;
       }
-      return called_apart(self, values, count, kwnames);
+      return call_not_inlined(self, values, count, kwnames);
     }
     return guarded<&parse_and_call>(self, values, count, kwnames);
   }
-  // In a frame of its own, so that quick() has a small one.
-  [[gnu::noinline]] static PyObject* called_apart(PyObject* self, PyObject* const* values,
-                                                  Py_ssize_t count, PyObject* kwnames) noexcept {
+  // Not inlined, so that the stack frame in which quick() runs stays small.
+  [[gnu::noinline]] static PyObject* call_not_inlined(PyObject* self, PyObject* const* values,
+                                                      Py_ssize_t count,
+                                                      PyObject* kwnames) noexcept {
     return guarded<&parse_and_call>(self, values, count, kwnames);
   }
 };
@@ -130,9 +131,9 @@ template <Literal declaration, Literal doc, auto function, auto quick = nullptr>
 PyMethodDef declared() {
   using Entry = detail::DeclaredFunction<declaration, function, quick>;
   if constexpr (Entry::parsed.is_method && Entry::parsed.count == 0)
-    return {Entry::parsed.words, guarded<&detail::result_of<+function, PyObject>>, METH_NOARGS,
-            detail::documentation<declaration, doc>.data()};
-  return {Entry::parsed.words, as_c_function(&Entry::call), METH_FASTCALL | METH_KEYWORDS,
+    return {Entry::parsed.identifiers, guarded<&detail::result_of<+function, PyObject>>,
+            METH_NOARGS, detail::documentation<declaration, doc>.data()};
+  return {Entry::parsed.identifiers, as_c_function(&Entry::call), METH_FASTCALL | METH_KEYWORDS,
           detail::documentation<declaration, doc>.data()};
 }
 

@@ -47,7 +47,7 @@ class Promotion {
 };
 
 /// NumPy's rule for casts, a str. Throws ArgumentError for another object.
-Casting casting_in(PyObject* rule);
+Casting casting_from(PyObject* rule);
 /// Throws DTypeError, whose message names the function `caller`, unless NumPy's rule `casting`
 /// ("safe", ...) allows the cast; ArgumentError for an unknown rule.
 void check_casting(DType from, DType to, const std::string& casting, const char* caller);

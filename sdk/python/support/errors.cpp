@@ -30,8 +30,8 @@ namespace py = pybind11;
 // A class of C++ exceptions and its Python class.
 struct ErrorKind {
   const char* name;
-  bool (*has)(const Error& error);
-  std::string_view bases;  // in this table or built in
+  bool (*matches)(const Error& error);
+  std::string_view bases;  // names in this table or of builtins, separated by spaces
   const char* doc;
   PyObject* type = nullptr;  // never dropped: exceptions may be raised until the process ends
 };
@@ -82,7 +82,7 @@ ErrorKind error_kinds[] = {
 
 PyObject* class_of(const Error& error) {
   for (const ErrorKind& kind : error_kinds | std::views::reverse)
-    if (kind.has(error)) return kind.type;
+    if (kind.matches(error)) return kind.type;
   return nullptr;  // not reached: each is an Error
 }
 
@@ -141,7 +141,7 @@ bool set_error(const std::exception_ptr& exception) noexcept {
     translate(exception);
     return true;
   } catch (py::error_already_set& e) {
-    // `exception` itself, or an error while making its Python object.
+    // `exception` is a Python error already, or making its Python object failed.
     e.restore();
     return true;
   } catch (...) {
@@ -149,16 +149,16 @@ bool set_error(const std::exception_ptr& exception) noexcept {
   }
 }
 
-void raise_unexpected(py::handle object, const char* what, const char* expected) {
+void raise_unexpected(py::handle object, const char* argument, const char* expected) {
   constexpr std::size_t max_characters = 60;
   std::string shown = py::repr(object);
   if (shown.size() > max_characters) shown = shown.substr(0, max_characters) + "...";
-  throw py::type_error(text(what, ": expected ", expected, ", got ", shown, " of type ",
+  throw py::type_error(text(argument, ": expected ", expected, ", got ", shown, " of type ",
                             Py_TYPE(object.ptr())->tp_name));
 }
 
-const Array& checked_array(PyObject* object, const char* what) {
-  if (!is_array(object)) raise_unexpected(object, what, "a spanwise.Array");
+const Array& checked_array(PyObject* object, const char* argument) {
+  if (!is_array(object)) raise_unexpected(object, argument, "a spanwise.Array");
   return array_in(object);
 }
 
@@ -182,7 +182,8 @@ SW_BIND(errors) {
   for (ErrorKind& kind : error_kinds) make_class(module, kind);
   const auto named = [&](const char* name) { return module.attr(name).ptr(); };
   errors = {named("BoundsError"), named("DTypeError"), named("GraphError")};
-  // MemoryError has a __new__ of its own, which would be found first and refuse this class.
+  // The method resolution order would find MemoryError.__new__, which refuses classes whose first
+  // base is another one.
   module.attr("OutOfMemoryError").attr("__new__") = py::handle(PyExc_BaseException).attr("__new__");
   // Defaults for exceptions that are raised from Python code.
   const auto set = [&](const char* name, const char* attribute, const py::object& value) {

@@ -18,14 +18,15 @@ namespace spanwise::python {
 bool holds_gil() noexcept;
 
 /// References dropped by threads without the GIL (release_with_gil() of interop/lifetime.hpp). The
-/// next GilRelease or GilAcquire that takes the GIL releases them: the pending call in the main
-/// thread alone could deadlock, if the main thread waits for the thread that dropped them.
-struct Dropped;
-extern std::atomic<Dropped*> dropped;
+/// next GilRelease or GilAcquire that takes the GIL releases them, or a pending call of the main
+/// thread. The pending call alone could deadlock: the main thread may wait for the thread that
+/// dropped them.
+struct DroppedReference;
+extern std::atomic<DroppedReference*> dropped_references;
 /// Needs the GIL.
 void release_all_dropped() noexcept;
 inline void release_dropped() noexcept {
-  if (dropped.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
+  if (dropped_references.load(std::memory_order_relaxed) != nullptr) [[unlikely]]
     release_all_dropped();
 }
 
@@ -33,8 +34,9 @@ inline void release_dropped() noexcept {
 class GilRelease {
  public:
   GilRelease() noexcept : state_(PyEval_SaveThread()) {}
-  /// Has no effect if `wanted` is false.
-  explicit GilRelease(bool wanted) noexcept : state_(wanted ? PyEval_SaveThread() : nullptr) {}
+  /// Has no effect if `condition` is false.
+  explicit GilRelease(bool condition) noexcept
+      : state_(condition ? PyEval_SaveThread() : nullptr) {}
   ~GilRelease() {
     if (state_ == nullptr) return;
     PyEval_RestoreThread(state_);
@@ -54,10 +56,10 @@ auto without_gil(F&& f) {
   return std::forward<F>(f)();
 }
 
-/// f(), without the GIL if `wanted`.
+/// f(), without the GIL if `condition`.
 template <class F>
-auto without_gil(bool wanted, F&& f) {
-  const GilRelease unlocked(wanted);
+auto without_gil(bool condition, F&& f) {
+  const GilRelease unlocked(condition);
   return std::forward<F>(f)();
 }
 

@@ -20,9 +20,9 @@ inline bool no_pending_work(const Array& array) noexcept {
 
 /// The one element of an array of size 1. Throws LayoutError. Waits without the GIL.
 Scalar item_of(const Array& array);
-/// The same as a new Python bool, int, float or complex. Throws DTypeError for dtypes without a
-/// Python number.
-PyObject* number_of(const Array& array);
+/// The one element as a new Python bool, int, float or complex. Throws LayoutError for other sizes,
+/// DTypeError for dtypes without a Python number. Waits without the GIL.
+PyObject* python_number(const Array& array);
 
 /// The array as a numpy.ndarray: shares memory on the CPU, copies from a GPU. Throws DTypeError if
 /// has_numpy_dtype() is false.

@@ -23,8 +23,8 @@ inline NumberKind number_kind(PyObject* object) noexcept {
 }
 
 /// The dtype of a Python number next to operands of dtype `strong`, if there are any, by NumPy 2's
-/// rule (NEP 50): the number may raise the kind, never the width. `default_float` is that of a
-/// float which is alone or next to integers: float64, in graphs config "floatX".
+/// rule (NEP 50): the number may raise the kind, never the width. `default_float` is the dtype of
+/// a float alone or next to bools and integers: float64, in graphs config "floatX".
 inline DType number_dtype(NumberKind number, std::optional<DType> strong,
                           DType default_float = float64) {
   const bool is_inexact = strong && (strong->is_floating() || strong->is_complex());

@@ -27,12 +27,12 @@ class ObjectFreeList {
   }
   /// The same for an import; moves the storage of an earlier import to `spare` if one is in the
   /// list.
-  PyObject* make_with(Storage& spare) noexcept {
+  PyObject* make_for_import(Storage& spare) noexcept {
     if (imports_count_ == 0) return make();
     PyObject* object = imports_[--imports_count_];
-    Storage* kept = storage_in(object);
-    spare = std::move(*kept);
-    kept->~Storage();
+    Storage* storage = storage_in(object);
+    spare = std::move(*storage);
+    storage->~Storage();
     return revived(object);
   }
   /// Takes an object whose fields are destroyed; frees it if the list is full or it is of a
@@ -44,7 +44,7 @@ class ObjectFreeList {
       free_object(object);
   }
   /// The same, together with a storage after Storage::reclaim().
-  void keep_with(PyObject* object, Storage&& spare) noexcept {
+  void keep_for_import(PyObject* object, Storage&& spare) noexcept {
     if (Py_TYPE(object) != array_type || imports_count_ == imports_.size()) {
       spare = {};
       return keep(object);
@@ -72,11 +72,11 @@ class ObjectFreeList {
     return true;
   }
   /// Enables keep_element(), or disables it and frees its arrays.
-  void keep_elements(bool is_on) noexcept {
-    max_elements_ = is_on ? elements_.size() : 0;
-    if (!is_on) drop_elements();
+  void enable_elements(bool is_enabled) noexcept {
+    max_elements_ = is_enabled ? elements_.size() : 0;
+    if (!is_enabled) clear_elements();
   }
-  void drop_elements() noexcept {
+  void clear_elements() noexcept {
     while (elements_count_ > 0) discard(elements_[--elements_count_]);
   }
 
@@ -90,7 +90,7 @@ class ObjectFreeList {
     _Py_NewReference(object);
     return object;
   }
-  // A spare storage is kept in the object, in the place of the destroyed Array.
+  // A spare storage is in the memory of the object's destroyed Array.
   static Storage* storage_in(PyObject* object) noexcept {
     return reinterpret_cast<Storage*>(&reinterpret_cast<PyArray*>(object)->array);
   }

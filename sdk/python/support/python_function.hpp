@@ -21,13 +21,13 @@ PyObject* call_with_self(PyObject* function, PyObject* self, PyObject* const* va
 /// lookup would dominate calls on small arrays. Throws the errors of the import.
 template <Literal module, Literal function>
 PyObject* python_function() {
-  static PyObject* found = nullptr;  // under the GIL, which the import may release
-  if (found == nullptr) {
+  static PyObject* cached = nullptr;  // guarded by the GIL, which the import may release
+  if (cached == nullptr) {
     static const std::string name = std::string("spanwise.") + module.text;
     const pybind11::object owner = pybind11::module_::import(name.c_str());
-    found = pybind11::object(owner.attr(function.text)).release().ptr();
+    cached = pybind11::object(owner.attr(function.text)).release().ptr();
   }
-  return found;
+  return cached;
 }
 
 template <Literal module, Literal function>

@@ -27,7 +27,7 @@ namespace {
   fail<LayoutError>("shape: expected at most ", max_rank, " dimensions, got more");
 }
 
-std::int64_t extent_in(PyObject* item, py::handle whole) {
+std::int64_t extent_from(PyObject* item, py::handle whole) {
   if (PyLong_CheckExact(item)) return integer_from(item);
   if (!PyIndex_Check(item) || PyBool_Check(item)) refuse(whole);
   return integer_from(item);
@@ -43,7 +43,7 @@ Shape from_iterable(py::handle object) {
   while (const auto item = py::reinterpret_steal<py::object>(PyIter_Next(iterator.ptr()))) {
     // Checked here, since an iterator may be infinite.
     if (extents.size() == max_rank) refuse_rank();
-    extents.push_back(extent_in(item.ptr(), object));
+    extents.push_back(extent_from(item.ptr(), object));
   }
   if (PyErr_Occurred()) throw py::error_already_set();
   return Shape(std::span<const std::int64_t>(extents));
@@ -58,12 +58,12 @@ Shape shape_from(py::handle object) {
     if (rank > max_rank) refuse_rank();
     Shape shape(static_cast<int>(rank));
     for (int i = 0; i < shape.size(); ++i) {
-      shape[i] = extent_in(PyTuple_GET_ITEM(object.ptr(), i), object);
+      shape[i] = extent_from(PyTuple_GET_ITEM(object.ptr(), i), object);
     }
     return shape;
   }
   if (PyIndex_Check(object.ptr()) && !has_length(object.ptr())) {
-    return Shape{extent_in(object.ptr(), object)};
+    return Shape{extent_from(object.ptr(), object)};
   }
   return from_iterable(object);
 }

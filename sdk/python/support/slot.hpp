@@ -35,7 +35,7 @@ struct Guarded<function, Result (*)(Arguments...)> {
     }
   }
 };
-// get(self) of a getter or a method without arguments, whose second parameter is null.
+// Adapts get(self) to a getter or a METH_NOARGS method, which get a second, unused argument.
 template <auto get, class Unused>
 auto result_of(PyObject* self, Unused*) {
   return get(self);

@@ -14,13 +14,13 @@ namespace spanwise::python {
 /// bytes.
 inline pybind11::tuple integer_tuple(std::span<const std::int64_t> values,
                                      std::int64_t factor = 1) {
-  pybind11::tuple made(values.size());
+  pybind11::tuple result(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     PyObject* number = PyLong_FromLongLong(values[i] * factor);
     if (number == nullptr) throw pybind11::error_already_set();
-    PyTuple_SET_ITEM(made.ptr(), static_cast<Py_ssize_t>(i), number);
+    PyTuple_SET_ITEM(result.ptr(), static_cast<Py_ssize_t>(i), number);
   }
-  return made;
+  return result;
 }
 
 }  // namespace spanwise::python

@@ -33,8 +33,8 @@ inline void free_object(PyObject* object) noexcept {
   Py_DECREF(type);  // instances own a reference to their heap type
 }
 
-/// An entry of a table of attributes: get(self) returns a new reference or a pybind11 object, and
-/// may throw, as set(self, value, nullptr) may, whose value is null where it is deleted.
+/// An entry of a table of attributes. get(self) returns a new reference or a pybind11 object.
+/// set(self, value, nullptr) returns 0; `value` is null for `del`. Both may throw.
 template <auto get>
 PyGetSetDef attribute(const char* name, const char* doc = nullptr) {
   return {name, guarded<&detail::result_of<get, void>>, nullptr, doc, nullptr};

@@ -12,8 +12,9 @@
 
 namespace spanwise::python {
 
-/// Raises TypeError "<what>: expected <expected>, got <object> of type <type>".
-[[noreturn]] void raise_unexpected(pybind11::handle object, const char* what, const char* expected);
+/// Raises TypeError "<argument>: expected <expected>, got <object> of type <type>".
+[[noreturn]] void raise_unexpected(pybind11::handle object, const char* argument,
+                                   const char* expected);
 
 /// The name of type T in error messages for Python users.
 template <class T>
@@ -41,14 +42,14 @@ constexpr const char* python_name() noexcept {
 }
 
 /// `object` as a T, by pybind11's conversions. Throws TypeError (as pybind11::error_already_set),
-/// naming the argument `what`, if there is none. Use handle::cast<T>() only for objects whose type
+/// which names the argument, if it has none. Use handle::cast<T>() only for objects whose type
 /// is known: its errors name C++ types.
 template <class T>
-T value_of(pybind11::handle object, const char* what) {
+T value_of(pybind11::handle object, const char* argument) {
   try {
     return object.cast<T>();
   } catch (const pybind11::cast_error&) {
-    raise_unexpected(object, what, python_name<T>());
+    raise_unexpected(object, argument, python_name<T>());
   }
 }
 

@@ -233,6 +233,10 @@ class TestRefusals:
         with pytest.raises(sw.KernelArgumentError, match=r"f\[grid, block\]"):
             axpy[8]
 
+    def test_cooperative_without_a_truth_value_raises(self, axpy, args):
+        with pytest.raises(ValueError, match="ambiguous"):
+            axpy(*args, block=8, cooperative=np.ones(2))
+
     def test_shared_memory_beyond_the_devices_limit_raises(self, axpy, args):
         self.refused(axpy, args, "shared", shared=1 << 30)
 

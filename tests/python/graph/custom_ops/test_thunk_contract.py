@@ -107,6 +107,8 @@ def test_cell_is_indexed_like_a_list_of_one_value():
         with pytest.raises(IndexError):
             z[1]
         with pytest.raises(IndexError):
+            z[2**70]
+        with pytest.raises(IndexError):
             z[2] = None
         with pytest.raises(TypeError):
             del z[0]

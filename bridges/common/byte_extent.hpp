@@ -9,7 +9,7 @@
 #include "spanwise/bridge.hpp"
 #include "spanwise/layout.hpp"
 
-/// Converts a foreign description of memory to bytes and a Layout over them.
+/// The bytes that a description of foreign memory covers, and Layouts over them.
 namespace spanwise::bridges {
 
 /// The bytes that a description covers: `bytes` bytes from `lowest` on; element (0, ..., 0) is at
@@ -23,16 +23,16 @@ struct ByteExtent {
 
 /// Throws BridgeError if extents are negative, strides are missing, the address is null, or sizes
 /// or addresses do not fit in 63 bits.
-ByteExtent span_of(const ForeignMemory& memory);
+ByteExtent byte_extent_of(const ForeignMemory& memory);
 
-/// The layout in elements of memory for which find_blocker() finds nothing.
+/// The layout in elements, for memory for which find_blocker() returns nothing.
 Layout layout_of(const ForeignMemory& memory, const ByteExtent& span);
-/// The layout in bytes of any memory, with the axes that share_bytes() promises.
+/// The layout in bytes of any memory, with the axes of the result of share_bytes().
 Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& span);
-/// The shape that byte_layout_of() has.
+/// The shape of byte_layout_of().
 Shape byte_shape_of(const ForeignMemory& memory);
 
-/// As find_share_blocker(), for memory whose span is known.
+/// As find_share_blocker(), for memory whose byte_extent_of() is `span`.
 std::optional<ShareBlocker> find_blocker(const ForeignMemory& memory, const ByteExtent& span);
 
 }  // namespace spanwise::bridges

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "foreign_window.hpp"
+#include "byte_extent.hpp"
 
 #include <algorithm>
 
@@ -41,7 +41,7 @@ std::int64_t checked_size(const ForeignMemory& memory) {
 
 }  // namespace
 
-ByteExtent span_of(const ForeignMemory& memory) {
+ByteExtent byte_extent_of(const ForeignMemory& memory) {
   if (!memory.row_major && memory.byte_strides.size() != memory.shape.size())
     fail<BridgeError>("bridge: shape ", memory.shape, " came with strides ", memory.byte_strides,
                       "; expected one stride for each extent");
@@ -67,11 +67,11 @@ ByteExtent span_of(const ForeignMemory& memory) {
 Layout layout_of(const ForeignMemory& memory, const ByteExtent& span) {
   if (memory.row_major || span.size == 0) return Layout::row_major(memory.shape);
   const ItemSize item(memory.dtype.itemsize());
-  Layout layout{memory.shape, memory.byte_strides, item.into(span.first)};
+  Layout layout{memory.shape, memory.byte_strides, item.to_elements(span.first)};
   for (int axis = 0; axis < layout.rank(); ++axis) {
     std::int64_t& stride = layout.strides[axis];
     // The stride of an extent of 1 is unused and may be any value.
-    stride = item.divides(stride) ? item.into(stride) : 1;
+    stride = item.divides(stride) ? item.to_elements(stride) : 1;
   }
   return layout;
 }
@@ -126,7 +126,7 @@ std::optional<ShareBlocker> find_blocker(const ForeignMemory& memory, const Byte
 }  // namespace bridges
 
 std::optional<ShareBlocker> find_share_blocker(const ForeignMemory& memory) {
-  return bridges::find_blocker(memory, bridges::span_of(memory));
+  return bridges::find_blocker(memory, bridges::byte_extent_of(memory));
 }
 
 }  // namespace spanwise
