@@ -131,6 +131,6 @@ def test_report_names_the_blas_or_a_package(report):
     assert re.search(r"^  cuBLAS(: missing\. .*pip install| \S+, /)", lines, re.MULTILINE)
     assert re.search(r"^  BLAS(: missing\. .*pip install| OpenBLAS \S+, /)", lines, re.MULTILINE)
     without = section(run(SPANWISE_BLAS="none").stdout, "BLAS")
-    assert "BLAS: missing" in without and "config blas says none" in without
+    assert "BLAS: missing" in without and "config blas is none" in without
     lost = section(run(SPANWISE_BLAS="/nowhere/libblas.so").stdout, "BLAS")
     assert "/nowhere/libblas.so" in lost and "pip install" in lost

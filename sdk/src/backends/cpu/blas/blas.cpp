@@ -20,19 +20,19 @@ using namespace blas;
 // Multiply-adds of a product up to which OpenBLAS uses only the calling thread (its
 // interface/gemm.c: SMP_THRESHOLD_MIN * GEMM_MULTITHREAD_THRESHOLD), so that several matrices can
 // be multiplied in parallel.
-constexpr double one_thread_work = 65536.0 * 4;
+constexpr double max_one_thread_work = 65536.0 * 4;
 // Elements per piece of a dot product. The pieces have a fixed size, so that the sum does not
 // depend on the number of threads.
 constexpr std::int64_t dot_piece = 1 << 14;
-// Length up to which vectors are left to the library's own threads: they stay in the caches, and
-// the library's threads still spin after a product of NumPy.
-constexpr std::int64_t max_in_caches = 1 << 19;
-// Least order of the product of a matrix and its own transpose for which computing one triangle and
-// copying it is faster than computing the whole.
+// Length up to which the library's own threads multiply vectors: such vectors stay in the caches,
+// and the library's threads still spin after a product of NumPy.
+constexpr std::int64_t max_cached_length = 1 << 19;
+// Minimum order of the product of a matrix and its own transpose for which computing one triangle
+// and copying it is faster than computing both.
 constexpr std::int64_t min_symmetric_rows = 32;
 
 template <class T>
-Passed<T> passed(const T& value) {
+ScalarArgument<T> scalar_argument(const T& value) {
   if constexpr (std::is_floating_point_v<T>)
     return value;
   else
@@ -63,11 +63,11 @@ class GemmCalls {
         multiply_vectors(i);
         continue;
       }
-      GemmCall one = call_;
-      one.left.data = left(i);
-      one.right.data = right(i);
-      one.result = result(i);
-      multiply_parts(one, is_own_transpose(i), max_parts);
+      GemmCall product = call_;
+      product.left.data = left(i);
+      product.right.data = right(i);
+      product.result = result(i);
+      multiply_parts(product, is_own_transpose(i), max_parts);
     }
   }
 
@@ -75,7 +75,7 @@ class GemmCalls {
   using Data = typename Functions<T, I>::Data;
   using Real = decltype(std::real(T()));
 
-  static I whole(std::int64_t number) { return static_cast<I>(number); }
+  static I to_integer(std::int64_t number) { return static_cast<I>(number); }
   const T* left(std::int64_t i) const {
     return static_cast<const T*>(call_.left.data) + i * call_.left.batch_stride;
   }
@@ -86,32 +86,32 @@ class GemmCalls {
     return static_cast<T*>(call_.result) + i * call_.result_batch_stride;
   }
   // Element stride of a single row of `left`, and of a single column of `right`.
-  I row_step() const { return whole(call_.left.is_transposed ? call_.left.leading : 1); }
-  I column_step() const { return whole(call_.right.is_transposed ? 1 : call_.right.leading); }
+  I row_step() const { return to_integer(call_.left.is_transposed ? call_.left.leading : 1); }
+  I column_step() const { return to_integer(call_.right.is_transposed ? 1 : call_.right.leading); }
 
-  void multiply_parts(const GemmCall& one, bool is_symmetric, std::int64_t max_parts) const {
+  void multiply_parts(const GemmCall& product, bool is_symmetric, std::int64_t max_parts) const {
     const std::vector<ProductPart> parts =
-        is_symmetric ? upper_parts_of(one, max_parts) : parts_of(one, max_parts);
-    if (parts.size() == 1) return GemmCalls(functions_, one, threads_).run(0, 1);
+        is_symmetric ? upper_parts_of(product, max_parts) : parts_of(product, max_parts);
+    if (parts.size() == 1) return GemmCalls(functions_, product, threads_).run(0, 1);
     parallel_for(static_cast<std::int64_t>(parts.size()), 1,
                  [&](std::int64_t first, std::int64_t last) {
                    for (std::int64_t n = first; n < last; ++n) {
                      const ProductPart& part = parts[static_cast<std::size_t>(n)];
-                     GemmCalls(functions_, part_of(one, part), threads_).run(0, 1);
-                     if (is_symmetric && part.row != part.column) mirror(one, part);
+                     GemmCalls(functions_, part_of(product, part), threads_).run(0, 1);
+                     if (is_symmetric && part.row != part.column) mirror(product, part);
                    }
                  });
   }
 
   // Copies a part above the diagonal, transposed, to its place below the diagonal.
-  static void mirror(const GemmCall& one, const ProductPart& part) {
-    T* const to = static_cast<T*>(one.result);
-    const std::int64_t step = one.result_leading;
+  static void mirror(const GemmCall& product, const ProductPart& part) {
+    T* const data = static_cast<T*>(product.result);
+    const std::int64_t step = product.result_leading;
     constexpr std::int64_t tile = 32;  // the source's and the target's tiles stay in L1
     for (std::int64_t c = part.column; c < part.column + part.columns; c += tile)
       for (std::int64_t row = part.row; row < part.row + part.rows; ++row)
         for (std::int64_t i = c; i < std::min(c + tile, part.column + part.columns); ++i)
-          to[i * step + row] = to[row * step + i];
+          data[i * step + row] = data[row * step + i];
   }
 
   void multiply(std::int64_t i) const {
@@ -140,34 +140,35 @@ class GemmCalls {
       }
     });
     T sum(0);
-    for (const T& one : sums) sum += one;
+    for (const T& piece : sums) sum += piece;
     set_result(i, sum);
   }
   void set_result(std::int64_t i, T product) const {
-    T& to = *result(i);
+    T& element = *result(i);
     if (call_.alpha != 1) product *= alpha_;
-    to = call_.beta == 0 ? product : product + beta_ * to;
+    element = call_.beta == 0 ? product : product + beta_ * element;
   }
   T dot(const T* x, const T* y, std::int64_t count) const {
     const auto function = call_.conjugate_left ? functions_.conjugated_dot : functions_.dot;
     if constexpr (std::is_floating_point_v<T>) {
-      return function(whole(count), x, row_step(), y, column_step());
+      return function(to_integer(count), x, row_step(), y, column_step());
     } else {
       T sum;
-      function(whole(count), x, row_step(), y, column_step(), &sum);
+      function(to_integer(count), x, row_step(), y, column_step(), &sum);
       return sum;
     }
   }
   void multiply_by_column(std::int64_t i) const {
     functions_.gemv(call_.left.is_transposed ? column_major : row_major, no_transpose,
-                    whole(call_.rows), whole(call_.depth), passed(alpha_), left(i),
-                    whole(call_.left.leading), right(i), column_step(), passed(beta_), result(i),
-                    whole(call_.result_leading));
+                    to_integer(call_.rows), to_integer(call_.depth), scalar_argument(alpha_),
+                    left(i), to_integer(call_.left.leading), right(i), column_step(),
+                    scalar_argument(beta_), result(i), to_integer(call_.result_leading));
   }
   void multiply_by_row(std::int64_t i) const {
     functions_.gemv(call_.right.is_transposed ? column_major : row_major, transpose,
-                    whole(call_.depth), whole(call_.columns), passed(alpha_), right(i),
-                    whole(call_.right.leading), left(i), row_step(), passed(beta_), result(i), 1);
+                    to_integer(call_.depth), to_integer(call_.columns), scalar_argument(alpha_),
+                    right(i), to_integer(call_.right.leading), left(i), row_step(),
+                    scalar_argument(beta_), result(i), 1);
   }
 
   bool is_own_transpose(std::int64_t i) const {
@@ -179,16 +180,17 @@ class GemmCalls {
   // Computes the upper triangle and copies it to the lower one.
   void multiply_by_own_transpose(std::int64_t i) const {
     const std::int64_t n = call_.rows, step = call_.result_leading;
-    functions_.syrk(row_major, upper, call_.left.is_transposed ? transpose : no_transpose, whole(n),
-                    whole(call_.depth), passed(alpha_), left(i), whole(call_.left.leading),
-                    passed(beta_), result(i), whole(step));
+    functions_.syrk(row_major, upper, call_.left.is_transposed ? transpose : no_transpose,
+                    to_integer(n), to_integer(call_.depth), scalar_argument(alpha_), left(i),
+                    to_integer(call_.left.leading), scalar_argument(beta_), result(i),
+                    to_integer(step));
     constexpr std::int64_t tile = 32;  // the tiles of both halves stay in L1
-    T* const to = result(i);
+    T* const data = result(i);
     for (std::int64_t r = 0; r < n; r += tile)
       for (std::int64_t c = 0; c <= r; c += tile)
         for (std::int64_t row = r; row < std::min(r + tile, n); ++row)
           for (std::int64_t column = c; column < std::min(c + tile, row); ++column)
-            to[row * step + column] = to[column * step + row];
+            data[row * step + column] = data[column * step + row];
   }
 
   void multiply_matrices(std::int64_t i) const {
@@ -198,11 +200,12 @@ class GemmCalls {
     const int left_operation = is_conjugated              ? conjugate_transpose
                                : call_.left.is_transposed ? transpose
                                                           : no_transpose;
-    const I left_leading = is_conjugated ? row_step() : whole(call_.left.leading);
+    const I left_leading = is_conjugated ? row_step() : to_integer(call_.left.leading);
     functions_.gemm(row_major, left_operation, call_.right.is_transposed ? transpose : no_transpose,
-                    whole(call_.rows), whole(call_.columns), whole(call_.depth), passed(alpha_),
-                    left(i), left_leading, right(i), whole(call_.right.leading), passed(beta_),
-                    result(i), whole(call_.result_leading));
+                    to_integer(call_.rows), to_integer(call_.columns), to_integer(call_.depth),
+                    scalar_argument(alpha_), left(i), left_leading, right(i),
+                    to_integer(call_.right.leading), scalar_argument(beta_), result(i),
+                    to_integer(call_.result_leading));
   }
 
   const Functions<T, I>& functions_;
@@ -219,9 +222,9 @@ void run_all(const Functions<T, I>& functions, const GemmCall& call, int threads
   // Two parts per thread, so that an interrupted thread delays the result less.
   if (threads > 1 && (call.batch < threads || call.depth > dot_piece) && work >= min_part_work)
     return products.run_in_parts(2 * threads);
-  if (call.batch == 1 || (threads == 0 && work > one_thread_work))
+  if (call.batch == 1 || (threads == 0 && work > max_one_thread_work))
     return products.run(0, call.batch);
-  const auto grain = static_cast<std::int64_t>(one_thread_work / 4 / work) + 1;
+  const auto grain = static_cast<std::int64_t>(max_one_thread_work / 4 / work) + 1;
   parallel_for(call.batch, grain,
                [&](std::int64_t first, std::int64_t last) { products.run(first, last); });
 }
@@ -257,14 +260,14 @@ int calling_threads(const BlasLibrary& library) {
   return library.can_set_threads() ? std::min(parallel_workers(), library.threads) : 0;
 }
 
-// Whether the library's own threads share the product: for a single product, if they are not more
-// than config "cpu_threads" allows. After a product of NumPy, which may use the same library, they
-// spin for some milliseconds and would compete with Spanwise's threads for the processors. Not for
-// long vectors, whose sum in fixed pieces is more accurate and does not depend on the number of
+// Whether the library's own threads compute the product: a single product, if these threads are not
+// more than config "cpu_threads" allows. After a product of NumPy, which may use the same library,
+// they spin for some milliseconds and would compete with Spanwise's threads for the processors. Not
+// for long vectors, whose sum in fixed pieces is more accurate and does not depend on the number of
 // threads, and not for complex vectors, for which OpenBLAS uses one thread.
-bool shares_by_itself(const BlasLibrary& library, const GemmCall& call) {
+bool uses_library_threads(const BlasLibrary& library, const GemmCall& call) {
   const bool is_of_vectors = call.rows == 1 && call.columns == 1;
-  const bool keeps_threads = call.depth <= max_in_caches && !call.dtype.is_complex();
+  const bool keeps_threads = call.depth <= max_cached_length && !call.dtype.is_complex();
   return library.can_set_threads() && call.batch == 1 && (!is_of_vectors || keeps_threads) &&
          library.get_threads() <= parallel_workers();
 }
@@ -277,12 +280,12 @@ bool run_with(const BlasLibrary& library, const GemmCall& call, int threads) {
 }  // namespace
 
 bool blas_gemm(const GemmCall& call) {
-  const BlasLibrary* found = library();
-  if (found == nullptr) return false;
+  const BlasLibrary* loaded = library();
+  if (loaded == nullptr) return false;
   const BlasCallGuard running;
-  if (shares_by_itself(*found, call)) return run_with(*found, call, 0);
-  const OneThread one_thread(*found);
-  return run_with(*found, call, calling_threads(*found));
+  if (uses_library_threads(*loaded, call)) return run_with(*loaded, call, 0);
+  const SingleThreadGuard one_thread(*loaded);
+  return run_with(*loaded, call, calling_threads(*loaded));
 }
 
 }  // namespace spanwise::cpu_backend

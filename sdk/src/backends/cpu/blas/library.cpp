@@ -26,23 +26,24 @@ namespace {
 [[maybe_unused]] const bool blas_declared = config::declare({
     .name = "blas",
     .description = "the BLAS library for products on the CPU: a file, a folder that has one, or "
-                   "none for our own loops; empty looks for an OpenBLAS",
+                   "none for Spanwise's own loops; empty looks for an OpenBLAS",
 });
 
-/// How a library names cblas_sgemm: SciPy's wheels add a prefix, builds with 64-bit integers a
-/// suffix.
-struct Spelling {
+/// What a library adds to names such as cblas_sgemm: SciPy's wheels a prefix, builds with 64-bit
+/// integers a suffix.
+struct SymbolAffixes {
   const char *prefix, *suffix;
 };
-constexpr Spelling spellings[] = {{"scipy_", ""}, {"", ""}, {"scipy_", "64_"}, {"", "64_"}};
+constexpr SymbolAffixes symbol_affixes[] = {
+    {"scipy_", ""}, {"", ""}, {"scipy_", "64_"}, {"", "64_"}};
 
 class Symbols {
  public:
-  Symbols(void* handle, Spelling spelling) : handle_(handle), spelling_(spelling) {}
+  Symbols(void* handle, SymbolAffixes affixes) : handle_(handle), affixes_(affixes) {}
 
   template <class F>
   bool get(const std::string& name, F& function) const {
-    const std::string full = text(spelling_.prefix, name, spelling_.suffix);
+    const std::string full = text(affixes_.prefix, name, affixes_.suffix);
     function = reinterpret_cast<F>(dlsym(handle_, full.c_str()));
     return function != nullptr;
   }
@@ -64,7 +65,7 @@ class Symbols {
 
  private:
   void* handle_;
-  Spelling spelling_;
+  SymbolAffixes affixes_;
 };
 
 // The name and number in "OpenBLAS 0.3.29 USE64BITINT DYNAMIC_ARCH ..."; "" if the library is not
@@ -88,10 +89,10 @@ std::unique_ptr<BlasLibrary> open_blas(const std::string& path, bool must_be_ope
     reason += text("; ", error != nullptr ? error : path);
     return nullptr;
   }
-  for (const Spelling& spelling : spellings) {
-    const Symbols symbols(handle, spelling);
+  for (const SymbolAffixes& affixes : symbol_affixes) {
+    const Symbols symbols(handle, affixes);
     auto result = std::make_unique<BlasLibrary>();
-    result->has_wide_integers = *spelling.suffix != '\0';
+    result->has_wide_integers = *affixes.suffix != '\0';
     if (result->has_wide_integers ? !symbols.fill(result->wide) : !symbols.fill(result->narrow))
       continue;
     result->path = path;
@@ -109,23 +110,23 @@ std::unique_ptr<BlasLibrary> open_blas(const std::string& path, bool must_be_ope
 
 // The files in a folder whose names contain "openblas" and ".so", the shortest name first.
 std::vector<std::string> libraries_in(const std::string& folder) {
-  std::vector<std::string> found;
+  std::vector<std::string> paths;
   std::error_code error;
   for (std::filesystem::directory_iterator it(folder, error), end; !error && it != end;
        it.increment(error)) {
     const std::string name = it->path().filename().string();
     if (name.find("openblas") != name.npos && name.find(".so") != name.npos)
-      found.push_back(it->path().string());
+      paths.push_back(it->path().string());
   }
-  std::ranges::sort(found, [](const std::string& a, const std::string& b) {
+  std::ranges::sort(paths, [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   });
-  return found;
+  return paths;
 }
 
 std::unique_ptr<BlasLibrary> search(const std::string& setting, std::string& reason) {
   if (setting == "none") {
-    reason = "; config blas says none";
+    reason = "; config blas is none";
     return nullptr;
   }
   std::error_code error;
@@ -140,28 +141,28 @@ std::unique_ptr<BlasLibrary> search(const std::string& setting, std::string& rea
   return nullptr;
 }
 
-struct Current {
+struct BlasState {
   Mutex mutex;
   std::string setting, why;
   std::vector<std::unique_ptr<BlasLibrary>> opened;
   std::atomic<std::uint64_t> version{0};  // config::version() at the last search
   std::atomic<const BlasLibrary*> library{nullptr};
 };
-Current& current_blas() {
-  // Never destroyed: work may go on until the process ends.
-  static Current& instance = *new Current;
+BlasState& blas_state() {
+  // Never destroyed: other threads may use it until the process ends.
+  static BlasState& instance = *new BlasState;
   return instance;
 }
 
-// Counts the OneThread objects. One counter for all libraries: the library changes only with config
-// "blas".
-struct Callers final : ForkParticipant {
+// Counts the SingleThreadGuard objects. One counter for all libraries: the library changes only
+// with config "blas".
+struct SingleThreadUses final : ForkParticipant {
   // The child has no other threads, so their products never end there.
   void after_fork_in_child(bool) noexcept override { count = 0; }
 
   Mutex mutex;
   int count = 0;
-  int before = 0;  // the library's number of threads to restore; 0: none
+  int saved_threads = 0;  // the library's number of threads to restore
 };
 
 // Keeps products and forks apart: OpenBLAS ends its threads before a fork, and that hangs while a
@@ -195,39 +196,39 @@ class BlasForkGuard final : public ForkParticipant {
   std::atomic<int> running_{0};
   std::atomic<bool> is_forking_{false};
 };
-BlasForkGuard& products() {
+BlasForkGuard& fork_guard() {
   static auto& instance = *new BlasForkGuard;
   return instance;
 }
 
-Callers& callers() {
-  static Callers& instance = *new Callers;
+SingleThreadUses& single_thread_uses() {
+  static SingleThreadUses& instance = *new SingleThreadUses;
   return instance;
 }
 
 }  // namespace
 
-BlasCallGuard::BlasCallGuard() { products().enter(); }
-BlasCallGuard::~BlasCallGuard() { products().leave(); }
+BlasCallGuard::BlasCallGuard() { fork_guard().enter(); }
+BlasCallGuard::~BlasCallGuard() { fork_guard().leave(); }
 
-OneThread::OneThread(const BlasLibrary& library) : library_(library) {
-  Callers& all = callers();
+SingleThreadGuard::SingleThreadGuard(const BlasLibrary& library) : library_(library) {
+  SingleThreadUses& all = single_thread_uses();
   const std::lock_guard lock(all.mutex);
   if (all.count++ > 0 || !library.can_set_threads()) return;
-  all.before = library.get_threads();
-  if (all.before > 1) library.set_threads(1);
+  all.saved_threads = library.get_threads();
+  if (all.saved_threads > 1) library.set_threads(1);
 }
 
-OneThread::~OneThread() {
-  Callers& all = callers();
+SingleThreadGuard::~SingleThreadGuard() {
+  SingleThreadUses& all = single_thread_uses();
   const std::lock_guard lock(all.mutex);
   if (--all.count > 0 || !library_.can_set_threads()) return;
   // If the number is not 1 any more, other code has set it: keep it.
-  if (all.before > 1 && library_.get_threads() == 1) library_.set_threads(all.before);
+  if (all.saved_threads > 1 && library_.get_threads() == 1) library_.set_threads(all.saved_threads);
 }
 
 const BlasLibrary* library(std::string* why) {
-  Current& now = current_blas();
+  BlasState& now = blas_state();
   const std::uint64_t version = config::version();
   if (now.version.load(std::memory_order_acquire) == version && why == nullptr)
     return now.library.load(std::memory_order_relaxed);
@@ -253,12 +254,13 @@ namespace spanwise::cpu_backend {
 Tool blas_tool() {
   Tool tool{.name = "BLAS"};
   std::string why;
-  if (const blas::BlasLibrary* found = blas::library(&why)) {
-    tool.version = found->version.empty() ? "of unknown version" : found->version;
-    tool.path = found->path;
+  if (const blas::BlasLibrary* library = blas::library(&why)) {
+    tool.version = library->version.empty() ? "of unknown version" : library->version;
+    tool.path = library->path;
   } else {
     tool.missing = text(
-        "Products on the CPU run in our own loops, which are slower. Install one (python3 -m pip "
+        "Products on the CPU run in Spanwise's own loops, which are slower. Install one (python3 "
+        "-m pip "
         "install scipy-openblas32), or name its file in SPANWISE_BLAS",
         why);
   }

@@ -7,8 +7,8 @@
 #include <string>
 #include <type_traits>
 
-/// The BLAS of this machine, loaded at run time through its C interface (CBLAS: BLAS Technical
-/// Forum, "C interface to the Legacy BLAS"). Its enumerations are declared as int.
+/// The BLAS of this machine, loaded at run time, and its C interface (CBLAS: BLAS Technical Forum,
+/// "C interface to the Legacy BLAS"), whose enumerations are declared as int here.
 namespace spanwise::cpu_backend::blas {
 
 enum : int { row_major = 101, column_major = 102 };
@@ -17,18 +17,21 @@ enum : int { upper = 121 };
 
 /// CBLAS takes real scalars by value and complex scalars by address.
 template <class T>
-using Passed = std::conditional_t<std::is_floating_point_v<T>, T, const void*>;
+using ScalarArgument = std::conditional_t<std::is_floating_point_v<T>, T, const void*>;
 
 /// The functions for elements T in a library whose integers are I.
 template <class T, class I>
 struct Functions {
   using Data = std::conditional_t<std::is_floating_point_v<T>, T, void>;
-  using Gemm = void (*)(int order, int left, int right, I rows, I columns, I depth, Passed<T> alpha,
-                        const Data* a, I lda, const Data* b, I ldb, Passed<T> beta, Data* c, I ldc);
-  using Gemv = void (*)(int order, int matrix, I rows, I columns, Passed<T> alpha, const Data* a,
-                        I lda, const Data* x, I incx, Passed<T> beta, Data* y, I incy);
-  using Syrk = void (*)(int order, int triangle, int matrix, I rows, I depth, Passed<T> alpha,
-                        const Data* a, I lda, Passed<T> beta, Data* c, I ldc);
+  using Gemm = void (*)(int order, int left, int right, I rows, I columns, I depth,
+                        ScalarArgument<T> alpha, const Data* a, I lda, const Data* b, I ldb,
+                        ScalarArgument<T> beta, Data* c, I ldc);
+  using Gemv = void (*)(int order, int matrix, I rows, I columns, ScalarArgument<T> alpha,
+                        const Data* a, I lda, const Data* x, I incx, ScalarArgument<T> beta,
+                        Data* y, I incy);
+  using Syrk = void (*)(int order, int triangle, int matrix, I rows, I depth,
+                        ScalarArgument<T> alpha, const Data* a, I lda, ScalarArgument<T> beta,
+                        Data* c, I ldc);
   using RealDot = T (*)(I n, const Data* x, I incx, const Data* y, I incy);
   using ComplexDot = void (*)(I n, const Data* x, I incx, const Data* y, I incy, Data* result);
   using Dot = std::conditional_t<std::is_floating_point_v<T>, RealDot, ComplexDot>;
@@ -53,7 +56,8 @@ struct BlasLibrary {
   bool has_wide_integers = false;  ///< 64 bits: `wide` is filled, else `narrow`
   Tables<std::int32_t> narrow;
   Tables<std::int64_t> wide;
-  int threads = 0;  ///< the library's own number of threads; 0 if it cannot be queried
+  int threads =
+      0;  ///< number of the library's threads when it was loaded; 0 if it cannot be queried
   int (*get_threads)() = nullptr;      ///< null if the library lacks it
   void (*set_threads)(int) = nullptr;  ///< null if the library lacks it
   bool can_set_threads() const noexcept { return threads > 0 && set_threads != nullptr; }
@@ -69,16 +73,16 @@ class BlasCallGuard {
   BlasCallGuard& operator=(const BlasCallGuard&) = delete;
 };
 
-/// While one exists, the library computes in the calling thread only; Spanwise shares the calls
-/// among its own threads, which then never wait for a thread of the library. The last destructor
-/// restores the number of threads. Products of other users of the same library (NumPy may load it,
-/// too) are correct meanwhile, but slower.
-class OneThread {
+/// While an object of this class exists, the library computes in the calling thread only, if its
+/// number of threads can be set. Spanwise shares the calls among its own threads, which then never
+/// wait for a thread of the library. The last destructor restores the number of threads. Meanwhile
+/// products of other users of the same library, such as NumPy, are correct but slower.
+class SingleThreadGuard {
  public:
-  explicit OneThread(const BlasLibrary& library);
-  OneThread(const OneThread&) = delete;
-  OneThread& operator=(const OneThread&) = delete;
-  ~OneThread();
+  explicit SingleThreadGuard(const BlasLibrary& library);
+  SingleThreadGuard(const SingleThreadGuard&) = delete;
+  SingleThreadGuard& operator=(const SingleThreadGuard&) = delete;
+  ~SingleThreadGuard();
 
  private:
   const BlasLibrary& library_;

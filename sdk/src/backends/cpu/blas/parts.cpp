@@ -9,37 +9,38 @@
 namespace spanwise::cpu_backend::blas {
 namespace {
 
-// Parts start at multiples of this, which is a multiple of most micro-kernels' tile sizes.
-constexpr std::int64_t unit = 16;
+// Parts start at multiples of this many rows or columns, a multiple of the tile sizes of most BLAS
+// kernels.
+constexpr std::int64_t part_alignment = 16;
 
 double work_of(const GemmCall& call) {
   return static_cast<double>(call.rows) * static_cast<double>(call.columns) *
          static_cast<double>(call.depth);
 }
 
-std::int64_t worthy_parts(const GemmCall& call, std::int64_t max_parts) {
-  const double worthy = work_of(call) / min_part_work;
-  return worthy < 2 ? 1 : std::min(max_parts, static_cast<std::int64_t>(std::min(worthy, 1e6)));
+// At most `max_parts`, and so few that each has min_part_work.
+std::int64_t part_count(const GemmCall& call, std::int64_t max_parts) {
+  const double count = work_of(call) / min_part_work;
+  return count < 2 ? 1 : std::min(max_parts, static_cast<std::int64_t>(std::min(count, 1e6)));
 }
-
-std::int64_t rounded_up(std::int64_t number) { return (number + unit - 1) / unit * unit; }
 
 // The extent of one part if `extent` is split into about `count` parts.
 std::int64_t part_extent(std::int64_t extent, std::int64_t count) {
-  return std::min(extent, rounded_up((extent + count - 1) / count));
+  const std::int64_t exact = (extent + count - 1) / count;
+  return std::min(extent, (exact + part_alignment - 1) / part_alignment * part_alignment);
 }
 
-std::byte* moved(const void* data, std::int64_t elements, DType dtype) {
+std::byte* element_address(const void* data, std::int64_t elements, DType dtype) {
   return static_cast<std::byte*>(const_cast<void*>(data)) + elements * dtype.itemsize();
 }
 
 }  // namespace
 
 std::vector<ProductPart> parts_of(const GemmCall& call, std::int64_t max_parts) {
-  const std::int64_t count = worthy_parts(call, max_parts);
+  const std::int64_t count = part_count(call, max_parts);
   // Each part reads its rows of `left` and its columns of `right`; of all parts of the same area, a
   // square reads least.
-  std::int64_t down = 1;
+  std::int64_t row_parts = 1;
   double min_reads = 0;
   for (std::int64_t n = 1; n <= count; ++n) {
     if (count % n != 0) continue;
@@ -47,11 +48,11 @@ std::vector<ProductPart> parts_of(const GemmCall& call, std::int64_t max_parts) 
                          static_cast<double>(part_extent(call.columns, count / n));
     if (n == 1 || reads < min_reads) {
       min_reads = reads;
-      down = n;
+      row_parts = n;
     }
   }
-  const std::int64_t rows = part_extent(call.rows, down);
-  const std::int64_t columns = part_extent(call.columns, count / down);
+  const std::int64_t rows = part_extent(call.rows, row_parts);
+  const std::int64_t columns = part_extent(call.columns, count / row_parts);
   std::vector<ProductPart> parts;
   for (std::int64_t row = 0; row < call.rows; row += rows)
     for (std::int64_t column = 0; column < call.columns; column += columns)
@@ -62,7 +63,7 @@ std::vector<ProductPart> parts_of(const GemmCall& call, std::int64_t max_parts) 
 
 std::vector<ProductPart> upper_parts_of(const GemmCall& call, std::int64_t max_parts) {
   const auto sides = static_cast<std::int64_t>(
-      std::ceil(std::sqrt(static_cast<double>(worthy_parts(call, max_parts)))));
+      std::ceil(std::sqrt(static_cast<double>(part_count(call, max_parts)))));
   const std::int64_t side = part_extent(call.rows, std::max<std::int64_t>(1, sides));
   std::vector<ProductPart> parts;
   for (std::int64_t row = 0; row < call.rows; row += side)
@@ -76,16 +77,17 @@ std::vector<ProductPart> upper_parts_of(const GemmCall& call, std::int64_t max_p
 }
 
 GemmCall part_of(const GemmCall& call, const ProductPart& part) {
-  GemmCall some = call;
-  some.batch = 1;
-  some.rows = part.rows;
-  some.columns = part.columns;
+  GemmCall part_call = call;
+  part_call.batch = 1;
+  part_call.rows = part.rows;
+  part_call.columns = part.columns;
   const std::int64_t left_step = call.left.is_transposed ? 1 : call.left.leading;
   const std::int64_t right_step = call.right.is_transposed ? call.right.leading : 1;
-  some.left.data = moved(call.left.data, part.row * left_step, call.dtype);
-  some.right.data = moved(call.right.data, part.column * right_step, call.dtype);
-  some.result = moved(call.result, part.row * call.result_leading + part.column, call.dtype);
-  return some;
+  part_call.left.data = element_address(call.left.data, part.row * left_step, call.dtype);
+  part_call.right.data = element_address(call.right.data, part.column * right_step, call.dtype);
+  part_call.result =
+      element_address(call.result, part.row * call.result_leading + part.column, call.dtype);
+  return part_call;
 }
 
 }  // namespace spanwise::cpu_backend::blas

@@ -14,7 +14,7 @@ struct ProductPart {
   std::int64_t row, rows, column, columns;
 };
 
-/// Minimum number of multiplications for which another thread is worthwhile.
+/// Minimum multiply-adds of a part: less work is not worth another thread.
 inline constexpr double min_part_work = 65536.0 * 4;
 
 /// Splits one result into about `max_parts` parts, nearly square and of at least min_part_work

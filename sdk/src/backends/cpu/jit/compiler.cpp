@@ -32,9 +32,9 @@ bool looks_like_clang(const std::string& path, const std::vector<std::string>& a
   const std::string name = real.filename().string();
   if (name.find("clang") != std::string::npos) return true;
   if (name.find("g++") != std::string::npos || name.find("gcc") != std::string::npos) return false;
-  std::string called = std::filesystem::path(path).filename().string();
-  for (const std::string& word : arguments) called.append(" ").append(word);
-  return called.find("clang") != std::string::npos;
+  std::string command = std::filesystem::path(path).filename().string();
+  for (const std::string& word : arguments) command.append(" ").append(word);
+  return command.find("clang") != std::string::npos;
 }
 
 std::string identity_of(const std::string& path) {
@@ -80,16 +80,14 @@ constexpr const char* native_flag = "-march=native";
 constexpr const char* native_flag = "-mcpu=native";
 #endif
 
-// logical-op-non-short-circuit=0: `x < w && y < h` must stay two conditions, so that a loop can be
-// split at one and the other can be hoisted.
-// -fno-tree-slp-vectorize: it merges stores to threadIdx through its address; the compiler then
-// assumes that any store may change threadIdx, and vectorizes no loop.
-// -fno-isolate-erroneous-paths-dereference: it turns paths that divide by zero into traps.
-// -fno-gnu-unique: the shared variables of a template would otherwise be one object for all modules
-// of the process, of the size that the first of them gives it.
-// No -mtls-dialect=gnu2: its calls must preserve all registers, but those of glibc before 2.40 do
-// not once a process has loaded so many modules that their thread-local data is allocated lazily
-// (glibc bug 31372).
+// logical-op-non-short-circuit=0: `x < w && y < h` must stay two conditions, so that the compiler
+// can split a loop at one of them and hoist the other. -fno-tree-slp-vectorize: it merges stores to
+// threadIdx through its address; the compiler then assumes that any store may change threadIdx, and
+// vectorizes no loop. -fno-isolate-erroneous-paths-dereference: it turns paths that divide by zero
+// into traps. -fno-gnu-unique: the shared variables of a template would otherwise be one object for
+// all modules of the process, of the size that the first of them gives it. No -mtls-dialect=gnu2:
+// its calls must preserve all registers, but those of glibc before 2.40 do not once a process has
+// loaded so many modules that their thread-local data is allocated lazily (glibc bug 31372).
 constexpr std::string_view gnu_flags =
 #if defined(__x86_64__)
     "-fcf-protection=none "
@@ -97,8 +95,8 @@ constexpr std::string_view gnu_flags =
     "-fno-gnu-unique --param=logical-op-non-short-circuit=0 -fno-tree-slp-vectorize "
     "-fno-isolate-erroneous-paths-dereference -fmax-errors=20";
 
-// Every access becomes a call. Loads are not moved out of conditions, where they would read what
-// the source does not read.
+// Every access becomes a call. Loads are not moved out of loops and conditions: the source may not
+// execute them there.
 constexpr std::string_view gnu_check_flags =
     "-O1 -g -fsanitize=thread,bounds --param=tsan-distinguish-volatile=1 -fno-tree-loop-im "
     "-fno-hoist-adjacent-loads -fno-builtin-printf";
@@ -114,8 +112,8 @@ constexpr std::string_view split_stack_flags =
     "";
 #endif
 
-// -fno-integrated-as: only GNU as expands macros in place of instructions that the compiler wrote,
-// which guards divisions (spanwise_division.h).
+// -fno-integrated-as: only GNU as expands macros that have the names of instructions, by which
+// spanwise_division.h guards divisions.
 constexpr std::string_view clang_flags =
 #if defined(__x86_64__)
     "-fno-integrated-as "

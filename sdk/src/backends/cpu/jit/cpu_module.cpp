@@ -28,7 +28,7 @@ CpuModule::CpuModule(const runtime::KernelBinary& binary) {
   if (info_ == nullptr || info_->magic != SW_MODULE_MAGIC) {
     ::dlclose(library_);
     fail<DeviceError>(
-        "cpu: the image is a library, but not one that this version of Spanwise compiled");
+        "cpu: the image is a library, but this version of Spanwise has not compiled it");
   }
   // One for each linked source.
   for (const sw_module* unit = info_; unit != nullptr;) {
@@ -63,21 +63,22 @@ Ref<runtime::LoadedKernel> CpuModule::kernel(const std::string& symbol) {
 
 runtime::LoadedModule::Global CpuModule::global(const std::string& symbol) {
   void* data = ::dlsym(library_, symbol.c_str());
-  Dl_info where;
+  Dl_info location;
   void* entry = nullptr;
-  if (data == nullptr || ::dladdr1(data, &where, &entry, RTLD_DL_SYMENT) == 0 || entry == nullptr)
+  if (data == nullptr || ::dladdr1(data, &location, &entry, RTLD_DL_SYMENT) == 0 ||
+      entry == nullptr)
     return {};
   const auto* element = static_cast<const ElfW(Sym)*>(entry);
   // dlsym also finds names of the C library, and functions; accept only variables that this module
   // defines.
-  Dl_info own;
-  const bool is_own = ::dladdr(info_, &own) != 0 && own.dli_fbase == where.dli_fbase;
-  if (!is_own || where.dli_saddr != data || (element->st_info & 0xf) != STT_OBJECT) return {};
+  Dl_info module;
+  const bool is_own = ::dladdr(info_, &module) != 0 && module.dli_fbase == location.dli_fbase;
+  if (!is_own || location.dli_saddr != data || (element->st_info & 0xf) != STT_OBJECT) return {};
   return {data, static_cast<std::size_t>(element->st_size)};
 }
 
-// The first of the inlined frames, one per line, that is in a file of the user: atomics and other
-// functions of ours are in headers.
+// The first of `frames`, the inlined frames of an instruction, one per line, that is in a file of
+// the user: atomics and other functions of the shim are in its headers.
 std::string CpuModule::innermost_line(const std::string& frames) const {
   for (const std::string_view line : split(frames, '\n'))
     for (const sw_module* unit : units_)
@@ -87,14 +88,16 @@ std::string CpuModule::innermost_line(const std::string& frames) const {
 }
 
 std::string CpuModule::line_before(const void* code) const {
-  Dl_info own;
-  if (image_.empty() || ::dladdr(info_, &own) == 0) return {};
-  const auto offset = static_cast<const char*>(code) - static_cast<const char*>(own.dli_fbase) - 1;
+  Dl_info module;
+  if (image_.empty() || ::dladdr(info_, &module) == 0) return {};
+  const auto offset =
+      static_cast<const char*>(code) - static_cast<const char*>(module.dli_fbase) - 1;
   std::ostringstream address;
   address << "0x" << std::hex << offset;
   try {
     const runtime::TemporaryFolder folder;  // the tools read files
     const std::string file = folder.write("kernel.so", image_);
+    // Debian's package llvm-14 installs the last name only.
     for (const char* tool : {"addr2line", "llvm-addr2line", "llvm-symbolizer-14"}) {
       const std::string program = find_program(tool);
       if (program.empty()) continue;
@@ -112,7 +115,7 @@ std::string CpuModule::line_before(const void* code) const {
 std::int64_t CpuModule::static_shared_bytes() const {
   const auto bytes = static_cast<std::int64_t>(loaded_image(info_).thread_bytes);
   // The thread-local data also contains the built-in variables that the kernels use.
-  constexpr std::int64_t builtins = 4 * 12 + 2 * 8;
+  constexpr std::int64_t builtins = 4 * 12 + 2 * 8;  // bytes: threadIdx and so on, two pointers
   return bytes <= builtins ? 0 : bytes;
 }
 

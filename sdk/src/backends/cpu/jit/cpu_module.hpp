@@ -21,7 +21,7 @@ class CpuModule final : public runtime::LoadedModule {
   explicit CpuModule(const runtime::KernelBinary& binary);
   ~CpuModule() override;
 
-  /// Finds a kernel by its name in KernelBinary::symbols. Throws ArgumentError.
+  /// Finds a kernel by its name in KernelBinary::symbols. Throws ArgumentError if there is none.
   Ref<runtime::LoadedKernel> kernel(const std::string& symbol) override;
   Global global(const std::string& symbol) override;
   void copy_variables(runtime::LoadedModule& from) override;

@@ -32,13 +32,14 @@ runtime::FileDescriptor file_in_memory(std::string_view contents) {
   return file;
 }
 
-struct Search {
+struct ImageSearch {
   const char* address;
-  LoadedImage found{};
+  LoadedImage result{};
 };
 
-int examine(dl_phdr_info* object, std::size_t, void* data) {
-  auto& search = *static_cast<Search*>(data);
+// For dl_iterate_phdr(); ends the search at the object that contains the address.
+int examine_object(dl_phdr_info* object, std::size_t, void* data) {
+  auto& search = *static_cast<ImageSearch*>(data);
   LoadedImage image;
   image.base = reinterpret_cast<const char*>(object->dlpi_addr);
   image.thread_data = static_cast<char*>(object->dlpi_tls_data);
@@ -52,7 +53,7 @@ int examine(dl_phdr_info* object, std::size_t, void* data) {
     image.begin = image.begin == nullptr ? begin : std::min(image.begin, begin);
     image.end = std::max(image.end, end);
   }
-  if (contains) search.found = image;
+  if (contains) search.result = image;
   return contains ? 1 : 0;
 }
 
@@ -74,14 +75,13 @@ void* load_image(std::string_view image) {
   if (void* library = open_library(folder.write("kernel.so", image))) return library;
   const char* reason = ::dlerror();
   fail<DeviceError>("cpu: cannot load a compiled kernel: ", reason != nullptr ? reason : "",
-                    ". Where ", folder.path(),
-                    " must not hold programs (noexec), set TMPDIR to another folder");
+                    ". If ", folder.path(), " is mounted noexec, set TMPDIR to another folder");
 }
 
 LoadedImage loaded_image(const void* address) {
-  Search search{static_cast<const char*>(address)};
-  ::dl_iterate_phdr(examine, &search);
-  return search.found;
+  ImageSearch search{static_cast<const char*>(address)};
+  ::dl_iterate_phdr(examine_object, &search);
+  return search.result;
 }
 
 }  // namespace spanwise::cpu_backend

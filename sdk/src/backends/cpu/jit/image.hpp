@@ -13,16 +13,16 @@ namespace spanwise::cpu_backend {
 /// DeviceError.
 void* load_image(std::string_view image);
 
-/// Where the loader has put a shared object.
+/// The memory of a loaded shared object.
 struct LoadedImage {
   const char *begin = nullptr, *end = nullptr;
   const char* base = nullptr;  ///< what offsets in the file's symbol table count from
-  char* thread_data =
-      nullptr;  ///< the calling thread's copy of its variables; null if not yet made
-  std::size_t thread_bytes = 0;
+  /// The calling thread's copy of the thread-local variables; null before the thread's first use.
+  char* thread_data = nullptr;
+  std::size_t thread_bytes = 0;  ///< size of the thread-local variables
 };
 
-/// The image that contains `address`, such as a variable of it.
+/// The image that contains `address`, such as that of a variable.
 LoadedImage loaded_image(const void* address);
 
 }  // namespace spanwise::cpu_backend

@@ -11,7 +11,7 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-// Names of the shim and of the compiler.
+// Whether the shim or the compiler declares a variable of this name.
 bool is_internal(std::string_view name) {
   static constexpr std::array<std::string_view, 4> builtin{"threadIdx", "blockIdx", "blockDim",
                                                            "gridDim"};
@@ -24,7 +24,8 @@ bool is_internal(std::string_view name) {
          std::ranges::find(builtin, name) != builtin.end();
 }
 
-// Whether the section has variables that the kernel writes; not tables that the loader relocates.
+// Whether the section holds variables that the kernel may write, not tables that the loader
+// relocates.
 bool is_data(const runtime::ElfImage& image, unsigned index) {
   const auto section = image.section(index);
   const std::string_view name = image.section_name(index);
@@ -37,20 +38,20 @@ bool is_data(const runtime::ElfImage& image, unsigned index) {
 
 ImageVariables read_variables(std::string_view image) {
   const runtime::ElfImage elf(image);
-  ImageVariables found;
+  ImageVariables variables;
   elf.for_each_symbol([&](const Elf64_Sym& symbol, std::string_view name) {
     if (symbol.st_shndx == SHN_UNDEF) {
-      found.allocates |= name == "malloc" || name.starts_with("malloc@");
+      variables.allocates |= name == "malloc" || name.starts_with("malloc@");
       return;
     }
     const unsigned type = ELF64_ST_TYPE(symbol.st_info);
     const ImageVariable variable{std::string(name), symbol.st_value, symbol.st_size};
     if (type == STT_TLS)
-      (is_internal(name) ? found.builtin : found.shared).push_back(variable);
+      (is_internal(name) ? variables.builtin : variables.shared).push_back(variable);
     else if (type == STT_OBJECT && is_data(elf, symbol.st_shndx) && !is_internal(name))
-      found.globals.push_back(variable);
+      variables.globals.push_back(variable);
   });
-  return found;
+  return variables;
 }
 
 // In the Itanium C++ ABI (5.1) the last name is preceded by its length, and may be followed by a
@@ -62,7 +63,7 @@ std::string variable_name(std::string_view symbol) {
     std::size_t first = i;
     while (std::isdigit(static_cast<unsigned char>(symbol[first - 1])) != 0) --first;
     for (std::size_t begin = first; begin <= i; ++begin) {
-      if (i + 1 - begin > 4) continue;
+      if (i + 1 - begin > 4) continue;  // no name is that long
       const std::size_t length = std::stoul(std::string(symbol.substr(begin, i + 1 - begin)));
       const std::string_view rest = symbol.substr(i + 1);
       if (length == 0 || length > rest.size()) continue;

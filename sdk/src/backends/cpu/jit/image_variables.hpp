@@ -12,17 +12,16 @@ namespace spanwise::cpu_backend {
 /// A variable of a compiled module.
 struct ImageVariable {
   std::string symbol;
-  std::size_t offset = 0;  ///< from the start of the loaded image or, of __shared__ ones, of the
-                           ///< thread's variables
+  /// From LoadedImage::base; of `shared` and `builtin`, from LoadedImage::thread_data.
+  std::size_t offset = 0;
   std::size_t bytes = 0;
 };
 
-/// The variables that a module's source declares, from the image's symbol table; nothing for an
-/// image that has none.
+/// The variables of a module, from the image's symbol table; none for an image without one.
 struct ImageVariables {
   std::vector<ImageVariable> globals;  ///< __device__ and __constant__, in the order of the table
   std::vector<ImageVariable> shared;   ///< __shared__
-  std::vector<ImageVariable> builtin;  ///< further variables of a thread: threadIdx, pointers
+  std::vector<ImageVariable> builtin;  ///< thread-local variables of the shim, such as threadIdx
   bool allocates = false;              ///< calls malloc
 };
 ImageVariables read_variables(std::string_view image);

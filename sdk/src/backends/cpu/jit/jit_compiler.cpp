@@ -67,12 +67,11 @@ std::string readable_log(std::string log, const runtime::TemporaryFolder& folder
 [[noreturn]] void fail_timeout(const runtime::CompileRequest& request, const HostCompiler& compiler,
                                const std::string& log) {
   throw CompileError(
-      text(
-          request.source->file_name, ": ", compiler.path, " was killed after ",
-          process_limits().time.count(),
-          " s, before it had compiled it for the CPU. Remedy: raise config compile_timeout_s (0 is "
-          "no limit), or see what the compiler waits for:\n",
-          log),
+      text(request.source->file_name, ": ", compiler.path, " was killed after ",
+           process_limits().time.count(),
+           " s, before it had compiled the source for the CPU. Remedy: raise config "
+           "compile_timeout_s (0 is no limit), or see what the compiler waits for:\n",
+           log),
       log, source::with_line_numbers(request.source->text));
 }
 
@@ -143,7 +142,9 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
     attempts = std::max(attempts, unit.heads.size());
   }
   const std::string output = folder.path() + "/kernel.so";
-  const auto compiles = [&](std::size_t attempt, std::string& log) {
+  // Compiles the units below their heads number `attempt`; returns false, and the compiler's output
+  // in `log`, if that fails.
+  const auto try_compile = [&](std::size_t attempt, std::string& log) {
     bool with_system = false, with_cccl = false;
     for (std::size_t i = 0; i < names.size(); ++i) {
       const TranslationUnit& unit = module.units[i];
@@ -162,7 +163,7 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
   };
   std::string log;
   std::size_t attempt = 0;
-  while (!compiles(attempt, log))
+  while (!try_compile(attempt, log))
     if (++attempt >= attempts) fail_compile(request, compiler, module, log);
 
   runtime::KernelBinary binary;

@@ -24,8 +24,9 @@ bool is_inside(const LoadedImage& image, std::uintptr_t word) {
          word < reinterpret_cast<std::uintptr_t>(image.end);
 }
 
-// Copies a variable word by word, except for addresses in the image itself: pointers to functions
-// and variables of the module, which in the target already have their own values.
+// Copies a variable word by word, except for pointers to functions and variables of the module:
+// they are addresses in its image, and the target's variable already points into the target's
+// image.
 void copy_words(const char* from, const LoadedImage& from_image, char* to,
                 const LoadedImage& to_image, std::size_t bytes) {
   std::size_t done = 0;
@@ -44,17 +45,17 @@ void CpuModule::copy_variables(runtime::LoadedModule& from) {
   if (variables_.globals.empty()) return;
   const auto& source = dynamic_cast<const CpuModule&>(from);
   // Static variables of several linked sources may have the same name.
-  std::multimap<std::string_view, const ImageVariable*> known;
+  std::multimap<std::string_view, const ImageVariable*> originals;
   for (const ImageVariable& variable : source.variables_.globals)
-    known.emplace(variable.symbol, &variable);
-  const LoadedImage image = loaded_image(info_), other = loaded_image(source.info_);
+    originals.emplace(variable.symbol, &variable);
+  const LoadedImage image = loaded_image(info_), source_image = loaded_image(source.info_);
   for (const ImageVariable& variable : variables_.globals) {
-    const auto found = known.find(variable.symbol);
-    if (found == known.end()) continue;
-    if (found->second->bytes == variable.bytes)
-      copy_words(other.base + found->second->offset, other,
+    const auto original = originals.find(variable.symbol);
+    if (original == originals.end()) continue;
+    if (original->second->bytes == variable.bytes)
+      copy_words(source_image.base + original->second->offset, source_image,
                  const_cast<char*>(image.base) + variable.offset, image, variable.bytes);
-    known.erase(found);
+    originals.erase(original);
   }
 }
 

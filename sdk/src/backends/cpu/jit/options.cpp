@@ -26,9 +26,9 @@ constexpr std::string_view gpu_only_with_value =
     "arch gpu-architecture code gpu-code gencode generate-code";
 constexpr std::string_view gpu_tools = "Xptxas ptxas-options Xnvlink";
 
-class Translator {
+class OptionTranslator {
  public:
-  explicit Translator(std::span<const std::string> options) : words_(options) {}
+  explicit OptionTranslator(std::span<const std::string> options) : words_(options) {}
 
   HostOptions run() {
     while (words_.next()) translate();
@@ -39,18 +39,19 @@ class Translator {
   void translate() {
     const std::string& option = words_.option();
     if (option[0] != '-')
-      fail<ArgumentError>("cpu: option '", option, "' is none; expected one that begins with '-'");
-    if (!read_preprocessor_option(words_, result_) && !take_language() && !is_dropped())
+      fail<ArgumentError>("cpu: option '", option, "' does not begin with '-'; expected an option");
+    if (!read_preprocessor_option(words_, result_) && !try_translate() && !try_skip())
       fail<ArgumentError>(
           "cpu: option '", option,
           "' is unknown; expected -D, -U, -I, -std=, -O0 to -O3, -g, --pre-include, "
           "-fmad, --use_fast_math, or one that only concerns GPU code");
   }
 
-  bool take_language() {
+  // Translates an option for the language or the optimization; returns false for any other.
+  bool try_translate() {
     const std::string_view name = words_.name();
     if (const auto standard = words_.value_of({"std"})) {
-      // The shim needs C++17; older standards are replaced by it.
+      // The shim needs C++17, which replaces older standards.
       const bool is_older = is_one_of(*standard, {"c++03", "c++98", "c++11", "c++14"});
       result_.language = "-std=" + (is_older ? std::string("c++17") : *standard);
     } else if (const auto allowed = words_.value_of({"fmad"})) {
@@ -67,7 +68,8 @@ class Translator {
     return true;
   }
 
-  bool is_dropped() {
+  // Skips an option, and its value, that concerns only GPU code; returns false for any other.
+  bool try_skip() {
     const std::string_view name = words_.name();
     const bool has_value = is_word_of(name, gpu_only_with_value) || is_word_of(name, gpu_tools);
     if (has_value) words_.value();
@@ -82,7 +84,7 @@ class Translator {
 
 HostOptions translate_options(std::span<const std::string> options,
                               std::span<const std::string> include_dirs) {
-  HostOptions result = Translator(options).run();
+  HostOptions result = OptionTranslator(options).run();
   result.include_dirs.insert(result.include_dirs.end(), include_dirs.begin(), include_dirs.end());
   return result;
 }

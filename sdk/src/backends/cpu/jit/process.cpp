@@ -146,6 +146,7 @@ class SpawnSetup {
   posix_spawnattr_t attributes;
 };
 
+// The null-terminated array that posix_spawn() takes; refers to `strings`.
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> out;
   for (std::string& string : strings) out.push_back(string.data());
@@ -153,6 +154,7 @@ std::vector<char*> pointers(std::vector<std::string>& strings) {
   return out;
 }
 
+// This process's environment, with LC_ALL=C and `folder` as TMPDIR.
 std::vector<std::string> child_environment(const std::string& folder) {
   std::vector<std::string> out;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -170,30 +172,31 @@ pid_t start(const std::vector<std::string>& command, const std::string& folder,
             const Pipe& output) {
   const SpawnSetup setup(output);
   std::vector<std::string> words = command, variables = child_environment(folder);
-  const std::vector<char*> arguments = pointers(words), settings = pointers(variables);
+  const std::vector<char*> arguments = pointers(words), environment = pointers(variables);
   pid_t child = 0;
   const int error = ::posix_spawn(&child, words[0].c_str(), &setup.actions, &setup.attributes,
-                                  arguments.data(), settings.data());
+                                  arguments.data(), environment.data());
   if (error != 0) fail<DeviceError>("cpu: cannot start ", words[0], ": ", std::strerror(error));
   return child;
 }
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::microseconds longest_wait = std::chrono::milliseconds(interrupt_check_ms);
+constexpr std::chrono::microseconds max_wait = std::chrono::milliseconds(interrupt_check_ms);
 // A program ends within microseconds of closing its output.
-constexpr std::chrono::microseconds shortest_wait{20};
+constexpr std::chrono::microseconds min_wait{20};
 
-// Returns whether it ended before `limit`; 0 means no limit. Throws what check_interrupt() throws.
-bool wait_for_end(Child& child, ProcessOutput& output, std::chrono::seconds limit) {
+// Returns whether `child` has ended within `limit`; 0 means no limit. Throws what check_interrupt()
+// throws.
+bool has_ended_within(Child& child, ProcessOutput& output, std::chrono::seconds limit) {
   const Clock::time_point begin = Clock::now();
   Clock::time_point checked = begin;
-  for (auto wait = shortest_wait; !child.has_ended();) {
-    const bool had_signal = output.wait(output.at_end() ? wait : longest_wait);
-    if (output.at_end()) wait = std::min(2 * wait, longest_wait);
+  for (auto wait = min_wait; !child.has_ended();) {
+    const bool had_signal = output.wait(output.at_end() ? wait : max_wait);
+    if (output.at_end()) wait = std::min(2 * wait, max_wait);
     output.read();
     const Clock::time_point now = Clock::now();
-    if (had_signal || now - checked >= longest_wait) {
+    if (had_signal || now - checked >= max_wait) {
       check_interrupt();
       checked = now;
     }
@@ -216,7 +219,7 @@ ProcessResult run_process(const std::vector<std::string>& command, const std::st
   pipe.write_end.close();
   ProcessOutput output(pipe, limits.output_bytes);
   ProcessResult result;
-  result.timed_out = !wait_for_end(child, output, limits.time);
+  result.timed_out = !has_ended_within(child, output, limits.time);
   child.kill();
   output.read();
   result.output = output.take();

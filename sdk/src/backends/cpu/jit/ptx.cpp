@@ -13,8 +13,8 @@ namespace {
 using source::Token;
 
 struct PtxRule {
-  std::string_view ptx;   // with one blank after the name and after commas, without ';'
-  std::string_view code;  // $n is operand n
+  std::string_view instruction;  // as normal_form() and renumber() write it
+  std::string_view code;         // C++; $n is operand n
 };
 
 // PTX ISA 9.0.
@@ -82,8 +82,9 @@ constexpr std::array<PtxRule, 57> instructions{{
     {"trap", "__trap()"},
 }};
 
-// The instruction in one form: single blanks, "%" for "%%", no ".ftz", ".gpu" for ".sys" and no ';'
-// at the end.
+// The instruction in the form of PtxRule: one blank after the name and after commas, "%" for "%%",
+// no
+// ".ftz", ".gpu" for ".sys" and no ';' at the end.
 std::string normal_form(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -105,8 +106,8 @@ std::string normal_form(std::string_view text) {
   return out;
 }
 
-// Renumbers the operands in the order in which the instruction names them, and returns which ones
-// they are: "[%1], %0" becomes "[%0], %1" and {1, 0}.
+// Renumbers the operands in the order in which the instruction names them, and returns their former
+// numbers: "[%1], %0" becomes "[%0], %1" and {1, 0}.
 std::vector<std::size_t> renumber(std::string& instruction) {
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i + 1 < instruction.size(); ++i) {
@@ -139,25 +140,21 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
   for (; i < end; ++i) {
     if (tokens[i].kind != Token::Kind::string || at(i + 1) != "(") continue;
     const std::size_t close = source::skip_balanced(tokens, i + 1);
-    // As in the source: tokens of their own would separate << and >>.
+    // The source text, because joined tokens would separate << and >>.
     const char* first = tokens[i + 1].text.data();
     const Token& last = tokens[close - 1];
     operands.emplace_back(first, last.text.data() + last.text.size());
     i = close - 1;
   }
-  std::string wanted = normal_form(text);
-  PtxStatement statement{end, wanted, ""};
-  const std::vector<std::size_t> order = renumber(wanted);
-  const auto* const found = std::ranges::find_if(
-      instructions, [&](const PtxRule& candidate) { return candidate.ptx == wanted; });
-  std::string_view code = found == instructions.end() ? "" : found->code;
+  std::string instruction = normal_form(text);
+  PtxStatement statement{end, instruction, ""};
+  const std::vector<std::size_t> order = renumber(instruction);
+  const auto* const rule = std::ranges::find(instructions, instruction, &PtxRule::instruction);
+  std::string code(rule == instructions.end() ? "" : rule->code);
   // lop3.b32 d, a, b, c, table: any function of three bits.
-  constexpr std::string_view logic = "lop3.b32 %0, %1, %2, %3, ";
-  std::string any_logic;
-  if (wanted.starts_with(logic) && wanted.find('%', logic.size()) == wanted.npos) {
-    any_logic = "$0 = sw_logic($1, $2, $3, " + wanted.substr(logic.size()) + ")";
-    code = any_logic;
-  }
+  constexpr std::string_view lop3 = "lop3.b32 %0, %1, %2, %3, ";
+  if (instruction.starts_with(lop3) && instruction.find('%', lop3.size()) == instruction.npos)
+    code = "$0 = sw_lop3($1, $2, $3, " + instruction.substr(lop3.size()) + ")";
   if (code.empty()) return statement;
   statement.replacement = "(";
   for (std::size_t k = 0; k < code.size(); ++k) {

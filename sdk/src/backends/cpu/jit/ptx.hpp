@@ -21,8 +21,8 @@ inline bool is_asm(std::string_view word) {
 struct PtxStatement {
   std::size_t end = 0;       ///< the token after its ')'
   std::string instructions;  ///< its text, with single blanks
-  /// An expression; "" if the CPU cannot express it: if it has several instructions, or one that is
-  /// not among the commonest, which are special registers, bit operations, approximate math, loads
+  /// An expression of C++; "" for several instructions, and for an instruction that is not
+  /// supported. Supported are special registers, bit operations, approximate math, loads, stores
   /// and fences.
   std::string replacement;
 };
@@ -30,7 +30,7 @@ struct PtxStatement {
 /// Reads the statement at tokens[begin], an asm; nothing if it is malformed.
 std::optional<PtxStatement> read_ptx(const std::vector<source::Token>& tokens, std::size_t begin);
 
-/// Names whose parts of the shim replacements use.
+/// Names that stand for the parts of the shim that replacements need, for shim_parts().
 const std::vector<std::string>& ptx_names();
 
 }  // namespace spanwise::cpu_backend

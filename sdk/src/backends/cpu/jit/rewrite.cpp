@@ -3,6 +3,7 @@
 #include "backends/cpu/jit/rewrite.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "backends/cpu/jit/ptx.hpp"
 #include "spanwise/core/text.hpp"
@@ -20,15 +21,15 @@ class Rewriter {
       : scan_(scan), file_(file), edits_(edits), result_(result) {}
 
   void run() {
-    for (const source::KernelSite& site : scan_.sites) kernel(site);
-    for (const SharedSite& site : scan_.shared) shared(site);
+    for (const source::KernelSite& site : scan_.sites) mark_kernel(site);
+    for (const SharedSite& site : scan_.shared) rewrite_shared(site);
     for (const Token& t : scan_.tokens)
       if (t.kind == Token::Kind::directive && t.text.find("return") != std::string_view::npos)
-        result_.returns_hidden = true;
+        result_.may_hide_returns = true;
     for (std::size_t i = 0; i + 1 < scan_.tokens.size(); ++i) {
-      if (token(i).text == "texture" && token(i + 1).text == "<") texture_reference(i);
-      if (is_asm(token(i).text)) ptx(i);
-      if (token(i).kind == Token::Kind::directive) macro(token(i));
+      if (token(i).text == "texture" && token(i + 1).text == "<") rewrite_texture_reference(i);
+      if (is_asm(token(i).text)) rewrite_ptx(i);
+      if (token(i).kind == Token::Kind::directive) rewrite_macro(token(i));
     }
   }
 
@@ -36,53 +37,58 @@ class Rewriter {
   const Token& token(std::size_t i) const { return scan_.tokens[i]; }
 
   // Inserts the definition of a macro that exists only if the surrounding code is compiled, and
-  // returns its name. The rest of the line keeps its line number.
-  std::string marker(std::size_t offset, int line, const char* what) {
+  // returns its name. The code that follows in the same line keeps its line number.
+  std::string insert_marker(std::size_t offset, int line, const char* kind) {
     const std::string name =
-        text("SW_HAS_", what, "_", result_.kernels.size(), "_", result_.dynamic_shared.size());
+        text("SW_HAS_", kind, "_", result_.kernels.size(), "_", result_.dynamic_shared.size());
     edits_.insert(offset,
                   text("\n#define ", name, " 1\n#line ", line, " ", c_literal(file_), "\n"));
     return name;
   }
 
-  int line_at(std::size_t offset) const {
-    int line = 1;
-    for (const Token& t : scan_.tokens) {
-      if (t.offset >= offset) break;
-      line = t.line;
+  // Indices of tokens.
+  struct TokenRange {
+    std::size_t begin, end;
+  };
+
+  // From the end of the parameters to the '}' of the body.
+  TokenRange body_of(const source::KernelSite& site) const {
+    const auto first =
+        std::ranges::lower_bound(scan_.tokens, site.parameters_end, {}, &Token::offset);
+    TokenRange body{static_cast<std::size_t>(first - scan_.tokens.begin()), 0};
+    body.end = body.begin;
+    for (int depth = 0; body.end < scan_.tokens.size(); ++body.end) {
+      if (token(body.end).text == "{") ++depth;
+      if (token(body.end).text == "}" && --depth == 0) break;
     }
-    return line;
+    return body;
   }
 
-  void kernel(const source::KernelSite& site) {
+  void mark_kernel(const source::KernelSite& site) {
     if (!site.kernel.is_definition) return;
+    const TokenRange body = body_of(site);
     RewriteResult::MarkedKernel kernel;
     kernel.kernel = site.kernel;
     kernel.name = site.kernel.qualified_name;
     if (site.is_conditional)
-      kernel.macro = marker(site.parameters_end, line_at(site.parameters_end), "KERNEL");
-    kernel.counter = counter_of(site);
+      kernel.macro = insert_marker(site.parameters_end, token(body.begin - 1).line, "KERNEL");
+    kernel.counter = counter_of(body);
     result_.kernels.push_back(std::move(kernel));
-    returns(site);
+    mark_returns(body);
   }
 
   // The type of the first variable in the body that is initialized from blockIdx. A wrong guess
   // makes the kernel slower, not wrong.
-  const char* counter_of(const source::KernelSite& site) const {
-    std::size_t i = 0;
-    while (i < scan_.tokens.size() && token(i).offset < site.parameters_end) ++i;
-    std::size_t begin = i;  // start of the statement
-    for (int depth = 0; i < scan_.tokens.size(); ++i) {
+  const char* counter_of(const TokenRange& body) const {
+    std::size_t begin = body.begin;  // start of the statement
+    for (std::size_t i = begin; i < body.end; ++i) {
       const std::string_view text = token(i).text;
-      if (text == "{") ++depth;
-      if (text == "}" && --depth == 0) break;
       if (text == "{" || text == "}" || text == ";" || text == "(") begin = i + 1;
-      if (text != "=" || i + 1 >= scan_.tokens.size()) continue;
-      std::size_t end = i;
-      bool from_block = false;
-      for (; end < scan_.tokens.size() && token(end).text != ";" && token(end).text != ","; ++end)
-        from_block |= token(end).text == "blockIdx";
-      if (!from_block) continue;
+      if (text != "=") continue;
+      bool reads_block_index = false;
+      for (std::size_t k = i; k < body.end && token(k).text != ";" && token(k).text != ","; ++k)
+        reads_block_index |= token(k).text == "blockIdx";
+      if (!reads_block_index) continue;
       bool is_wide = false, is_unsigned = false;
       for (std::size_t word = begin; word < i; ++word) {
         const std::string_view type = token(word).text;
@@ -96,30 +102,26 @@ class Rewriter {
     return "int";
   }
 
-  // Puts a macro behind each `return;` of the body, which is empty except in checked kernels.
-  void returns(const source::KernelSite& site) {
-    std::size_t i = 0;
-    while (i < scan_.tokens.size() && token(i).offset < site.parameters_end) ++i;
-    for (int depth = 0; i + 1 < scan_.tokens.size(); ++i) {
-      if (token(i).text == "{") ++depth;
-      if (token(i).text == "}" && --depth == 0) break;
+  // Makes each `return;` of the body `return SW_RETURN;`. The macro is empty except in checked
+  // kernels.
+  void mark_returns(const TokenRange& body) {
+    for (std::size_t i = body.begin; i + 1 < body.end; ++i)
       if (token(i).text == "return" && token(i + 1).text == ";")
         edits_.insert(token(i + 1).offset, " SW_RETURN");
-    }
   }
 
-  void shared(const SharedSite& site) {
+  void rewrite_shared(const SharedSite& site) {
     bool is_extern = false;
     for (std::size_t i = site.begin; i < site.end; ++i) is_extern |= token(i).text == "extern";
     if (is_extern)
-      dynamic(site);
+      rewrite_dynamic_shared(site);
     else
-      fixed(site);
+      rewrite_static_shared(site);
   }
 
   // Handles `static __shared__` and `__shared__ alignas(N)`, which are invalid C++ once __shared__
   // is expanded.
-  void fixed(const SharedSite& site) {
+  void rewrite_static_shared(const SharedSite& site) {
     for (std::size_t i = site.begin; i < site.end && token(i).text != "="; ++i) {
       const Token& t = token(i);
       if (t.text == "static") edits_.replace(t.offset, t.text.size(), "");
@@ -130,27 +132,27 @@ class Rewriter {
     }
   }
 
-  // Makes `texture<float, 2> name;` a variable that is found by its name.
-  void texture_reference(std::size_t i) {
+  // Makes `texture<float, 2> name;` a __device__ variable, which the program finds by its name.
+  void rewrite_texture_reference(std::size_t i) {
     const std::size_t end = source::skip_balanced(scan_.tokens, i + 1);
     if (end + 1 >= scan_.tokens.size() || token(end + 1).text != ";") return;
     const bool is_static = i > 0 && token(i - 1).text == "static";
     if (is_static) edits_.replace(token(i - 1).offset, token(i - 1).text.size(), "");
-    const std::size_t before = is_static ? i - 1 : i;
-    const std::string_view last = before > 0 ? token(before - 1).text : ";";
-    if (last == ";" || last == "}" || last == "{" || last.starts_with("#"))
+    const std::size_t begin = is_static ? i - 1 : i;
+    const std::string_view previous = begin > 0 ? token(begin - 1).text : ";";
+    if (previous == ";" || previous == "}" || previous == "{" || previous.starts_with("#"))
       edits_.insert(token(i).offset, "__device__ ");
   }
 
-  void ptx(std::size_t i) {
+  void rewrite_ptx(std::size_t i) {
     const auto statement = read_ptx(scan_.tokens, i);
     if (!statement || statement->replacement.empty()) return;
     const Token& last = token(statement->end - 1);
     edits_.replace(token(i).offset, last.offset + 1 - token(i).offset, statement->replacement);
   }
 
-  // `extern __shared__ T name[];` in the body of a function-like macro.
-  void macro(const Token& directive) {
+  // Makes `extern __shared__ T name[];` in the body of a macro a pointer.
+  void rewrite_macro(const Token& directive) {
     if (directive.text.find("__shared__") == directive.text.npos) return;
     const std::vector<Token> tokens = source::lex(directive.text.substr(1));
     for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -175,12 +177,13 @@ class Rewriter {
     std::string type, name, dimensions;
   };
 
-  // Parses `extern __shared__ T name[]...;`.
-  bool read_dynamic(const SharedSite& site, SharedArray& declared) const {
+  // Parses `extern __shared__ T name[]...;`; nothing for other declarations.
+  std::optional<SharedArray> read_dynamic_shared(const SharedSite& site) const {
+    SharedArray declared;
     std::size_t i = site.begin;
     for (; i < site.end && token(i).text != "["; ++i) {
       const Token& t = token(i);
-      if (t.kind == Token::Kind::directive) return false;
+      if (t.kind == Token::Kind::directive) return {};
       if (t.text == "extern" || t.text == "static" || t.text == "__shared__") continue;
       if (t.text == "<") {
         const std::size_t end = source::skip_balanced(scan_.tokens, i);
@@ -195,36 +198,38 @@ class Rewriter {
       declared.type.append(declared.name.empty() ? "" : " ").append(declared.name);
       declared.name = t.text;
     }
-    if (i + 1 >= site.end || token(i + 1).text != "]") return false;
+    if (i + 1 >= site.end || token(i + 1).text != "]") return {};
     for (i += 2; i < site.end; ++i) {
-      if (token(i).text == ",") return false;
+      if (token(i).text == ",") return {};
       declared.dimensions.append(token(i).text).append(" ");
     }
-    return !declared.type.empty() && !declared.name.empty();
+    if (declared.type.empty() || declared.name.empty()) return {};
+    return declared;
   }
 
-  void dynamic(const SharedSite& site) {
-    SharedArray d;
-    if (!read_dynamic(site, d)) return;  // the compiler reports the error
+  void rewrite_dynamic_shared(const SharedSite& site) {
+    const std::optional<SharedArray> array = read_dynamic_shared(site);
+    if (!array) return;  // the compiler reports the error
+    const auto& [type, array_name, dimensions] = *array;
     const std::size_t begin = token(site.begin).offset;
     const std::size_t end = token(site.end - 1).offset + token(site.end - 1).text.size();
-    const std::string pointer = text("(", d.type, " (*)", d.dimensions, ")sw_dynamic_shared");
+    const std::string pointer = text("(", type, " (*)", dimensions, ")sw_dynamic_shared");
     if (site.in_body) {
       edits_.replace(begin, end - begin,
-                     text(d.type, " (* const ", d.name, ")", d.dimensions, "= ", pointer));
+                     text(type, " (* const ", array_name, ")", dimensions, "= ", pointer));
       return;
     }
     // One pointer per worker thread, set before it runs a block.
-    const std::string name = site.scope + d.name;
+    const std::string name = site.scope + array_name;
     const bool is_known = std::ranges::any_of(result_.dynamic_shared, [&](const MarkedName& m) {
       return m.name == name && m.macro.empty();
     });
     if (is_known) return edits_.replace(begin, end - begin, "");
     MarkedName marked{name, ""};
     if (site.is_conditional && site.end < scan_.tokens.size())
-      marked.macro = marker(token(site.end).offset + 1, token(site.end).line, "DYNAMIC");
+      marked.macro = insert_marker(token(site.end).offset + 1, token(site.end).line, "DYNAMIC");
     edits_.replace(begin, end - begin,
-                   text("static __thread ", d.type, " (* ", d.name, ")", d.dimensions,
+                   text("static __thread ", type, " (* ", array_name, ")", dimensions,
                         " __asm__(\"sw_dynamic_", result_.dynamic_shared.size(), "\")"));
     result_.dynamic_shared.push_back(std::move(marked));
   }

@@ -14,13 +14,15 @@ namespace spanwise::cpu_backend {
 
 using source::c_literal;
 
-/// Replaces pieces of a text. Lines keep their numbers unless a replacement contains newlines.
+/// Replaces pieces of a text, which must outlive this. Lines keep their numbers unless a
+/// replacement contains newlines.
 class TextEdits {
  public:
   explicit TextEdits(std::string_view text) : text_(text) {}
   /// Pieces must not overlap. The newlines of the old piece are appended to the new one.
   void replace(std::size_t offset, std::size_t length, std::string replacement);
   void insert(std::size_t offset, std::string text) { replace(offset, 0, std::move(text)); }
+  /// The edited text.
   std::string apply();
 
  private:
@@ -44,11 +46,11 @@ struct RewriteResult {
   std::vector<MarkedName> dynamic_shared;  ///< pointers to set to the block's dynamic shared memory
   struct MarkedKernel : MarkedName {
     source::SourceKernel kernel;
-    /// The type of the kernel's global index, as sw_launcher's Counter.
+    /// The type of the kernel's global index: the Counter of sw_launcher (spanwise_launch.h).
     std::string counter = "int";
   };
   std::vector<MarkedKernel> kernels;  ///< definitions
-  bool returns_hidden = false;        ///< a macro may contain a return statement
+  bool may_hide_returns = false;      ///< a macro contains a return statement
 };
 
 /// Rewrites CUDA C++ that macros cannot turn into C++: `extern __shared__` arrays become pointers,

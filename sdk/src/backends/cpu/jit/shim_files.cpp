@@ -62,8 +62,8 @@ bool is_vector_name(std::string_view name) {
                     "char uchar short ushort int uint long ulong longlong ulonglong float double");
 }
 
-// Types and functions such as cudaError_t and CUstream. Constants (CU_...) occur beside them.
-// spanwise_cpu.h itself declares the handles of textures and surfaces.
+// Types and functions such as cudaError_t and CUstream. Code that uses constants (CU_...) also uses
+// types. spanwise_cpu.h itself declares the handles of textures and surfaces.
 bool is_host_api_name(std::string_view name) {
   if (name == "cudaTextureObject_t" || name == "cudaSurfaceObject_t") return false;
   if (name.starts_with("cuda")) return name.size() > 4 && name[4] >= 'A' && name[4] <= 'Z';
@@ -90,14 +90,14 @@ constexpr std::array<ShimPart, 8> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrin
                                          {"SW_WITH_SURFACES", "spanwise_surfaces.h"}}};
 
 // Embedded headers have no folders: cooperative_groups/reduce.h is cooperative_groups_reduce.h.
-std::string flat(std::string_view name) {
+std::string embedded_name(std::string_view name) {
   std::string out(name);
   std::ranges::replace(out, '/', '_');
   return out;
 }
 
 template <std::size_t N>
-bool has(const std::array<embedded::TextFile, N>& files, std::string_view name) {
+bool has_file(const std::array<embedded::TextFile, N>& files, std::string_view name) {
   return std::ranges::any_of(files,
                              [&](const embedded::TextFile& file) { return file.name == name; });
 }
@@ -116,35 +116,36 @@ std::string shim_parts(const std::set<std::string_view>& used) {
   const auto define = [&](const char* name) {
     defines.append("#define ").append(name).append(" 1\n");
   };
-  const auto any = [&](auto&& matches) { return std::ranges::any_of(used, matches); };
+  const auto uses_any = [&](auto&& matches) { return std::ranges::any_of(used, matches); };
   for (std::size_t i = 0; i < parts.size(); ++i)
     if (defines.find(parts[i].define) == defines.npos &&
-        any([&](std::string_view name) { return declares(declared[i], name); }))
+        uses_any([&](std::string_view name) { return declares(declared[i], name); }))
       define(parts[i].define);
-  if (any(is_vector_name)) define("SW_WITH_VECTORS");
-  if (any(is_object_keyword)) define("SW_WITH_OBJECTS");
-  if (any(is_host_api_name)) define("SW_WITH_HOST_API");
+  if (uses_any(is_vector_name)) define("SW_WITH_VECTORS");
+  if (uses_any(is_object_keyword)) define("SW_WITH_OBJECTS");
+  if (uses_any(is_host_api_name)) define("SW_WITH_HOST_API");
   if (used.contains("texture")) define("SW_WITH_TEXTURE_REFERENCES");
   return defines;
 }
 
 bool is_cuda_header(std::string_view name) {
-  return has(embedded::cpu_shim, flat(name)) || has(embedded::cpu_shim_standard, name) ||
-         source::is_cuda_library_header(name) || source::is_cccl_header(name);
+  return has_file(embedded::cpu_shim, embedded_name(name)) ||
+         has_file(embedded::cpu_shim_standard, name) || source::is_cuda_library_header(name) ||
+         source::is_cccl_header(name);
 }
 
 std::optional<std::string> shim_header(std::string_view name) {
-  if (const std::string ours = flat(name);
-      has(embedded::cpu_shim, ours) || has(embedded::cpu_shim_samples, ours))
-    return ours;
-  if (has(embedded::cpu_shim_standard, name)) return std::string(name);
+  if (std::string own_name = embedded_name(name);
+      has_file(embedded::cpu_shim, own_name) || has_file(embedded::cpu_shim_samples, own_name))
+    return own_name;
+  if (has_file(embedded::cpu_shim_standard, name)) return std::string(name);
   if (name.starts_with("cub/")) return "spanwise_cub.h";
   if (source::is_cuda_library_header(name)) return "spanwise_host_libraries.h";
   return {};
 }
 
 bool is_replaced_standard_header(std::string_view name) {
-  return has(embedded::cpu_shim_standard, name);
+  return has_file(embedded::cpu_shim_standard, name);
 }
 
 void write_shim(const runtime::TemporaryFolder& folder, bool with_standard) {
@@ -154,7 +155,7 @@ void write_shim(const runtime::TemporaryFolder& folder, bool with_standard) {
   for (const embedded::TextFile& file : embedded::cpu_shim_standard) {
     if (with_standard)
       folder.write(file.name, file.text);
-    else  // an earlier attempt may have written it
+    else  // an attempt with another head may have written it
       std::filesystem::remove(text(folder.path(), "/", file.name));
   }
 }

@@ -29,8 +29,8 @@ std::string SourceFiles::add(std::string_view original, std::string_view file,
                              const std::string& folder) {
   const std::string text = files_.device_code().without_host_code(original);
   const source::SourceScan scan = source::scan_source(text);
-  if (const std::string found = find_unsupported(scan, file); !found.empty())
-    throw CompileError(found, found, source::with_line_numbers(original));
+  if (const std::string error = find_unsupported(scan, file); !error.empty())
+    throw CompileError(error, error, source::with_line_numbers(original));
   uses_.merge(scan.uses);
   TextEdits edits(text);
   for (const source::Token& token : scan.tokens) {
@@ -39,36 +39,36 @@ std::string SourceFiles::add(std::string_view original, std::string_view file,
     if (token.kind != source::Token::Kind::directive) continue;
     const source::Include include = files_.read_include(token.text, folder);
     if (!include.is_include) continue;
-    if (const std::string header = replacement_for(include); header == "none")
-      edits.replace(token.offset, token.text.size(), "");
-    else if (!header.empty())
-      edits.replace(token.offset, token.text.size(), "#include " + c_literal(header));
+    if (const std::optional<std::string> header = replacement_for(include))
+      edits.replace(token.offset, token.text.size(),
+                    header->empty() ? "" : "#include " + c_literal(*header));
   }
   rewrite_cuda(scan, file, edits, result_);
   return edits.apply();
 }
 
-// The header to include instead; "" for the same, "none" for none.
-std::string SourceFiles::replacement_for(const source::Include& include) {
+// The header to include instead, "" to leave the directive out; nothing to keep it.
+std::optional<std::string> SourceFiles::replacement_for(const source::Include& include) {
   if (!include.path.empty()) return rewritten_header(include.path);
   const bool is_library = source::is_host_library_header(include.name);
   if (is_library) left_out_.insert(include.name);
-  // They are included before the shim, see translation_unit.cpp.
+  // Headers of CCCL are included before the shim, see translation_unit.cpp.
   if (source::is_cccl_header(include.name)) {
     cccl_headers_.insert(include.name);
-    if (!is_library) return "none";
+    if (!is_library) return "";
   }
-  if (const auto ours = shim_header(include.name)) {
+  if (auto header = shim_header(include.name)) {
     includes_standard_ |= is_replaced_standard_header(include.name);
-    return *ours;
+    return header;
   }
-  if (is_library) return "none";
+  if (is_library) return "";
   other_headers_.insert(include.name);
   return {};
 }
 
 std::string SourceFiles::rewritten_header(const std::string& path) {
-  const auto [entry, is_new] = known_.try_emplace(path, text(prefix_, known_.size(), ".h"));
+  const auto [entry, is_new] =
+      header_names_.try_emplace(path, text(prefix_, header_names_.size(), ".h"));
   const std::string name = entry->second;
   if (is_new) {
     // Registered before it is read, because headers may include one another cyclically.

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,9 +26,9 @@ class SourceFiles {
   SourceFiles(std::vector<std::string> include_dirs, std::string prefix)
       : files_(std::move(include_dirs), is_cuda_header), prefix_(std::move(prefix)) {}
 
-  /// Returns the rewritten text of the main source. Throws CompileError for constructs that the CPU
-  /// does not support.
-  /// `used_elsewhere` are names that others use: in name expressions and linked sources.
+  /// Returns the rewritten text of the main source. `used_elsewhere` are names in name expressions
+  /// and linked sources, whose declarations are kept. Throws CompileError for constructs that the
+  /// CPU does not support.
   std::string add_main(std::string_view text, std::string_view file,
                        const std::set<std::string_view>& used_elsewhere);
 
@@ -36,7 +37,8 @@ class SourceFiles {
   source::ReferenceGraph& uses() noexcept { return uses_; }
   /// All identifiers of the files, including those in macros.
   std::set<std::string_view> identifiers() const;
-  /// Names of the included headers that are not rewritten, "" for those that are named by macros.
+  /// Names of the included headers that are neither rewritten nor replaced; "" if a macro names
+  /// one.
   const std::set<std::string>& other_headers() const noexcept { return other_headers_; }
   /// Whether a header of the C library is included that the shim replaces.
   bool includes_standard() const noexcept { return includes_standard_; }
@@ -51,7 +53,7 @@ class SourceFiles {
 
  private:
   std::string add(std::string_view text, std::string_view file, const std::string& folder);
-  std::string replacement_for(const source::Include& include);
+  std::optional<std::string> replacement_for(const source::Include& include);
   std::string rewritten_header(const std::string& path);
 
   source::IncludedFiles files_;
@@ -62,7 +64,7 @@ class SourceFiles {
   bool includes_standard_ = false;
   source::ReferenceGraph uses_;
   std::vector<std::pair<std::string, std::string>> headers_;
-  std::map<std::string, std::string> known_;  // path -> name in the compiler's folder
+  std::map<std::string, std::string> header_names_;  // path -> name in the compiler's folder
 };
 
 }  // namespace spanwise::cpu_backend

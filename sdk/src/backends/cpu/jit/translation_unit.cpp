@@ -31,12 +31,13 @@ void add_macro_uses(const HostOptions& options, source::ReferenceGraph& uses) {
 
 constexpr const char* hidden = "extern \"C\" __attribute__((visibility(\"hidden\")))";
 
-// Writes the generated end of the file, which the library uses to find kernels in the compiled
-// module.
-class Tail {
+// Writes the generated end of the file: the sw_module by which the library finds kernels in the
+// compiled module.
+class ModuleTableWriter {
  public:
-  Tail(const RewriteResult& found, const source::ReferenceGraph& uses, Translation& module)
-      : found_(found), uses_(uses), module_(module) {}
+  ModuleTableWriter(const RewriteResult& source, const source::ReferenceGraph& uses,
+                    Translation& module)
+      : source_(source), uses_(uses), module_(module) {}
 
   // Writes the end of source `index` of `count`. `names` are the template instances to generate.
   void write(const source::KernelSource& source, const std::vector<std::string>& names,
@@ -44,9 +45,9 @@ class Tail {
     out << "\n#line 1 \"end of " << source.file_name << "\"\n";
     write_dynamic_shared(index, count, out);
     out << "static constexpr sw_kernel sw_kernels[] = {\n";
-    for (const Kernel& kernel : found_.kernels) write_kernel(kernel, out);
+    for (const Kernel& kernel : source_.kernels) write_kernel(kernel, out);
     for (const std::string& name : names) write_instance(name, out);
-    out << "{nullptr, nullptr, nullptr, 0, 0, nullptr, nullptr}};\n"
+    out << "{nullptr, nullptr, nullptr, 0, nullptr, nullptr}};\n"
         << "extern \"C\" __attribute__((visibility(\"default\"), used)) sw_module "
         << module_info_name(index) << " = {\n"
         << "SW_MODULE_MAGIC, SW_STACK_UNKNOWN, &sw_rt, sw_kernels, " << c_literal(source.file_name)
@@ -57,10 +58,11 @@ class Tail {
   // The value of sw_module::checked.
   int checked() const {
     if (!module_.checked) return 0;
-    return found_.returns_hidden ? 2 : 1;
+    return source_.may_hide_returns ? 2 : 1;
   }
 
-  void guarded(const MarkedName& marked, std::ostream& out, const std::string& line) const {
+  // Writes the line under #ifdef of the name's macro, if it has one.
+  static void write_guarded(const MarkedName& marked, const std::string& line, std::ostream& out) {
     if (!marked.macro.empty()) out << "#ifdef " << marked.macro << "\n";
     out << line << "\n";
     if (!marked.macro.empty()) out << "#endif\n";
@@ -72,9 +74,10 @@ class Tail {
       return count == 1 ? std::string("sw_bind_dynamic_shared") : text("sw_bind_unit_", unit);
     };
     out << (count == 1 ? "static" : hidden) << " void " << name_of(index) << "() {\n";
-    for (const MarkedName& array : found_.dynamic_shared)
-      guarded(array, out,
-              text("::", array.name, " = (decltype(::", array.name, "))sw_dynamic_shared;"));
+    for (const MarkedName& array : source_.dynamic_shared)
+      write_guarded(array,
+                    text("::", array.name, " = (decltype(::", array.name, "))sw_dynamic_shared;"),
+                    out);
     out << "}\n";
     if (count == 1) return;
     for (std::size_t unit = 0; unit < count; ++unit)
@@ -86,7 +89,7 @@ class Tail {
 
   // Kernels of the same name are overloads, unless they are in code under #if.
   bool is_overloaded(const Kernel& kernel) const {
-    return std::ranges::count_if(found_.kernels, [&](const Kernel& other) {
+    return std::ranges::count_if(source_.kernels, [&](const Kernel& other) {
              return other.name == kernel.name && other.macro.empty() && !other.kernel.is_template;
            }) > 1;
   }
@@ -103,32 +106,33 @@ class Tail {
       name = text(name, "(", types, ")");
       address = text("static_cast<void (*)(", types, ")>(", address, ")");
     }
-    guarded(kernel, out,
-            entry(address, uses_.reaches_barrier(kernel.kernel.name), kernel.counter, name));
+    write_guarded(kernel,
+                  entry(address, uses_.reaches_barrier(kernel.kernel.name), kernel.counter, name),
+                  out);
     module_.symbols.emplace(name, name);
     // The unqualified name, too, if it is unique.
-    const bool is_alone =
-        std::ranges::count_if(found_.kernels, [&](const Kernel& other) {
+    const bool is_unique =
+        std::ranges::count_if(source_.kernels, [&](const Kernel& other) {
           return other.kernel.name == kernel.kernel.name && other.name != kernel.name;
         }) == 0;
-    if (is_alone && name == kernel.name) module_.symbols.emplace(kernel.kernel.name, name);
+    if (is_unique && name == kernel.name) module_.symbols.emplace(kernel.kernel.name, name);
   }
 
   // Writes the entry of a name expression such as "scale<float>". It has a barrier if any name in
   // it reaches one.
   void write_instance(const std::string& expression, std::ostream& out) {
     const std::size_t start = expression.find_first_not_of(" &");
-    if (start == std::string::npos) return;
+    if (start == std::string::npos || !module_.symbols.emplace(expression, expression).second)
+      return;
     bool has_barrier = false;
     std::string counter = "int";
     const std::vector<source::Token> tokens = source::lex(expression);
-    for (const Kernel& kernel : found_.kernels)
+    for (const Kernel& kernel : source_.kernels)
       for (const source::Token& token : tokens)
         if (token.text == kernel.kernel.name) counter = kernel.counter;
     for (const source::Token& token : tokens)
       has_barrier |=
           token.kind == source::Token::Kind::identifier && uses_.reaches_barrier(token.text);
-    if (!module_.symbols.emplace(expression, expression).second) return;
     out << entry(text("&", expression.substr(start)), has_barrier, counter, expression) << "\n";
   }
 
@@ -138,7 +142,7 @@ class Tail {
                 ">::entry(", c_literal(name), "),");
   }
 
-  const RewriteResult& found_;
+  const RewriteResult& source_;
   const source::ReferenceGraph& uses_;
   Translation& module_;
 };
@@ -173,8 +177,9 @@ std::string system_head(const std::set<std::string>& headers, const std::set<std
   return out.append(all_define);
 }
 
-// A source without headers of the system compiles fastest with the shim's parts that it needs.
-// Host code alone may need Thrust, so its headers are included in the last attempt only.
+// The heads of TranslationUnit. A source without headers of the system compiles fastest with only
+// the shim's parts that it needs. Perhaps only host code needs Thrust, so the last attempt alone
+// includes its headers.
 std::vector<std::string> heads_for(const SourceFiles& files, bool has_cccl) {
   const std::set<std::string>& others = files.other_headers();
   const std::set<std::string> none, &cccl = has_cccl ? files.cccl_headers() : none;
@@ -281,7 +286,7 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
     if (sources.size() > 1) out << "#define SW_UNIT " << i << "\n";
     write_head(options, reverse, module.checked, out);
     out << "#line 1 " << c_literal(sources[i]->file_name) << "\n" << rewritten[i];
-    Tail(files[i].result(), uses, module)
+    ModuleTableWriter(files[i].result(), uses, module)
         .write(*sources[i], i == 0 ? request.names : std::vector<std::string>{}, i, sources.size(),
                out);
     unit.text = std::move(out).str();

@@ -17,8 +17,8 @@ namespace spanwise::cpu_backend {
 /// A source, translated to C++ for the host compiler.
 struct TranslationUnit {
   std::string text;
-  /// Texts to compile before `text`, in this order until one compiles: each selects parts of the
-  /// shim.
+  /// Texts to compile before `text`: each selects parts of the shim. They are tried in this order
+  /// until one compiles.
   std::vector<std::string> heads;
   /// Rewritten headers of the user: name in the compiler's folder, contents.
   std::vector<std::pair<std::string, std::string>> headers;
@@ -29,11 +29,11 @@ struct Translation {
   std::vector<TranslationUnit> units;
   std::map<std::string, std::string> symbols;  ///< KernelBinary::symbols
   std::vector<std::string> kernel_names;       ///< unqualified, of all kernels
-  bool recurses = false;
-  bool prints = false;
-  bool checked = false;            ///< compiled with runtime::check_option
-  std::set<std::string> left_out;  ///< included headers that are left out
-  std::string cccl;                ///< the folder of CCCL's headers, if a source includes some
+  bool recurses = false;                       ///< a kernel reaches a function that calls itself
+  bool prints = false;                         ///< uses printf
+  bool checked = false;                        ///< compiled with runtime::check_option
+  std::set<std::string> left_out;              ///< included headers that are left out
+  std::string cccl;  ///< the folder of CCCL's headers, if a source includes some
 };
 
 /// Whether a head includes the headers of the C and C++ libraries of the system, in place of the

@@ -14,8 +14,8 @@ using source::SourceScan;
 using source::Token;
 
 struct Construct {
-  std::string_view stem;  ///< of an identifier, or of a header's name
-  std::string_view what;
+  std::string_view stem;         ///< start of an identifier, or of a header's name
+  std::string_view description;  ///< plural, for "... exist only on a GPU"
 };
 
 // Identifiers that start with these stems and are called or used as a type.
@@ -53,18 +53,20 @@ constexpr std::array<Construct, 12> headers{{
     {"cuda/semaphore", "semaphores of libcu++"},
 }};
 
-class Finder {
+class UnsupportedFinder {
  public:
-  Finder(const SourceScan& scan, std::string_view file_name) : scan_(scan), file_(file_name) {}
+  UnsupportedFinder(const SourceScan& scan, std::string_view file_name)
+      : scan_(scan), file_(file_name) {}
 
   std::string run() const {
     for (const std::size_t i : scan_.unconditional) {
       const Token& token = scan_.tokens[i];
-      std::string found;
-      if (token.kind == Token::Kind::directive) found = header(token);
-      if (token.kind == Token::Kind::identifier) found = identifier(i);
-      if (token.text == "<") found = launch(i);
-      if (!found.empty()) return found;
+      std::string error;
+      if (token.kind == Token::Kind::directive) error = header_error(token);
+      if (token.kind == Token::Kind::identifier) error = identifier_error(i);
+      if (token.text == "<" && source::opens_launch(scan_.tokens, i))
+        error = message(token, "kernel launches in device code", "<<<");
+      if (!error.empty()) return error;
     }
     return {};
   }
@@ -75,59 +77,53 @@ class Finder {
     return i < scan_.tokens.size() ? scan_.tokens[i] : none;
   }
 
-  std::string say(const Token& token, std::string_view what, std::string_view name) const {
-    return text(file_, ":", token.line, ": ", what, " (", name,
+  std::string message(const Token& token, std::string_view description,
+                      std::string_view name) const {
+    return text(file_, ":", token.line, ": ", description, " (", name,
                 ") exist only on a GPU. Guard the code with #ifndef SW_CPU and give a plain path, "
                 "or use a CUDA device");
   }
 
-  std::string header(const Token& token) const {
+  std::string header_error(const Token& token) const {
     const std::size_t open = token.text.find_first_of("<\"");
     if (token.text.find("include") == std::string_view::npos || open == std::string_view::npos)
       return {};
     const std::string_view name =
         token.text.substr(open + 1, token.text.find_first_of(">\"", open + 1) - open - 1);
     for (const Construct& construct : headers)
-      if (name.starts_with(construct.stem)) return say(token, construct.what, name);
+      if (name.starts_with(construct.stem)) return message(token, construct.description, name);
     return {};
   }
 
-  std::string identifier(std::size_t i) const {
+  std::string identifier_error(std::size_t i) const {
     const Token& token = at(i);
     const std::string_view name = token.text, next = at(i + 1).text;
     if (is_asm(name)) {
       const bool is_statement = next == "(" || next == "volatile" || next == "__volatile__";
       const auto statement = is_statement ? read_ptx(scan_.tokens, i) : std::nullopt;
       if (!is_statement || (statement && !statement->replacement.empty())) return {};
-      return say(token, "PTX instructions",
-                 text(name, " \"", statement ? statement->instructions : "", '"'));
+      return message(token, "PTX instructions",
+                     text(name, " \"", statement ? statement->instructions : "", '"'));
     }
     // A name that the source declares itself is not CUDA's.
     if (scan_.uses.contains(name)) return {};
     for (const Construct& construct : identifiers)
       if (name.starts_with(construct.stem) && is_used(construct, i))
-        return say(token, construct.what, name);
+        return message(token, construct.description, name);
     return {};
   }
 
   // Common names such as cluster_group count only if they are called or used as a type.
   bool is_used(const Construct& construct, std::size_t i) const {
-    const std::string_view name = at(i).text, next = at(i + 1).text, before = at(i - 1).text;
-    const bool calls = next == "(" || next == "<";
-    if (before == "." || before == "->") return false;
-    const bool whole = name == construct.stem;
-    const bool is_plain_layered = name == "tex1DLayered" || name == "tex2DLayered";
+    const std::string_view name = at(i).text, next = at(i + 1).text, previous = at(i - 1).text;
+    const bool is_called = next == "(" || next == "<";
+    if (previous == "." || previous == "->") return false;
+    // The shim has tex1DLayered and tex2DLayered, but not tex1DLod, tex2DLayeredGrad and so on.
+    const bool is_supported = name == "tex1DLayered" || name == "tex2DLayered";
     if (construct.stem.starts_with("tex") || construct.stem.starts_with("surf"))
-      return calls && !is_plain_layered;
-    return whole &&
-           (calls || next == "::" || before == "::" || at(i + 1).kind == Token::Kind::identifier);
-  }
-
-  // kernel<<<grid, block>>>(...)
-  std::string launch(std::size_t i) const {
-    return source::opens_launch(scan_.tokens, i)
-               ? say(at(i), "kernel launches in device code", "<<<")
-               : "";
+      return is_called && !is_supported;
+    return name == construct.stem && (is_called || next == "::" || previous == "::" ||
+                                      at(i + 1).kind == Token::Kind::identifier);
   }
 
   const SourceScan& scan_;
@@ -137,7 +133,7 @@ class Finder {
 }  // namespace
 
 std::string find_unsupported(const SourceScan& scan, std::string_view file_name) {
-  return Finder(scan, file_name).run();
+  return UnsupportedFinder(scan, file_name).run();
 }
 
 }  // namespace spanwise::cpu_backend

@@ -103,7 +103,6 @@ struct sw_kernel {
   void (*run)(const sw_range* range);
   const sw_parameter* parameters;
   int parameter_count;
-  int has_barrier;
   const char* (*types)();  // a text that contains the parameters' types, see sw_type_list
   // As run, one thread after the other: finds the thread of a fault.
   void (*run_slowly)(const sw_range* range);

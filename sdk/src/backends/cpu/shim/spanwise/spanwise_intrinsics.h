@@ -39,7 +39,7 @@ SW_FN unsigned sw_bit_insert(unsigned x, unsigned y, unsigned first, unsigned co
   const unsigned mask = (count > 31u ? ~0u : (1u << count) - 1u) << first;
   return (y & ~mask) | (x << first & mask);
 }
-SW_FN unsigned sw_logic(unsigned a, unsigned b, unsigned c, unsigned table) {
+SW_FN unsigned sw_lop3(unsigned a, unsigned b, unsigned c, unsigned table) {
   unsigned out = 0;
   for (unsigned i = 0; i < 8u; ++i)
     if (table >> i & 1u) out |= (i & 4u ? a : ~a) & (i & 2u ? b : ~b) & (i & 1u ? c : ~c);

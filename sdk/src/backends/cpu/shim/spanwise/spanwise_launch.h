@@ -211,7 +211,6 @@ struct sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {
               Code::run_threads,
               Code::parameters.list,
               sizeof...(T),
-              /*has_barrier=*/1,
               sw_type_list<T...>::text,
               /*run_slowly=*/Code::run_threads};
     else
@@ -219,7 +218,6 @@ struct sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {
               Code::run_loops,
               Code::parameters.list,
               sizeof...(T),
-              /*has_barrier=*/0,
               sw_type_list<T...>::text,
               /*run_slowly=*/Code::run_slowly};
   }
