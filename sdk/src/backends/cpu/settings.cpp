@@ -104,9 +104,7 @@ int worker_setting() {
   return std::clamp(open_mp > 0 ? open_mp : processor_count(), 1, max_threads);
 }
 
-ThreadOrder thread_order_setting() {
-  return config::get("cpu_thread_order") == "reverse" ? ThreadOrder::reverse : ThreadOrder::forward;
-}
+bool reverse_order_setting() { return config::get("cpu_thread_order") == "reverse"; }
 
 std::size_t stack_setting() {
   return static_cast<std::size_t>(std::max(0, parse(config::get("cpu_stack_kb")))) << 10;

@@ -10,10 +10,9 @@ namespace spanwise::cpu_backend {
 /// config "cpu_threads", with 0 resolved to OMP_NUM_THREADS or the number of processors.
 int worker_setting();
 
-/// The order in which the threads of a block, and the blocks of a grid, run: config
-/// "cpu_thread_order". A kernel whose result depends on it lacks a barrier.
-enum class ThreadOrder { forward, reverse };
-ThreadOrder thread_order_setting();
+/// Whether the threads of a block, and the blocks of a grid, run in reverse order: config
+/// "cpu_thread_order". A kernel whose result depends on the order lacks a barrier.
+bool reverse_order_setting();
 
 /// Minimum stack, in bytes, of a kernel's thread that waits at barriers: config "cpu_stack_kb", 0
 /// by default. Stacks are at least as large as the compiler reports; it cannot report the depth of

@@ -222,8 +222,8 @@ ThreadPool::Job* ThreadPool::join_job() {
 
 void ThreadPool::help_forever() {
   std::unique_lock lock(mutex_);
-  Helper& self = helpers_.emplace_back(static_cast<pid_t>(::syscall(SYS_gettid)));
-  avoid_processor(self.thread, caller_processor_, self.avoided);
+  helpers_.push_back({static_cast<pid_t>(::syscall(SYS_gettid))});
+  avoid_processor(helpers_.back().thread, caller_processor_, helpers_.back().avoided);
   auto slice = Clock::now() + min_slice;
   for (;;) {
     if (Clock::now() > slice) {

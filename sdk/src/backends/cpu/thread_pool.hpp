@@ -68,7 +68,6 @@ class ThreadPool {
   };
 
   struct Helper {
-    explicit Helper(pid_t id) : thread(id) {}
     pid_t thread;
     int avoided = -1;  // processor that it may not run on; -1: none
   };

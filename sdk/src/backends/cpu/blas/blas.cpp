@@ -98,20 +98,21 @@ class GemmCalls {
                    for (std::int64_t n = first; n < last; ++n) {
                      const ProductPart& part = parts[static_cast<std::size_t>(n)];
                      GemmCalls(functions_, part_of(product, part), threads_).run(0, 1);
-                     if (is_symmetric && part.row != part.column) mirror(product, part);
+                     if (is_symmetric && part.row != part.column)
+                       mirror(static_cast<T*>(product.result), product.result_leading, part);
                    }
                  });
   }
 
-  // Copies a part above the diagonal, transposed, to its place below the diagonal.
-  static void mirror(const GemmCall& product, const ProductPart& part) {
-    T* const data = static_cast<T*>(product.result);
-    const std::int64_t step = product.result_leading;
-    constexpr std::int64_t tile = 32;  // the source's and the target's tiles stay in L1
-    for (std::int64_t c = part.column; c < part.column + part.columns; c += tile)
+  // Copies the elements of a part that are above the diagonal, transposed, to below the diagonal.
+  static void mirror(T* data, std::int64_t leading, const ProductPart& part) {
+    constexpr std::int64_t tile = 32;  // the tiles that are read and written stay in L1
+    const std::int64_t end = part.column + part.columns;
+    for (std::int64_t first = part.column; first < end; first += tile)
       for (std::int64_t row = part.row; row < part.row + part.rows; ++row)
-        for (std::int64_t i = c; i < std::min(c + tile, part.column + part.columns); ++i)
-          data[i * step + row] = data[row * step + i];
+        for (std::int64_t column = std::max(first, row + 1); column < std::min(first + tile, end);
+             ++column)
+          data[column * leading + row] = data[row * leading + column];
   }
 
   void multiply(std::int64_t i) const {
@@ -184,13 +185,7 @@ class GemmCalls {
                     to_integer(n), to_integer(call_.depth), scalar_argument(alpha_), left(i),
                     to_integer(call_.left.leading), scalar_argument(beta_), result(i),
                     to_integer(step));
-    constexpr std::int64_t tile = 32;  // the tiles of both halves stay in L1
-    T* const data = result(i);
-    for (std::int64_t r = 0; r < n; r += tile)
-      for (std::int64_t c = 0; c <= r; c += tile)
-        for (std::int64_t row = r; row < std::min(r + tile, n); ++row)
-          for (std::int64_t column = c; column < std::min(c + tile, row); ++column)
-            data[row * step + column] = data[column * step + row];
+    mirror(result(i), step, {0, n, 0, n});
   }
 
   void multiply_matrices(std::int64_t i) const {

@@ -186,24 +186,6 @@ bool AccessCheck::start_block(std::uint64_t block, unsigned threads) {
   return true;
 }
 
-bool AccessCheck::barrier() {
-  if (!finish_pending_store()) return false;
-  order_.barrier();
-  return true;
-}
-
-bool AccessCheck::collective(unsigned warp, unsigned lanes) {
-  if (!finish_pending_store()) return false;
-  order_.collective(warp, lanes);
-  return true;
-}
-
-bool AccessCheck::fence(unsigned thread) {
-  if (!finish_pending_store()) return false;
-  order_.fence(thread);
-  return true;
-}
-
 void AccessCheck::suspect(Finding finding) {
   if (suspect_access_.text.empty()) suspect_access_ = std::move(finding);
 }

@@ -64,9 +64,15 @@ class AccessCheck {
   bool access(unsigned thread, std::uintptr_t address, std::size_t bytes, int kind,
               const void* code);
   bool start_block(std::uint64_t block, unsigned threads);
-  bool barrier();
-  bool collective(unsigned warp, unsigned lanes);
-  bool fence(unsigned thread);
+  bool barrier() {
+    return record([&] { order_.barrier(); });
+  }
+  bool collective(unsigned warp, unsigned lanes) {
+    return record([&] { order_.collective(warp, lanes); });
+  }
+  bool fence(unsigned thread) {
+    return record([&] { order_.fence(thread); });
+  }
   /// Checks the last store, if that is not done yet: whether it changes memory is known only after
   /// it.
   bool finish_pending_store() { return !store_.is_pending || finish_store(); }
@@ -112,6 +118,12 @@ class AccessCheck {
     std::vector<std::byte> before{};  // the bytes that it overwrites
   };
 
+  template <class F>
+  bool record(F&& event) {
+    if (!finish_pending_store()) return false;
+    event();
+    return true;
+  }
   Region* region_of(const MemoryAccess& access);
   bool check_outside(const MemoryAccess& access);
   bool fail_outside(const MemoryAccess& access, std::string_view place);

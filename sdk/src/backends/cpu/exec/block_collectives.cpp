@@ -81,15 +81,21 @@ Warp::Group& BlockRunner::join_group(Warp& warp, int op, unsigned mask, int line
                   " with the mask ", mask_text(mask),
                   ", which leaves out the calling lane. A lane must name itself");
     });
-  Warp::Group* group = warp.find(mask);
-  if (group == nullptr) return warp.add(mask, op, line);
-  if (group->op != op)
-    fail([&] {
-      return text(thread_label(current_), " calls ", warp_op_name(op), " in line ", line,
-                  " while lanes of its warp wait for it at ", warp_op_name(group->op), " in line ",
-                  group->line, ". All lanes of the mask must reach the same call");
-    });
-  return *group;
+  for (int i = 0; i < warp.group_count; ++i) {
+    Warp::Group& group = warp.groups[i];
+    if (group.mask != mask) continue;
+    if (group.op != op)
+      fail([&] {
+        return text(thread_label(current_), " calls ", warp_op_name(op), " in line ", line,
+                    " while lanes of its warp wait for it at ", warp_op_name(group.op), " in line ",
+                    group.line, ". All lanes of the mask must reach the same call");
+      });
+    return group;
+  }
+  // Each group has a lane that waits in no other group, so there are at most 32.
+  Warp::Group& group = warp.groups[warp.group_count++];
+  group = {mask, 0, op, line};
+  return group;
 }
 
 bool BlockRunner::is_complete(const Warp& warp, const Warp::Group& group) {
@@ -116,7 +122,7 @@ void BlockRunner::complete_group(unsigned warp, Warp::Group& group) {
     Thread& thread = threads_[warp * 32 + lane];
     if (thread.state == in_collective) thread.state = ready;
   });
-  warps_[warp].remove(group);
+  group = warps_[warp].groups[--warps_[warp].group_count];
 }
 
 // Completes the collectives that lacked only a lane that has ended.

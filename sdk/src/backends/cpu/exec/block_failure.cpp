@@ -64,37 +64,33 @@ std::string BlockRunner::awaited_call(unsigned thread) const {
   return "a warp collective";
 }
 
-std::string BlockRunner::divergence_message(int op, int line) const {
-  unsigned waiting = 0;
-  while (threads_[waiting].state != generation_) ++waiting;
-  return text("threads of one block are at different barriers: ", thread_label(current_), " at ",
-              barrier_name(op), " in line ", line, ", thread ", extent_text(coordinates_[waiting]),
-              " at ", awaited_call(waiting),
-              ". Every thread of a block that has not returned must reach the same barrier");
-}
-
 void BlockRunner::fail_divergence(int op, int line) {
-  fail([&] { return divergence_message(op, line); });
-}
-
-std::string BlockRunner::deadlock_message() const {
-  // Call -> a thread that waits at it, and the number of such threads.
-  std::map<std::string, std::pair<unsigned, int>> calls;
-  for (unsigned t = 0; t < count_; ++t) {
-    if (threads_[t].state == ended || threads_[t].state == unstarted) continue;
-    auto& [example, count] = calls.try_emplace(awaited_call(t), t, 0).first->second;
-    ++count;
-  }
-  std::string list;
-  for (const auto& [call, threads] : calls)
-    list += text(list.empty() ? "" : "; ", thread_label(threads.first), " waits at ", call, " (",
-                 threads.second, threads.second == 1 ? " thread)" : " threads)");
-  return text("threads of one block wait for one another for ever: ", list,
-              ". Every lane of a mask, and every thread of a block, must reach the same call");
+  fail([&] {
+    unsigned waiting = 0;
+    while (threads_[waiting].state != generation_) ++waiting;
+    return text("threads of one block are at different barriers: ", thread_label(current_), " at ",
+                barrier_name(op), " in line ", line, ", thread ",
+                extent_text(coordinates_[waiting]), " at ", awaited_call(waiting),
+                ". Every thread of a block that has not returned must reach the same barrier");
+  });
 }
 
 void BlockRunner::fail_deadlock() {
-  fail([&] { return deadlock_message(); });
+  fail([&] {
+    // Call -> a thread that waits at it, and the number of such threads.
+    std::map<std::string, std::pair<unsigned, int>> calls;
+    for (unsigned t = 0; t < count_; ++t) {
+      if (threads_[t].state == ended || threads_[t].state == unstarted) continue;
+      auto& [example, count] = calls.try_emplace(awaited_call(t), t, 0).first->second;
+      ++count;
+    }
+    std::string list;
+    for (const auto& [call, threads] : calls)
+      list += text(list.empty() ? "" : "; ", thread_label(threads.first), " waits at ", call, " (",
+                   threads.second, threads.second == 1 ? " thread)" : " threads)");
+    return text("threads of one block wait for one another for ever: ", list,
+                ". Every lane of a mask, and every thread of a block, must reach the same call");
+  });
 }
 
 // The threads of a kernel that has no barrier, as far as its source shows, run as a loop, in which

@@ -212,8 +212,6 @@ class BlockRunner {
   [[noreturn]] void fail_undetected(const char* call, int line);
   std::string thread_label(unsigned thread) const;
   std::string awaited_call(unsigned thread) const;
-  std::string divergence_message(int op, int line) const;
-  std::string deadlock_message() const;
   void reset_fibers();
   void check_stacks();
   void check_stack(std::int32_t fiber);

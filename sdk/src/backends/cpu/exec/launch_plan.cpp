@@ -44,7 +44,7 @@ LaunchSettings launch_settings() {
   static thread_local LaunchSettings settings;
   const std::uint64_t version = config::version();
   if (seen != version) {
-    settings = {thread_order_setting() == ThreadOrder::reverse, stack_setting()};
+    settings = {reverse_order_setting(), stack_setting()};
     seen = version;
   }
   return settings;

@@ -106,21 +106,6 @@ std::uint64_t common_result(const Warp::Group& group, const LaneCall* calls) {
 
 }  // namespace
 
-Warp::Group* Warp::find(unsigned mask) {
-  for (int i = 0; i < group_count; ++i)
-    if (groups[i].mask == mask) return &groups[i];
-  return nullptr;
-}
-
-Warp::Group& Warp::add(unsigned mask, int op, int line) {
-  // Each group has a lane that waits in no other group, so there are at most 32.
-  Group& group = groups[group_count++];
-  group = {mask, 0, op, line};
-  return group;
-}
-
-void Warp::remove(Group& group) { group = groups[--group_count]; }
-
 unsigned source_lane_of(const Warp::Group& group, unsigned lane, const LaneCall& call) {
   return is_shuffle(group.op) ? shuffle_source(group.op, lane, call) : lane;
 }

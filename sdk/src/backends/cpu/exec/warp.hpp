@@ -29,10 +29,6 @@ struct Warp {
   unsigned alive = 0;  // lanes that exist and have not ended
   int group_count = 0;
   Group groups[32];
-
-  Group* find(unsigned mask);  // null if there is none
-  Group& add(unsigned mask, int op, int line);
-  void remove(Group& group);
 };
 
 /// Computes the results of `group` for the lanes in it. `calls` are those of the warp's 32 lanes.

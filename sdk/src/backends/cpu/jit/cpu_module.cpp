@@ -71,8 +71,7 @@ runtime::LoadedModule::Global CpuModule::global(const std::string& symbol) {
   const auto* element = static_cast<const ElfW(Sym)*>(entry);
   // dlsym also finds names of the C library, and functions; accept only variables that this module
   // defines.
-  Dl_info module;
-  const bool is_own = ::dladdr(info_, &module) != 0 && module.dli_fbase == location.dli_fbase;
+  const bool is_own = location.dli_fbase == loaded_image(info_).base;
   if (!is_own || location.dli_saddr != data || (element->st_info & 0xf) != STT_OBJECT) return {};
   return {data, static_cast<std::size_t>(element->st_size)};
 }
@@ -88,10 +87,8 @@ std::string CpuModule::innermost_line(const std::string& frames) const {
 }
 
 std::string CpuModule::line_before(const void* code) const {
-  Dl_info module;
-  if (image_.empty() || ::dladdr(info_, &module) == 0) return {};
-  const auto offset =
-      static_cast<const char*>(code) - static_cast<const char*>(module.dli_fbase) - 1;
+  if (image_.empty()) return {};
+  const auto offset = static_cast<const char*>(code) - loaded_image(info_).base - 1;
   std::ostringstream address;
   address << "0x" << std::hex << offset;
   try {

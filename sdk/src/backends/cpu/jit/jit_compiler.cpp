@@ -118,14 +118,12 @@ std::string jit_fingerprint() {
   const auto compiler = find_compiler();
   return text(compiler ? compiler->identity : "", "\ncpu ", processor_features(), "\nshim ",
               shim_fingerprint(), "\nflags ", flags_fingerprint(), "\norder ",
-              thread_order_setting() == ThreadOrder::reverse ? "reverse" : "forward", "\nsanitize ",
-              sanitize_setting());
+              reverse_order_setting() ? "reverse" : "forward", "\nsanitize ", sanitize_setting());
 }
 
 runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
   const HostOptions options = translate_options(request.options, request.include_dirs);
-  const bool reverse = thread_order_setting() == ThreadOrder::reverse;
-  Translation module = translate(request, options, reverse);
+  Translation module = translate(request, options, reverse_order_setting());
   const HostCompiler compiler = require_compiler();
 
   using Lifetime = runtime::TemporaryFolder::Lifetime;

@@ -21,8 +21,8 @@ SW_FN unsigned lane_of(unsigned mask, unsigned rank) {
 // The bits of `lanes` at the set positions of `mask`, made contiguous.
 SW_FN unsigned packed(unsigned lanes, unsigned mask) {
   unsigned out = 0;
-  for (unsigned place = 0; mask != 0; mask &= mask - 1, ++place)
-    out |= (lanes >> __builtin_ctz(mask) & 1u) << place;
+  for (unsigned bit = 0; mask != 0; mask &= mask - 1, ++bit)
+    out |= (lanes >> __builtin_ctz(mask) & 1u) << bit;
   return out;
 }
 
@@ -36,17 +36,17 @@ class lanes_of_a_warp {
   unsigned long long num_threads() const { return self().size(); }
   template <class SwT>
   SwT shfl(SwT value, unsigned rank, int line = __builtin_LINE()) const {
-    return from(value, rank < self().size() ? rank : self().thread_rank(), line);
+    return value_of_rank(value, rank < self().size() ? rank : self().thread_rank(), line);
   }
   template <class SwT>
   SwT shfl_up(SwT value, unsigned delta, int line = __builtin_LINE()) const {
     const unsigned rank = self().thread_rank();
-    return from(value, rank >= delta ? rank - delta : rank, line);
+    return value_of_rank(value, rank >= delta ? rank - delta : rank, line);
   }
   template <class SwT>
   SwT shfl_down(SwT value, unsigned delta, int line = __builtin_LINE()) const {
     const unsigned rank = self().thread_rank();
-    return from(value, rank + delta < self().size() ? rank + delta : rank, line);
+    return value_of_rank(value, rank + delta < self().size() ? rank + delta : rank, line);
   }
   int any(int predicate, int line = __builtin_LINE()) const {
     return (int)sw_warp(sw_warp_any, self().mask(), predicate != 0, 0, warpSize, line);
@@ -70,7 +70,7 @@ class lanes_of_a_warp {
  private:
   const SwGroup& self() const { return static_cast<const SwGroup&>(*this); }
   template <class SwT>
-  SwT from(SwT value, unsigned rank, int line) const {
+  SwT value_of_rank(SwT value, unsigned rank, int line) const {
     const unsigned mask = self().mask();
     return sw_shuffle(line, sw_warp_shuffle, mask, value, (int)lane_of(mask, rank));
   }

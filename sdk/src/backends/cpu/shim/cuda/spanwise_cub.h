@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of CUB's headers: its block and warp primitives (nvidia.github.io/cccl/cub). Thread
+// Replaces CUB's headers: its block and warp primitives (nvidia.github.io/cccl/cub). Thread
 // 0 of a block combines the values of all threads in their order, so sums of reals may differ from
 // a GPU's in the last places. CUB's device-wide functions are host code and left out.
 
@@ -20,7 +20,7 @@ enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SC
 
 namespace sw_detail {
 SW_FN int rank_in_block() { return (int)sw_linear_thread(); }
-// The values of a block's threads, one more for what all of them get.
+// The values of a block's threads, and one that they share.
 template <class SwT, int SwThreads>
 struct values_of_block {
   storage_of<SwT> values[SwThreads + 1];
@@ -62,10 +62,10 @@ class BlockReduce {
   TempStorage& values_;
 };
 
-template <class SwT, int SwX, BlockScanAlgorithm SwHow = BLOCK_SCAN_RAKING, int SwY = 1,
+template <class SwT, int SwX, BlockScanAlgorithm SwAlgorithm = BLOCK_SCAN_RAKING, int SwY = 1,
           int SwZ = 1, int SwArchitecture = 0>
 class BlockScan
-    : public sw_detail::scans<BlockScan<SwT, SwX, SwHow, SwY, SwZ, SwArchitecture>, SwT> {
+    : public sw_detail::scans<BlockScan<SwT, SwX, SwAlgorithm, SwY, SwZ, SwArchitecture>, SwT> {
   static constexpr int threads = SwX * SwY * SwZ;
   using base = sw_detail::scans<BlockScan, SwT>;
 
@@ -82,7 +82,8 @@ class BlockScan
     scan(in, op, [](SwT) {}, nullptr, line);
     if (const int rank = sw_detail::rank_in_block(); rank > 0) out = values_[rank - 1];
   }
-  /// `prefix` is called by thread 0 with the total, and returns what precedes the block.
+  /// `prefix` is called by thread 0 with the total, and returns the sum of all values before the
+  /// block.
   template <class SwPrefix, class = decltype(&SwPrefix::operator())>
   void ExclusiveSum(SwT in, SwT& out, SwPrefix& prefix, sw_line line = sw_line(__builtin_LINE())) {
     scan(in, cub::Sum(), [&](SwT sum) { values_[threads] = prefix(sum); }, nullptr, line);

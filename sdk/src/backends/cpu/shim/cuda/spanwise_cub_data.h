@@ -25,8 +25,8 @@ enum BlockStoreAlgorithm {
   BLOCK_STORE_WARP_TRANSPOSE_TIMESLICED
 };
 
-template <class SwT, int SwX, int SwN, BlockLoadAlgorithm SwHow = BLOCK_LOAD_DIRECT, int SwY = 1,
-          int SwZ = 1, int = 0>
+template <class SwT, int SwX, int SwN, BlockLoadAlgorithm SwAlgorithm = BLOCK_LOAD_DIRECT,
+          int SwY = 1, int SwZ = 1, int = 0>
 class BlockLoad {
  public:
   struct TempStorage {};
@@ -35,22 +35,22 @@ class BlockLoad {
   template <class SwFrom>
   void Load(SwFrom from, SwT (&items)[SwN], int valid = 0x7fffffff) {
     for (int i = 0; i < SwN; ++i)
-      if (place(i) < valid) items[i] = from[place(i)];
+      if (index(i) < valid) items[i] = from[index(i)];
   }
   template <class SwFrom, class SwOther>
   void Load(SwFrom from, SwT (&items)[SwN], int valid, SwOther other) {
-    for (int i = 0; i < SwN; ++i) items[i] = place(i) < valid ? SwT(from[place(i)]) : SwT(other);
+    for (int i = 0; i < SwN; ++i) items[i] = index(i) < valid ? SwT(from[index(i)]) : SwT(other);
   }
 
  private:
-  static int place(int i) {
+  static int index(int i) {
     const int rank = sw_detail::rank_in_block();
-    return SwHow == BLOCK_LOAD_STRIPED ? i * SwX * SwY * SwZ + rank : rank * SwN + i;
+    return SwAlgorithm == BLOCK_LOAD_STRIPED ? i * SwX * SwY * SwZ + rank : rank * SwN + i;
   }
 };
 
-template <class SwT, int SwX, int SwN, BlockStoreAlgorithm SwHow = BLOCK_STORE_DIRECT, int SwY = 1,
-          int SwZ = 1, int = 0>
+template <class SwT, int SwX, int SwN, BlockStoreAlgorithm SwAlgorithm = BLOCK_STORE_DIRECT,
+          int SwY = 1, int SwZ = 1, int = 0>
 class BlockStore {
  public:
   struct TempStorage {};
@@ -60,8 +60,9 @@ class BlockStore {
   void Store(SwTo to, SwT (&items)[SwN], int valid = 0x7fffffff) {
     const int rank = sw_detail::rank_in_block();
     for (int i = 0; i < SwN; ++i) {
-      const int at = SwHow == BLOCK_STORE_STRIPED ? i * SwX * SwY * SwZ + rank : rank * SwN + i;
-      if (at < valid) to[at] = items[i];
+      const int index =
+          SwAlgorithm == BLOCK_STORE_STRIPED ? i * SwX * SwY * SwZ + rank : rank * SwN + i;
+      if (index < valid) to[index] = items[i];
     }
   }
 };
@@ -122,7 +123,7 @@ class BlockRadixSort {
     sw_detail::values_of_block<SwKey, count> keys[2];
     sw_detail::values_of_block<SwValue, count> values[2];
   };
-  explicit BlockRadixSort(TempStorage& storage) : at_(storage) {}
+  explicit BlockRadixSort(TempStorage& storage) : storage_(storage) {}
 
 #define SW_SORT(name, flip)                                                                        \
   void name(SwKey(&keys)[SwN], int first = 0, int last = 8 * sizeof(SwKey),                        \
@@ -142,8 +143,8 @@ class BlockRadixSort {
             sw_line line) {
     const int rank = sw_detail::rank_in_block();
     for (int i = 0; i < SwN; ++i) {
-      at_.keys[0][rank * SwN + i] = keys[i];
-      if (values != nullptr) at_.values[0][rank * SwN + i] = values[i];
+      storage_.keys[0][rank * SwN + i] = keys[i];
+      if (values != nullptr) storage_.values[0][rank * SwN + i] = values[i];
     }
     ::sw_barrier(line.value);
     const int bits = last - first;
@@ -157,24 +158,24 @@ class BlockRadixSort {
       for (int width = 1; width < count; width *= 2) from = 1 - from;
     ::sw_barrier(line.value);
     for (int i = 0; i < SwN; ++i) {
-      keys[i] = at_.keys[from][rank * SwN + i];
-      if (values != nullptr) values[i] = at_.values[from][rank * SwN + i];
+      keys[i] = storage_.keys[from][rank * SwN + i];
+      if (values != nullptr) values[i] = storage_.values[from][rank * SwN + i];
     }
   }
   void merge(int from, int start, int width, int first, unsigned long long mask,
              unsigned long long flip, bool has_values) {
     const auto bits = [&](int i) {
-      return ((sw_detail::ordered_bits(at_.keys[from][i]) ^ flip) >> first) & mask;
+      return ((sw_detail::ordered_bits(storage_.keys[from][i]) ^ flip) >> first) & mask;
     };
     const int middle = start + width < count ? start + width : count;
     const int end = start + 2 * width < count ? start + 2 * width : count;
     for (int a = start, b = middle, out = start; out < end; ++out) {
       const int taken = b >= end || (a < middle && bits(a) <= bits(b)) ? a++ : b++;
-      at_.keys[1 - from][out] = at_.keys[from][taken];
-      if (has_values) at_.values[1 - from][out] = at_.values[from][taken];
+      storage_.keys[1 - from][out] = storage_.keys[from][taken];
+      if (has_values) storage_.values[1 - from][out] = storage_.values[from][taken];
     }
   }
-  TempStorage& at_;
+  TempStorage& storage_;
 };
 
 }  // namespace cub

@@ -6,7 +6,7 @@
 
 namespace cub {
 
-// The line of a call. Not an int, which overloads could take for a value.
+// The line of a call. A class, because overloads could take an int for a value.
 struct sw_line {
   int value;
   explicit sw_line(int value) : value(value) {}
@@ -56,7 +56,7 @@ SW_FN SwT combined(const SwT (&values)[SwN], SwOp op) {
   return sum;
 }
 
-// A part of a warp of SwSize lanes, and the calling lane's place in it.
+// The logical warp of SwSize lanes that the calling thread is in, and its rank there.
 template <int SwSize>
 struct lanes {
   static_assert(SwSize >= 1 && SwSize <= 32 && (SwSize & (SwSize - 1)) == 0,
@@ -81,10 +81,10 @@ class WarpReduce {
   /// The result is lane 0's.
   template <class SwOp>
   SwT Reduce(SwT value, SwOp op, int valid = SwSize, sw_line line = sw_line(__builtin_LINE())) {
-    const sw_detail::lanes<SwSize> at;
+    const sw_detail::lanes<SwSize> self;
     for (int step = 1; step < SwSize; step *= 2) {
-      const SwT other = at.from(value, (at.rank + step) % SwSize, line);
-      if (at.rank % (2 * step) == 0 && at.rank + step < valid) value = op(value, other);
+      const SwT other = self.from(value, (self.rank + step) % SwSize, line);
+      if (self.rank % (2 * step) == 0 && self.rank + step < valid) value = op(value, other);
     }
     return value;
   }
@@ -102,7 +102,7 @@ class WarpReduce {
 namespace sw_detail {
 
 // The scans that BlockScan and WarpScan share, for one value a thread and for arrays of values.
-// They stand on two members of SwScan, which store the total of all values, without `first`, at
+// They call two members of SwScan, which store the total of all values, without `first`, at
 // `total` unless it is null: inclusive(in, out, op, total, line), exclusive(in, out, first, op,
 // total, line).
 template <class SwScan, class SwT>
@@ -146,21 +146,21 @@ class WarpScan : public sw_detail::scans<WarpScan<SwT, SwSize, SwArchitecture>, 
   friend sw_detail::scans<WarpScan, SwT>;
   template <class SwOp>
   void inclusive(SwT in, SwT& out, SwOp op, SwT* total, sw_line line) {
-    const sw_detail::lanes<SwSize> at;
+    const sw_detail::lanes<SwSize> self;
     for (int step = 1; step < SwSize; step *= 2) {
-      const SwT before = at.from(in, at.rank >= step ? at.rank - step : at.rank, line);
-      if (at.rank >= step) in = op(before, in);
+      const SwT before = self.from(in, self.rank >= step ? self.rank - step : self.rank, line);
+      if (self.rank >= step) in = op(before, in);
     }
     out = in;
     if (total != nullptr) *total = Broadcast(out, SwSize - 1, line);
   }
   template <class SwOp>
   void exclusive(SwT in, SwT& out, SwT first, SwOp op, SwT* total, sw_line line) {
-    const sw_detail::lanes<SwSize> at;
+    const sw_detail::lanes<SwSize> self;
     SwT sum;
     inclusive(in, sum, op, total, line);
-    const SwT before = at.from(sum, at.rank > 0 ? at.rank - 1 : 0, line);
-    out = at.rank == 0 ? first : op(first, before);
+    const SwT before = self.from(sum, self.rank > 0 ? self.rank - 1 : 0, line);
+    out = self.rank == 0 ? first : op(first, before);
   }
 };
 

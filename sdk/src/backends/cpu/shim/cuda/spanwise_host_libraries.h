@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// In the place of the headers of CUDA's host libraries (cuBLAS, cuFFT, cuRAND, cuSPARSE, Thrust and
+// Replaces the headers of CUDA's host libraries (cuBLAS, cuFFT, cuRAND, cuSPARSE, Thrust and
 // others): the types that device code uses, and handles.
 
 #include "cuComplex.h"

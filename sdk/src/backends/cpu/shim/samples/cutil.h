@@ -5,7 +5,6 @@
 // Replaces the header of the samples of CUDA 4 and older.
 
 #include "helper_cuda.h"
-#include "helper_timer.h"
 
 #define CUDA_SAFE_CALL(call) ((void)(call))
 #define CUDA_SAFE_CALL_NO_SYNC(call) ((void)(call))

@@ -12,22 +12,22 @@
 #define SW_EACH3(E) {E(x), E(y), E(z)}
 #define SW_EACH4(E) {E(x), E(y), E(z), E(w)}
 #define SW_ADD(c) a.c + b.c
-#define SW_ADD_ONE(c) a.c + b
+#define SW_ADD_NUMBER(c) a.c + b
 #define SW_SUB(c) a.c - b.c
-#define SW_SUB_ONE(c) a.c - b
-#define SW_ONE_SUB(c) a - b.c
+#define SW_SUB_NUMBER(c) a.c - b
+#define SW_NUMBER_SUB(c) a - b.c
 #define SW_MUL(c) a.c* b.c
-#define SW_MUL_ONE(c) a.c* b
+#define SW_MUL_NUMBER(c) a.c* b
 #define SW_DIV(c) a.c / b.c
-#define SW_DIV_ONE(c) a.c / b
-#define SW_ONE_DIV(c) a / b.c
+#define SW_DIV_NUMBER(c) a.c / b
+#define SW_NUMBER_DIV(c) a / b.c
 #define SW_NEGATED(c) -a.c
 #define SW_MIN(c) min(a.c, b.c)
 #define SW_MAX(c) max(a.c, b.c)
 #define SW_LEAST_REAL(c) fminf(a.c, b.c)
 #define SW_MOST_REAL(c) fmaxf(a.c, b.c)
 #define SW_CLAMPED(c) clamp(v.c, a.c, b.c)
-#define SW_CLAMPED_ONE(c) clamp(v.c, a, b)
+#define SW_CLAMPED_NUMBER(c) clamp(v.c, a, b)
 #define SW_FLOOR(c) floorf(v.c)
 #define SW_FRACTION(c) fracf(v.c)
 #define SW_ABSOLUTE(c) fabsf(v.c)
@@ -38,44 +38,44 @@
 #define SW_COMPOUND(V, T, op)                          \
   SW_FN void operator op##=(V& a, V b) { a = a op b; } \
   SW_FN void operator op##=(V& a, T b) { a = a op b; }
-#define SW_ARITHMETIC(V, T, EACH)                               \
-  SW_FN V operator+(V a, V b) { return EACH(SW_ADD); }          \
-  SW_FN V operator+(V a, T b) { return EACH(SW_ADD_ONE); }      \
-  SW_FN V operator+(T b, V a) { return EACH(SW_ADD_ONE); }      \
-  SW_FN V operator-(V a, V b) { return EACH(SW_SUB); }          \
-  SW_FN V operator-(V a, T b) { return EACH(SW_SUB_ONE); }      \
-  SW_FN V operator-(T a, V b) { return EACH(SW_ONE_SUB); }      \
-  SW_FN V operator*(V a, V b) { return EACH(SW_MUL); }          \
-  SW_FN V operator*(V a, T b) { return EACH(SW_MUL_ONE); }      \
-  SW_FN V operator*(T b, V a) { return EACH(SW_MUL_ONE); }      \
-  SW_COMPOUND(V, T, +)                                          \
-  SW_COMPOUND(V, T, -)                                          \
-  SW_COMPOUND(V, T, *)                                          \
-  SW_FN V clamp(V v, T a, T b) { return EACH(SW_CLAMPED_ONE); } \
+#define SW_ARITHMETIC(V, T, EACH)                                  \
+  SW_FN V operator+(V a, V b) { return EACH(SW_ADD); }             \
+  SW_FN V operator+(V a, T b) { return EACH(SW_ADD_NUMBER); }      \
+  SW_FN V operator+(T b, V a) { return EACH(SW_ADD_NUMBER); }      \
+  SW_FN V operator-(V a, V b) { return EACH(SW_SUB); }             \
+  SW_FN V operator-(V a, T b) { return EACH(SW_SUB_NUMBER); }      \
+  SW_FN V operator-(T a, V b) { return EACH(SW_NUMBER_SUB); }      \
+  SW_FN V operator*(V a, V b) { return EACH(SW_MUL); }             \
+  SW_FN V operator*(V a, T b) { return EACH(SW_MUL_NUMBER); }      \
+  SW_FN V operator*(T b, V a) { return EACH(SW_MUL_NUMBER); }      \
+  SW_COMPOUND(V, T, +)                                             \
+  SW_COMPOUND(V, T, -)                                             \
+  SW_COMPOUND(V, T, *)                                             \
+  SW_FN V clamp(V v, T a, T b) { return EACH(SW_CLAMPED_NUMBER); } \
   SW_FN V clamp(V v, V a, V b) { return EACH(SW_CLAMPED); }
-#define SW_WHOLE(V, T, EACH)                     \
+#define SW_INTEGERS(V, T, EACH)                  \
   SW_ARITHMETIC(V, T, EACH)                      \
   SW_FN V min(V a, V b) { return EACH(SW_MIN); } \
   SW_FN V max(V a, V b) { return EACH(SW_MAX); }
 #define SW_SIGNED(V, EACH) \
   SW_FN V operator-(V a) { return EACH(SW_NEGATED); }
-#define SW_REAL(V, EACH)                                        \
-  SW_ARITHMETIC(V, float, EACH)                                 \
-  SW_SIGNED(V, EACH)                                            \
-  SW_FN V operator/(V a, V b) { return EACH(SW_DIV); }          \
-  SW_FN V operator/(V a, float b) { return EACH(SW_DIV_ONE); }  \
-  SW_FN V operator/(float a, V b) { return EACH(SW_ONE_DIV); }  \
-  SW_COMPOUND(V, float, /)                                      \
-  SW_FN V fminf(V a, V b) { return EACH(SW_LEAST_REAL); }       \
-  SW_FN V fmaxf(V a, V b) { return EACH(SW_MOST_REAL); }        \
-  SW_FN V floorf(V v) { return EACH(SW_FLOOR); }                \
-  SW_FN V fracf(V v) { return EACH(SW_FRACTION); }              \
-  SW_FN V fabs(V v) { return EACH(SW_ABSOLUTE); }               \
-  SW_FN V fmodf(V a, V b) { return EACH(SW_MODULO); }           \
-  SW_FN V lerp(V a, V b, float t) { return EACH(SW_BETWEEN); }  \
-  SW_FN V smoothstep(V a, V b, V v) { return EACH(SW_SMOOTH); } \
-  SW_FN float length(V v) { return sqrtf(dot(v, v)); }          \
-  SW_FN V normalize(V v) { return v * rsqrtf(dot(v, v)); }      \
+#define SW_REAL(V, EACH)                                          \
+  SW_ARITHMETIC(V, float, EACH)                                   \
+  SW_SIGNED(V, EACH)                                              \
+  SW_FN V operator/(V a, V b) { return EACH(SW_DIV); }            \
+  SW_FN V operator/(V a, float b) { return EACH(SW_DIV_NUMBER); } \
+  SW_FN V operator/(float a, V b) { return EACH(SW_NUMBER_DIV); } \
+  SW_COMPOUND(V, float, /)                                        \
+  SW_FN V fminf(V a, V b) { return EACH(SW_LEAST_REAL); }         \
+  SW_FN V fmaxf(V a, V b) { return EACH(SW_MOST_REAL); }          \
+  SW_FN V floorf(V v) { return EACH(SW_FLOOR); }                  \
+  SW_FN V fracf(V v) { return EACH(SW_FRACTION); }                \
+  SW_FN V fabs(V v) { return EACH(SW_ABSOLUTE); }                 \
+  SW_FN V fmodf(V a, V b) { return EACH(SW_MODULO); }             \
+  SW_FN V lerp(V a, V b, float t) { return EACH(SW_BETWEEN); }    \
+  SW_FN V smoothstep(V a, V b, V v) { return EACH(SW_SMOOTH); }   \
+  SW_FN float length(V v) { return sqrtf(dot(v, v)); }            \
+  SW_FN V normalize(V v) { return v * rsqrtf(dot(v, v)); }        \
   SW_FN V reflect(V v, V normal) { return v - 2.0f * normal * dot(normal, v); }
 
 SW_FN float clamp(float v, float a, float b) { return fmaxf(a, fminf(v, b)); }
@@ -92,11 +92,11 @@ SW_FN float smoothstep(float a, float b, float v) {
   SW_FN T dot(V##2 a, V##2 b) { return a.x * b.x + a.y * b.y; }             \
   SW_FN T dot(V##3 a, V##3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; } \
   SW_FN T dot(V##4 a, V##4 b) { return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
-#define SW_VECTORS(n)               \
-  SW_REAL(float##n, SW_EACH##n)     \
-  SW_WHOLE(int##n, int, SW_EACH##n) \
-  SW_SIGNED(int##n, SW_EACH##n)     \
-  SW_WHOLE(uint##n, unsigned, SW_EACH##n)
+#define SW_VECTORS(n)                  \
+  SW_REAL(float##n, SW_EACH##n)        \
+  SW_INTEGERS(int##n, int, SW_EACH##n) \
+  SW_SIGNED(int##n, SW_EACH##n)        \
+  SW_INTEGERS(uint##n, unsigned, SW_EACH##n)
 SW_DOT(float, float)
 SW_DOT(int, int)
 SW_DOT(uint, unsigned)

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Replaces the header of NVIDIA's CUDA samples.
+// Replaces this and other headers of NVIDIA's CUDA samples.
+
+class StopWatchInterface;
 
 #ifndef EXIT_FAILURE
 #define EXIT_FAILURE 1

@@ -40,8 +40,8 @@ struct sw_extent {
   unsigned x, y, z;
 };
 
-// Kinds of memory accesses of a checked module. Those from sw_access_atomic on are ordered by
-// themselves.
+// Kinds of memory accesses of a checked module. Two accesses from sw_access_atomic on, atomic or
+// volatile ones, are never a race.
 enum sw_access_kind {
   sw_access_read,
   sw_access_write,
@@ -77,19 +77,20 @@ struct sw_runtime {
                              int lane, int width, int line);
   // Lanes of the calling thread's warp that arrive here together.
   unsigned (*active_mask)(void* worker, int line);
-  void (*fail)(void* worker, const char* what, const char* file, int line, const sw_extent* block,
-               const sw_extent* thread);
+  // `file` may be null: that of the source.
+  void (*fail)(void* worker, const char* problem, const char* file, int line,
+               const sw_extent* block, const sw_extent* thread);
   // The calling thread has exceeded its stack.
   void (*out_of_stack)(void* worker, const sw_extent* block, const sw_extent* thread);
 
-  // Of checked modules. Each call precedes what it announces: an access of `bytes` bytes, where
-  // `code` is the return address of the compiler's call; a memory fence; the end of the kernel's
-  // thread by a return statement.
+  // Of checked modules. Each call precedes the event that it reports: an access of `bytes` bytes,
+  // where `code` is the return address of the compiler's call; a memory fence; the end of the
+  // kernel's thread by a return statement.
   void (*access)(void* worker, const void* address, unsigned long long bytes, int kind,
                  const void* code);
   void (*fence)(void* worker);
   void (*returns)(void* worker);
-  // memmove and memset, whose accesses access() announces.
+  // memmove and memset, after access() has reported their accesses.
   void (*move)(void* to, const void* from, unsigned long long bytes);
   void (*set)(void* to, int value, unsigned long long bytes);
 };

@@ -10,23 +10,23 @@
   call;                                                                      \
   threadIdx.x = sw_x;                                                        \
   threadIdx.y = sw_y;                                                        \
-  threadIdx.z = sw_z;
+  threadIdx.z = sw_z
 
-SW_FN void sw_barrier(int line){SW_WAITING(sw_rt -> barrier(sw_worker, line))} SW_FN
-    int sw_barrier_vote(int op, int predicate, int line) {
+SW_FN void sw_barrier(int line) { SW_WAITING(sw_rt->barrier(sw_worker, line)); }
+SW_FN int sw_barrier_vote(int op, int predicate, int line) {
   int result;
-  SW_WAITING(result = sw_rt->barrier_vote(sw_worker, op, predicate, line))
+  SW_WAITING(result = sw_rt->barrier_vote(sw_worker, op, predicate, line));
   return result;
 }
 SW_FN unsigned long long sw_warp(int op, unsigned mask, unsigned long long value, int lane,
                                  int width, int line) {
   unsigned long long result;
-  SW_WAITING(result = sw_rt->warp(sw_worker, op, mask, value, lane, width, line))
+  SW_WAITING(result = sw_rt->warp(sw_worker, op, mask, value, lane, width, line));
   return result;
 }
 SW_FN unsigned sw_active_mask(int line) {
   unsigned result;
-  SW_WAITING(result = sw_rt->active_mask(sw_worker, line))
+  SW_WAITING(result = sw_rt->active_mask(sw_worker, line));
   return result;
 }
 #undef SW_WAITING
@@ -38,7 +38,7 @@ SW_FN unsigned sw_active_mask(int line) {
 #define __syncthreads_and(predicate) sw_barrier_vote(sw_barrier_and, (predicate) ? 1 : 0, __LINE__)
 #define __syncthreads_or(predicate) sw_barrier_vote(sw_barrier_or, (predicate) ? 1 : 0, __LINE__)
 
-// Converts a value's bits to 64 bits, and back.
+// The bytes of a value, extended by zeros to 64 bits.
 template <class SwT>
 SW_FN unsigned long long sw_widen(const SwT& value) {
   static_assert(sizeof(SwT) <= 8, "a match compares at most 8 bytes");
@@ -51,7 +51,7 @@ template <class SwT>
 SW_FN SwT sw_shuffle(int line, int op, unsigned mask, SwT value, int lane, int width = warpSize) {
   if (width < 1 || width > 32 || (width & (width - 1)) != 0)
     sw_fail("the width of a warp shuffle must be 1, 2, 4, 8, 16 or 32", nullptr, line);
-  // A shuffle moves 8 bytes; more are moved one after another.
+  // A shuffle moves 8 bytes; larger values take several.
   constexpr int words = (sizeof(SwT) + 7) / 8;
   unsigned long long bits[words] = {};
   __builtin_memcpy(bits, &value, sizeof(SwT));
@@ -64,7 +64,7 @@ SW_FN SwT sw_shuffle(int line, int op, unsigned mask, SwT value, int lane, int w
 #define __shfl_down_sync(mask, ...) sw_shuffle(__LINE__, sw_warp_shuffle_down, mask, __VA_ARGS__)
 #define __shfl_xor_sync(mask, ...) sw_shuffle(__LINE__, sw_warp_shuffle_xor, mask, __VA_ARGS__)
 
-// CUDA 8's shuffles and votes, without a mask: of the lanes that arrive together.
+// The shuffles and votes of CUDA 8, which have no mask: their lanes are those that arrive together.
 #define __shfl(...) sw_shuffle(__LINE__, sw_warp_shuffle, sw_active_mask(__LINE__), __VA_ARGS__)
 #define __shfl_up(...) \
   sw_shuffle(__LINE__, sw_warp_shuffle_up, sw_active_mask(__LINE__), __VA_ARGS__)

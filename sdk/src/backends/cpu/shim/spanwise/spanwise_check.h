@@ -27,74 +27,76 @@ SW_PER_WORKER int sw_checking;
 SW_UNCHECKED static inline void sw_record_access(const volatile void* address,
                                                  unsigned long long bytes, int kind,
                                                  const void* code) {
-  const auto at = (unsigned long)address;
+  const auto begin = (unsigned long)address;
   // The built-in variables.
-  if (at - (unsigned long)&threadIdx < sizeof threadIdx ||
-      at - (unsigned long)&blockIdx < sizeof blockIdx ||
-      at - (unsigned long)&blockDim < sizeof blockDim ||
-      at - (unsigned long)&gridDim < sizeof gridDim)
+  if (begin - (unsigned long)&threadIdx < sizeof threadIdx ||
+      begin - (unsigned long)&blockIdx < sizeof blockIdx ||
+      begin - (unsigned long)&blockDim < sizeof blockDim ||
+      begin - (unsigned long)&gridDim < sizeof gridDim)
     return;
   if (sw_checking) sw_rt->access(sw_worker, (const void*)address, bytes, kind, code);
 }
-#define SW_RECORD(bytes, kind) sw_record_access(at, bytes, kind, __builtin_return_address(0))
+#define SW_RECORD(bytes, kind) sw_record_access(address, bytes, kind, __builtin_return_address(0))
 
-#define SW_ACCESS_AS(bytes, prefix, reads, writes)                                   \
-  SW_CALLED void __tsan_##prefix##read##bytes(void* at) { SW_RECORD(bytes, reads); } \
-  SW_CALLED void __tsan_##prefix##write##bytes(void* at) { SW_RECORD(bytes, writes); }
+#define SW_ACCESS_AS(bytes, prefix, reads, writes)                                        \
+  SW_CALLED void __tsan_##prefix##read##bytes(void* address) { SW_RECORD(bytes, reads); } \
+  SW_CALLED void __tsan_##prefix##write##bytes(void* address) { SW_RECORD(bytes, writes); }
 #define SW_ACCESS(bytes)                                                            \
   SW_ACCESS_AS(bytes, , sw_access_read, sw_access_write)                            \
   SW_ACCESS_AS(bytes, unaligned_, sw_access_read, sw_access_write)                  \
   SW_ACCESS_AS(bytes, volatile_, sw_access_volatile_read, sw_access_volatile_write) \
   SW_ACCESS_AS(bytes, unaligned_volatile_, sw_access_volatile_read, sw_access_volatile_write)
 
-#define SW_ATOMIC_FETCH(bits, T, name)                                           \
-  SW_CALLED T __tsan_atomic##bits##_fetch_##name(volatile T* at, T value, int) { \
-    SW_RECORD(bits / 8, sw_access_atomic);                                       \
-    return __atomic_fetch_##name(at, value, __ATOMIC_SEQ_CST);                   \
+#define SW_ATOMIC_FETCH(bits, T, name)                                                \
+  SW_CALLED T __tsan_atomic##bits##_fetch_##name(volatile T* address, T value, int) { \
+    SW_RECORD(bits / 8, sw_access_atomic);                                            \
+    return __atomic_fetch_##name(address, value, __ATOMIC_SEQ_CST);                   \
   }
-#define SW_ATOMIC_EXCHANGE_IF(bits, T, strength)                                               \
-  SW_CALLED int __tsan_atomic##bits##_compare_exchange_##strength(volatile T* at, T* expected, \
-                                                                  T value, int, int) {         \
-    SW_RECORD(bits / 8, sw_access_atomic);                                                     \
-    return __atomic_compare_exchange_n(at, expected, value, false, __ATOMIC_SEQ_CST,           \
-                                       __ATOMIC_SEQ_CST);                                      \
+#define SW_ATOMIC_EXCHANGE_IF(bits, T, strength)                                          \
+  SW_CALLED int __tsan_atomic##bits##_compare_exchange_##strength(                        \
+      volatile T* address, T* expected, T value, int, int) {                              \
+    SW_RECORD(bits / 8, sw_access_atomic);                                                \
+    return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, \
+                                       __ATOMIC_SEQ_CST);                                 \
   }
 // Clang calls this one.
 #define SW_ATOMIC_EXCHANGE_VALUE(bits, T)                                                          \
-  SW_CALLED T __tsan_atomic##bits##_compare_exchange_val(volatile T* at, T expected, T value, int, \
-                                                         int) {                                    \
+  SW_CALLED T __tsan_atomic##bits##_compare_exchange_val(volatile T* address, T expected, T value, \
+                                                         int, int) {                               \
     SW_RECORD(bits / 8, sw_access_atomic);                                                         \
-    __atomic_compare_exchange_n(at, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);  \
+    __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_SEQ_CST,                \
+                                __ATOMIC_SEQ_CST);                                                 \
     return expected;                                                                               \
   }
-#define SW_ATOMICS(bits, T)                                                  \
-  SW_CALLED T __tsan_atomic##bits##_load(const volatile T* at, int) {        \
-    SW_RECORD(bits / 8, sw_access_volatile_read);                            \
-    return __atomic_load_n(at, __ATOMIC_SEQ_CST);                            \
-  }                                                                          \
-  SW_CALLED void __tsan_atomic##bits##_store(volatile T* at, T value, int) { \
-    SW_RECORD(bits / 8, sw_access_volatile_write);                           \
-    __atomic_store_n(at, value, __ATOMIC_SEQ_CST);                           \
-  }                                                                          \
-  SW_CALLED T __tsan_atomic##bits##_exchange(volatile T* at, T value, int) { \
-    SW_RECORD(bits / 8, sw_access_atomic);                                   \
-    return __atomic_exchange_n(at, value, __ATOMIC_SEQ_CST);                 \
-  }                                                                          \
-  SW_ATOMIC_FETCH(bits, T, add)                                              \
-  SW_ATOMIC_FETCH(bits, T, sub)                                              \
-  SW_ATOMIC_FETCH(bits, T, and)                                              \
-  SW_ATOMIC_FETCH(bits, T, or)                                               \
-  SW_ATOMIC_FETCH(bits, T, xor)                                              \
-  SW_ATOMIC_FETCH(bits, T, nand)                                             \
-  SW_ATOMIC_EXCHANGE_VALUE(bits, T)                                          \
-  SW_ATOMIC_EXCHANGE_IF(bits, T, strong)                                     \
+#define SW_ATOMICS(bits, T)                                                       \
+  SW_CALLED T __tsan_atomic##bits##_load(const volatile T* address, int) {        \
+    SW_RECORD(bits / 8, sw_access_volatile_read);                                 \
+    return __atomic_load_n(address, __ATOMIC_SEQ_CST);                            \
+  }                                                                               \
+  SW_CALLED void __tsan_atomic##bits##_store(volatile T* address, T value, int) { \
+    SW_RECORD(bits / 8, sw_access_volatile_write);                                \
+    __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                           \
+  }                                                                               \
+  SW_CALLED T __tsan_atomic##bits##_exchange(volatile T* address, T value, int) { \
+    SW_RECORD(bits / 8, sw_access_atomic);                                        \
+    return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                 \
+  }                                                                               \
+  SW_ATOMIC_FETCH(bits, T, add)                                                   \
+  SW_ATOMIC_FETCH(bits, T, sub)                                                   \
+  SW_ATOMIC_FETCH(bits, T, and)                                                   \
+  SW_ATOMIC_FETCH(bits, T, or)                                                    \
+  SW_ATOMIC_FETCH(bits, T, xor)                                                   \
+  SW_ATOMIC_FETCH(bits, T, nand)                                                  \
+  SW_ATOMIC_EXCHANGE_VALUE(bits, T)                                               \
+  SW_ATOMIC_EXCHANGE_IF(bits, T, strong)                                          \
   SW_ATOMIC_EXCHANGE_IF(bits, T, weak)
 
+// The arguments of __ubsan_handle_out_of_bounds, as in compiler-rt's ubsan_handlers.h.
 struct sw_bounds_type {
   unsigned short kind, info;
   char name[1];
 };
-struct sw_bounds_place {
+struct sw_bounds_data {
   const char* file;
   unsigned line, column;
   const sw_bounds_type* array;
@@ -105,10 +107,10 @@ SW_ACCESS(2)
 SW_ACCESS(4)
 SW_ACCESS(8)
 SW_ACCESS(16)
-SW_CALLED void __tsan_read_range(void* at, unsigned long bytes) {
+SW_CALLED void __tsan_read_range(void* address, unsigned long bytes) {
   SW_RECORD(bytes, sw_access_read);
 }
-SW_CALLED void __tsan_write_range(void* at, unsigned long bytes) {
+SW_CALLED void __tsan_write_range(void* address, unsigned long bytes) {
   SW_RECORD(bytes, sw_access_write);
 }
 SW_ATOMICS(8, unsigned char)
@@ -138,11 +140,11 @@ SW_CALLED void* sw_memset(void* to, int value, size_t bytes) {
 }
 
 int snprintf(char*, size_t, const char*, ...);
-SW_CALLED void __ubsan_handle_out_of_bounds(const sw_bounds_place* place, unsigned long index) {
+SW_CALLED void __ubsan_handle_out_of_bounds(const sw_bounds_data* data, unsigned long index) {
   static __thread char text[160];
   snprintf(text, sizeof text, "index %ld is outside of an array of type %s",
-           static_cast<long>(index), place->array->name);
-  sw_fail(text, place->file, static_cast<int>(place->line));
+           static_cast<long>(index), data->array->name);
+  sw_fail(text, data->file, static_cast<int>(data->line));
 }
 }
 #undef SW_ATOMICS
@@ -156,7 +158,7 @@ SW_CALLED void __ubsan_handle_out_of_bounds(const sw_bounds_place* place, unsign
 SW_UNCHECKED static inline void sw_note_fence() {
   if (sw_checking) sw_rt->fence(sw_worker);
 }
-// The rewriting inserts this behind `return` in kernels.
+// Kernels are rewritten to `return SW_RETURN;`.
 SW_UNCHECKED static inline void sw_note_return() {
   if (sw_checking) sw_rt->returns(sw_worker);
 }

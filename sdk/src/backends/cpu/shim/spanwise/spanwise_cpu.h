@@ -11,7 +11,7 @@
 #include "spanwise_division.h"
 #endif
 
-#define SW_CPU 1  // for users: #ifndef SW_CPU guards what only a GPU can do
+#define SW_CPU 1  // for users: #ifndef SW_CPU guards code that only a GPU can run
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1  // as with NVRTC, no host code is compiled
 #define __CUDACC_VER_MAJOR__ 13
@@ -66,6 +66,7 @@ typedef unsigned long ulong;
 
 #define SW_FN static inline __attribute__((always_inline))
 
+// std::bit_cast.
 template <class To, class From>
 SW_FN constexpr To sw_bits(From value) {
   return __builtin_bit_cast(To, value);
@@ -111,11 +112,11 @@ SW_FN unsigned sw_linear_thread() {
   return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
 }
 
-__attribute__((noreturn, noinline, cold)) static void sw_fail(const char* what, const char* file,
+__attribute__((noreturn, noinline, cold)) static void sw_fail(const char* problem, const char* file,
                                                               int line) {
   const sw_extent block{blockIdx.x, blockIdx.y, blockIdx.z};
   const sw_extent thread{threadIdx.x, threadIdx.y, threadIdx.z};
-  sw_rt->fail(sw_worker, what, file, line, &block, &thread);
+  sw_rt->fail(sw_worker, problem, file, line, &block, &thread);
   __builtin_unreachable();
 }
 
@@ -128,7 +129,7 @@ __attribute__((noreturn, noinline, cold)) static void sw_fail(const char* what, 
 
 #ifndef SW_KERNEL_CHECK
 #define SW_CHECKED_AS(name)
-#define SW_RETURN  // stands behind `return` in kernels
+#define SW_RETURN  // kernels are rewritten to `return SW_RETURN;`
 #endif
 extern "C" {
 int printf(const char*, ...) SW_CHECKED_AS("sw_printf");

@@ -105,14 +105,14 @@ struct cudaDeviceProp {
   int major, minor, multiProcessorCount, maxThreadsPerMultiProcessor, concurrentKernels;
 };
 
-inline cudaError_t sw_inert(const char* what) {
-  if (sw_worker != nullptr) sw_fail(what, nullptr, 0);
+inline cudaError_t sw_host_call(const char* problem) {
+  if (sw_worker != nullptr) sw_fail(problem, nullptr, 0);  // a kernel runs in this thread
   return cudaErrorNotSupported;
 }
-#define SW_HOST(name)                                                                 \
-  template <class... SwT>                                                             \
-  inline cudaError_t name(SwT&&...) {                                                 \
-    return sw_inert(#name "() is a function of the host, which kernels cannot call"); \
+#define SW_HOST(name)                                                                     \
+  template <class... SwT>                                                                 \
+  inline cudaError_t name(SwT&&...) {                                                     \
+    return sw_host_call(#name "() is a function of the host, which kernels cannot call"); \
   }
 SW_HOST(cudaMalloc)
 SW_HOST(cudaMallocHost)

@@ -19,8 +19,8 @@ SW_FN unsigned __brev(unsigned x) {
 SW_FN unsigned long long __brevll(unsigned long long x) {
   return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
 }
-// PTX's bfe, bfi and lop3: `count` bits of x from `first` on, those bits of y replaced by x, and a
-// function of three bits by its table of values.
+// PTX's bfe, bfi and lop3: `count` bits of x from bit `first` on; y with those bits replaced by x;
+// a function of three bits, given by its table of values.
 SW_FN unsigned sw_bit_field(unsigned x, unsigned first, unsigned count) {
   first &= 0xffu, count &= 0xffu;
   const unsigned low = first > 31u ? 0u : x >> first;
@@ -120,8 +120,8 @@ SW_FN To sw_saturated(From x) {
   constexpr To highest =
       (To)(((unsigned long long)1 << (bits - 1)) - 1 + ((unsigned long long)1 << (bits - 1)));
   constexpr To lowest = is_signed ? (To)(-highest - 1) : (To)0;
-  constexpr bool wide = sizeof(To) == 8 || sizeof(From) == 8;
-  if (x != x) return wide ? (To)(1ull << (8 * sizeof(To) - 1)) : (To)0;
+  constexpr bool is_wide = sizeof(To) == 8 || sizeof(From) == 8;
+  if (x != x) return is_wide ? (To)(1ull << (8 * sizeof(To) - 1)) : (To)0;
   const From limit = (From)((unsigned long long)1 << (bits - 1)) * 2;
   if (x >= limit) return highest;
   if (is_signed ? x < -limit : x < 0) return lowest;

@@ -20,18 +20,18 @@ template <int N>
 using sw_make_indices = sw_indices<__integer_pack(N)...>;
 #endif
 
-// One argument, aligned for its type; the caller's copy may be unaligned.
+// A copy of one argument, aligned for its type; the caller's may be unaligned.
 template <int I, class T>
-struct sw_held {
+struct sw_argument {
   alignas(T) unsigned char bytes[sizeof(T)];
   const T& value() const { return *reinterpret_cast<const T*>(bytes); }
 };
 template <class Indices, class... T>
 struct sw_arguments;
 template <int... I, class... T>
-struct sw_arguments<sw_indices<I...>, T...> : sw_held<I, T>... {
-  explicit sw_arguments([[maybe_unused]] void* const* from) {
-    (__builtin_memcpy(sw_held<I, T>::bytes, from[I], sizeof(T)), ...);
+struct sw_arguments<sw_indices<I...>, T...> : sw_argument<I, T>... {
+  explicit sw_arguments([[maybe_unused]] void* const* sources) {
+    (__builtin_memcpy(sw_argument<I, T>::bytes, sources[I], sizeof(T)), ...);
   }
 };
 
@@ -56,13 +56,13 @@ struct sw_type_list {
 
 // The end of the 32-bit index range, less the largest block: below it blockIdx.x * blockDim.x +
 // threadIdx.x does not overflow, which the compiler must be able to assume to vectorize.
-#define SW_MOST_INDEX (0x7fffffffu - 1024u)
+#define SW_MAX_INDEX (0x7fffffffu - 1024u)
 
 // The i-th of first .. last - 1, in the order of config cpu_thread_order, which defines SW_REVERSE.
 #ifdef SW_REVERSE
-#define SW_TURN(i, first, last) ((first) + ((last) - 1 - (i)))
+#define SW_IN_ORDER(i, first, last) ((first) + ((last) - 1 - (i)))
 #else
-#define SW_TURN(i, first, last) (i)
+#define SW_IN_ORDER(i, first, last) (i)
 #endif
 
 template <auto K, class Counter, class F>
@@ -96,7 +96,7 @@ struct sw_code<K, Counter, void (*)(T...)> {
   // Single threads, which the library runs and suspends at barriers.
   template <int... I>
   static void call(const Arguments& a, sw_indices<I...>) {
-    K(static_cast<const sw_held<I, T>&>(a).value()...);
+    K(static_cast<const sw_argument<I, T>&>(a).value()...);
   }
   static void thread(const void* arguments, unsigned x, unsigned y, unsigned z) {
     threadIdx.x = x;
@@ -125,9 +125,9 @@ struct sw_code<K, Counter, void (*)(T...)> {
   // threads, each row for all blocks, so that the innermost loops access memory in order. Threads
   // that never wait may run in any order. Each built-in variable is set from a scalar here, where
   // the compiler sees it.
-  __attribute__((flatten, noinline)) static void rows(unsigned first, unsigned last, unsigned by,
-                                                      unsigned bz, const sw_range* r,
-                                                      T... arguments) {
+  __attribute__((flatten, noinline)) static void rows(unsigned first, unsigned last,
+                                                      unsigned block_y, unsigned block_z,
+                                                      const sw_range* r, T... arguments) {
     const unsigned nx = r->block.x, ny = r->block.y, nz = r->block.z;
     if (nx == 0 || nx > 1024u) __builtin_unreachable();
     blockDim.x = nx;
@@ -136,23 +136,23 @@ struct sw_code<K, Counter, void (*)(T...)> {
     gridDim.x = r->grid.x;
     gridDim.y = r->grid.y;
     gridDim.z = r->grid.z;
-    blockIdx.y = by;
-    blockIdx.z = bz;
+    blockIdx.y = block_y;
+    blockIdx.z = block_z;
     for (unsigned row = 0; row < ny * nz; ++row) {
-      const unsigned yz = SW_TURN(row, 0u, ny * nz);
+      const unsigned yz = SW_IN_ORDER(row, 0u, ny * nz);
       const unsigned y = nz == 1 ? yz : yz % ny, z = nz == 1 ? 0 : yz / ny;
       threadIdx.y = y;
       threadIdx.z = z;
       for (unsigned block = first; block < last; ++block) {
-        const unsigned bx = SW_TURN(block, first, last);
-        if (bx * nx > SW_MOST_INDEX) __builtin_unreachable();
+        const unsigned bx = SW_IN_ORDER(block, first, last);
+        if (bx * nx > SW_MAX_INDEX) __builtin_unreachable();
         blockIdx.x = bx;
         // The loop counter is the global index, in the type that the kernel uses for it: a guard
         // such as `if (i < n)` then compares the counter itself, and the compiler splits the loop
         // there instead of masking every store.
         const Counter begin = (Counter)(bx * nx), end = begin + (Counter)nx;
         for (Counter n = begin; n < end; ++n) {
-          const Counter i = SW_TURN(n, begin, end);
+          const Counter i = SW_IN_ORDER(n, begin, end);
           threadIdx.x = (unsigned)i - (unsigned)begin;
           K(arguments...);
         }
@@ -162,22 +162,22 @@ struct sw_code<K, Counter, void (*)(T...)> {
 
   template <int... I>
   static void run_rows(const Arguments& a, const sw_range* r, unsigned first, unsigned last,
-                       unsigned by, unsigned bz, sw_indices<I...>) {
-    rows(first, last, by, bz, r, static_cast<const sw_held<I, T>&>(a).value()...);
+                       unsigned block_y, unsigned block_z, sw_indices<I...>) {
+    rows(first, last, block_y, block_z, r, static_cast<const sw_argument<I, T>&>(a).value()...);
   }
   static void run_loops(const sw_range* r) {
     // If the index could overflow, from about 2^31 threads along x, the assumption in rows() does
     // not hold.
-    if ((unsigned long long)r->grid.x * r->block.x > SW_MOST_INDEX) return run_slowly(r);
+    if ((unsigned long long)r->grid.x * r->block.x > SW_MAX_INDEX) return run_slowly(r);
     const Arguments arguments(r->arguments);
     enter_launch(r);
     for (unsigned long long b = r->first; b < r->last;) {
       const unsigned bx = (unsigned)(b % r->grid.x);
-      const unsigned long long rest = b / r->grid.x;
-      const unsigned by = (unsigned)(rest % r->grid.y), bz = (unsigned)(rest / r->grid.y);
+      const unsigned long long row = b / r->grid.x;
+      const unsigned block_y = (unsigned)(row % r->grid.y), block_z = (unsigned)(row / r->grid.y);
       unsigned long long count = r->grid.x - bx;
       if (count > r->last - b) count = r->last - b;
-      run_rows(arguments, r, bx, bx + (unsigned)count, by, bz, Indices{});
+      run_rows(arguments, r, bx, bx + (unsigned)count, block_y, block_z, Indices{});
       b += count;
     }
   }

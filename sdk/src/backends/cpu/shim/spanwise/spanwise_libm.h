@@ -104,18 +104,18 @@ SW_FN float scalbn(float x, int n) { return scalbnf(x, n); }
 SW_FN float frexp(float x, int* n) { return frexpf(x, n); }
 SW_FN float modf(float x, float* n) { return modff(x, n); }
 SW_FN float remquo(float x, float y, int* n) { return remquof(x, y, n); }
-#define SW_WHOLE(name, T)    \
-  extern "C" {               \
-  T name(double) noexcept;   \
-  T name##f(float) noexcept; \
-  }                          \
+#define SW_INTEGER_RESULT(name, T) \
+  extern "C" {                     \
+  T name(double) noexcept;         \
+  T name##f(float) noexcept;       \
+  }                                \
   SW_FN T name(float x) { return name##f(x); }
-SW_WHOLE(ilogb, int)
-SW_WHOLE(lrint, long)
-SW_WHOLE(lround, long)
-SW_WHOLE(llrint, long long)
-SW_WHOLE(llround, long long)
-#undef SW_WHOLE
+SW_INTEGER_RESULT(ilogb, int)
+SW_INTEGER_RESULT(lrint, long)
+SW_INTEGER_RESULT(lround, long)
+SW_INTEGER_RESULT(llrint, long long)
+SW_INTEGER_RESULT(llround, long long)
+#undef SW_INTEGER_RESULT
 SW_FN long abs(long x) { return x < 0 ? -x : x; }
 SW_FN long long abs(long long x) { return x < 0 ? -x : x; }
 SW_FN float abs(float x) { return __builtin_fabsf(x); }

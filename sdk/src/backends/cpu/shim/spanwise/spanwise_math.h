@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// CUDA's math functions, by means of the C library's (CUDA Math API 13.0).
+// CUDA's math functions (CUDA Math API 13.0), which call those of the C library.
 
 #ifdef SW_SYSTEM
 // The system's <math.h> declares the standard functions. GNU's C library has further functions

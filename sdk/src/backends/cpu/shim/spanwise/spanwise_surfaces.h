@@ -13,12 +13,12 @@ enum cudaSurfaceBoundaryMode {
   cudaBoundaryModeTrap = 2
 };
 
-// Moves `at` into [0, extent) according to the mode; returns false if the access is skipped.
-SW_FN bool sw_bound(int& at, int extent, cudaSurfaceBoundaryMode mode) {
-  if (at >= 0 && at < extent) return true;
+// Moves `index` into [0, extent) according to the mode; returns false if the access is skipped.
+SW_FN bool sw_try_bound(int& index, int extent, cudaSurfaceBoundaryMode mode) {
+  if (index >= 0 && index < extent) return true;
   if (mode == cudaBoundaryModeTrap)
     sw_fail("an access outside of a surface (x counts bytes)", nullptr, 0);
-  at = at < 0 ? 0 : extent - 1;
+  index = index < 0 ? 0 : extent - 1;
   return mode != cudaBoundaryModeZero;
 }
 
@@ -39,9 +39,9 @@ SW_FN SwT* sw_surface_address(cudaSurfaceObject_t object, int rank, bool is_laye
     sw_fail("a surface's x counts bytes, and this one is inside an element", nullptr, 0);
   int column = x / bytes;
   int at[3] = {0, y, z};
-  const bool is_inside = sw_bound(column, width / bytes, mode) &
-                         sw_bound(at[1], t.extent[1], mode) & sw_bound(at[2], t.extent[2], mode) &
-                         (!is_layered || sw_bound(layer, t.layers, mode));
+  const bool is_inside =
+      sw_try_bound(column, width / bytes, mode) & sw_try_bound(at[1], t.extent[1], mode) &
+      sw_try_bound(at[2], t.extent[2], mode) & (!is_layered || sw_try_bound(layer, t.layers, mode));
   if (!is_inside) return nullptr;
   return reinterpret_cast<SwT*>(const_cast<char*>(sw_texel_at(t, at, layer))) + column;
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Shared by textures and surfaces: their memory, which sw.Texture and sw.Surface describe, and the
-// types that a kernel may read from it.
+// Shared by textures and surfaces: sw_texture, which sw.Texture and sw.Surface write, and the types
+// that a kernel may read.
 
 // Layout as written by _driver/textures.py. Texel (x, y, z) of a layer has its channels at
 // texels + ((layer * extent[2] + z) * extent[1] + y) * pitch + x * bytes of a texel.
@@ -55,7 +55,7 @@ SW_KINDS(float, float, sw_f32)
 #undef SW_KINDS
 #undef SW_KIND
 
-// A read's form with an address of the result.
+// The form of a read that stores the result at an address.
 #define SW_READ_INTO(name)                                          \
   template <class SwT, class... SwX>                                \
   SW_FN void name(SwT* out, unsigned long long object, SwX... at) { \

@@ -20,46 +20,48 @@ template <class SwT, int SwDim = 1, cudaTextureReadMode SwMode = cudaReadModeEle
 struct texture : textureReference {};
 enum { cudaTextureType1D = 1, cudaTextureType2D = 2, cudaTextureType3D = 3 };
 
+// The type of a fetched texel: with cudaReadModeNormalizedFloat that of integers is float.
 template <class SwT, cudaTextureReadMode SwMode>
-struct sw_fetched {
+struct sw_fetch_result {
   typedef SwT type;
 };
 template <class SwT>
-struct sw_float_like;
-#define SW_FLOAT_LIKE(T, real) \
-  template <>                  \
-  struct sw_float_like<T> {    \
-    typedef real type;         \
+struct sw_as_float;
+#define SW_AS_FLOAT(T, real) \
+  template <>                \
+  struct sw_as_float<T> {    \
+    typedef real type;       \
   };
-#define SW_FLOATS_LIKE(T, name)  \
-  SW_FLOAT_LIKE(T, float)        \
-  SW_FLOAT_LIKE(name##1, float1) \
-  SW_FLOAT_LIKE(name##2, float2) \
-  SW_FLOAT_LIKE(name##4, float4)
-SW_FLOATS_LIKE(char, char)
-SW_FLOATS_LIKE(unsigned char, uchar)
-SW_FLOATS_LIKE(short, short)
-SW_FLOATS_LIKE(unsigned short, ushort)
-SW_FLOAT_LIKE(signed char, float)
-#undef SW_FLOATS_LIKE
-#undef SW_FLOAT_LIKE
+#define SW_VECTORS_AS_FLOAT(T, name) \
+  SW_AS_FLOAT(T, float)              \
+  SW_AS_FLOAT(name##1, float1)       \
+  SW_AS_FLOAT(name##2, float2)       \
+  SW_AS_FLOAT(name##4, float4)
+SW_VECTORS_AS_FLOAT(char, char)
+SW_VECTORS_AS_FLOAT(unsigned char, uchar)
+SW_VECTORS_AS_FLOAT(short, short)
+SW_VECTORS_AS_FLOAT(unsigned short, ushort)
+SW_AS_FLOAT(signed char, float)
+#undef SW_VECTORS_AS_FLOAT
+#undef SW_AS_FLOAT
 
 template <class SwT>
-struct sw_fetched<SwT, cudaReadModeNormalizedFloat> {
-  typedef typename sw_float_like<SwT>::type type;
+struct sw_fetch_result<SwT, cudaReadModeNormalizedFloat> {
+  typedef typename sw_as_float<SwT>::type type;
 };
 
-SW_FN cudaTextureObject_t sw_bound(const textureReference& reference) {
+SW_FN cudaTextureObject_t sw_bound_object(const textureReference& reference) {
   if (reference.object == 0)
     sw_fail("a texture reference is fetched from before a texture object is stored in it", nullptr,
             0);
   return reference.object;
 }
-#define SW_FETCH(name, dim, parameters, arguments)                                         \
-  template <class SwT, cudaTextureReadMode SwMode>                                         \
-  SW_FN typename sw_fetched<SwT, SwMode>::type name(const texture<SwT, dim, SwMode>& t,    \
-                                                    SW_UNPACK parameters) {                \
-    return name<typename sw_fetched<SwT, SwMode>::type>(sw_bound(t), SW_UNPACK arguments); \
+#define SW_FETCH(name, dim, parameters, arguments)                                           \
+  template <class SwT, cudaTextureReadMode SwMode>                                           \
+  SW_FN typename sw_fetch_result<SwT, SwMode>::type name(const texture<SwT, dim, SwMode>& t, \
+                                                         SW_UNPACK parameters) {             \
+    return name<typename sw_fetch_result<SwT, SwMode>::type>(sw_bound_object(t),             \
+                                                             SW_UNPACK arguments);           \
   }
 #define SW_UNPACK(...) __VA_ARGS__
 SW_FETCH(tex1Dfetch, 1, (int x), (x))

@@ -10,11 +10,8 @@
 #include "spanwise_half_bits.h"
 #include "spanwise_texels.h"
 
-// floor(), because the math part of the shim may not be included.
-SW_FN float sw_floor(float x) { return __builtin_floorf(x); }
-
 // The texel index for coordinate i of dimension d, by the address mode; -1 for the border.
-SW_FN int sw_place(const sw_texture& t, int d, int i) {
+SW_FN int sw_texel_index(const sw_texture& t, int d, int i) {
   const int n = t.extent[d];
   if (i >= 0 && i < n) return i;
   // Wrap and mirror apply only to normalized coordinates (CUDA driver API, cuTexObjectCreate).
@@ -29,8 +26,8 @@ SW_FN int sw_place(const sw_texture& t, int d, int i) {
 
 SW_FN bool sw_is_border(const int* at) { return at[0] < 0 || at[1] < 0 || at[2] < 0; }
 
-// A texel's channel as float; 0 for the border.
-SW_FN float sw_real_channel(const sw_texture& t, const int* at, int layer, int channel) {
+// A texel's channel as float: integers as fractions in [0, 1] or [-1, 1], 0 for the border.
+SW_FN float sw_channel_as_float(const sw_texture& t, const int* at, int layer, int channel) {
   if (sw_is_border(at)) return 0;
   const char* texel = sw_texel_at(t, at, layer);
   switch (t.kind) {
@@ -53,13 +50,14 @@ SW_FN float sw_real_channel(const sw_texture& t, const int* at, int layer, int c
   }
 }
 
+// A channel by linear filtering at the coordinates `x`, which count texels.
 SW_FN float sw_filtered(const sw_texture& t, const float* x, int layer, int channel) {
   int low[3] = {0, 0, 0};
   float weight[3] = {0, 0, 0};
   for (int d = 0; d < t.rank; ++d) {
-    const float centred = x[d] - 0.5f, floor = sw_floor(centred);
+    const float centred = x[d] - 0.5f, floor = __builtin_floorf(centred);
     low[d] = (int)floor;
-    weight[d] = sw_floor((centred - floor) * 256.0f + 0.5f) / 256.0f;
+    weight[d] = __builtin_floorf((centred - floor) * 256.0f + 0.5f) / 256.0f;
   }
   float sum = 0;
   for (int corner = 0; corner < 1 << t.rank; ++corner) {
@@ -67,15 +65,15 @@ SW_FN float sw_filtered(const sw_texture& t, const float* x, int layer, int chan
     float share = 1;
     for (int d = 0; d < t.rank; ++d) {
       const int up = corner >> d & 1;
-      at[d] = sw_place(t, d, low[d] + up);
+      at[d] = sw_texel_index(t, d, low[d] + up);
       share *= up ? weight[d] : 1 - weight[d];
     }
-    if (share != 0) sum += share * sw_real_channel(t, at, layer, channel);
+    if (share != 0) sum += share * sw_channel_as_float(t, at, layer, channel);
   }
   return sum;
 }
 
-SW_FN bool sw_is_read_as_real(const sw_texture& t) {
+SW_FN bool sw_reads_as_float(const sw_texture& t) {
   return t.as_fraction || t.kind == sw_f32 || t.kind == sw_f16;
 }
 
@@ -84,7 +82,7 @@ template <class SwT>
 SW_FN SwT sw_texel(const sw_texture& t, const int* at, const float* x, int layer) {
   typedef sw_kind_of<SwT> kind;
   if (kind::value < 0 || kind::channels > t.channels ||
-      (int)kind::value != (sw_is_read_as_real(t) ? (int)sw_f32 : t.kind))
+      (int)kind::value != (sw_reads_as_float(t) ? (int)sw_f32 : t.kind))
     sw_fail(
         "a texture is read as another type than it holds; reals of 16 bits and integers read as "
         "fractions are float",
@@ -93,7 +91,7 @@ SW_FN SwT sw_texel(const sw_texture& t, const int* at, const float* x, int layer
   if constexpr ((int)kind::value == (int)sw_f32) {
     const bool filters = t.linear && x != nullptr;
     for (int c = 0; c < kind::channels; ++c)
-      values[c] = filters ? sw_filtered(t, x, layer, c) : sw_real_channel(t, at, layer, c);
+      values[c] = filters ? sw_filtered(t, x, layer, c) : sw_channel_as_float(t, at, layer, c);
   } else if (!sw_is_border(at)) {
     __builtin_memcpy(values, sw_texel_at(t, at, layer), sizeof values);
   }
@@ -116,7 +114,7 @@ SW_FN SwT sw_fetch(const sw_texture& t, const float* coordinates, int layer = 0)
   int at[3] = {0, 0, 0};
   for (int d = 0; d < t.rank; ++d) {
     x[d] = sw_coordinate(t, d, coordinates[d]);
-    at[d] = sw_place(t, d, (int)sw_floor(x[d]));
+    at[d] = sw_texel_index(t, d, (int)__builtin_floorf(x[d]));
   }
   // GPUs treat the index as unsigned (observed on compute capability 9.0): a negative one selects
   // the last layer.
@@ -133,18 +131,18 @@ SW_FN SwT tex2Dgather(cudaTextureObject_t object, float x, float y, int channel 
   const sw_texture& t = sw_texture_at(object, 2, false);
   const bool is_real = (int)kind::value == (int)sw_f32;
   if (kind::channels != 4 || channel < 0 || channel >= t.channels ||
-      (int)kind::value != (sw_is_read_as_real(t) ? (int)sw_f32 : t.kind))
+      (int)kind::value != (sw_reads_as_float(t) ? (int)sw_f32 : t.kind))
     sw_fail(
         "tex2Dgather: expected a type of four numbers as the texture holds, and a channel of it",
         nullptr, 0);
-  const int low[2] = {(int)sw_floor(sw_coordinate(t, 0, x) - 0.5f),
-                      (int)sw_floor(sw_coordinate(t, 1, y) - 0.5f)};
+  const int low[2] = {(int)__builtin_floorf(sw_coordinate(t, 0, x) - 0.5f),
+                      (int)__builtin_floorf(sw_coordinate(t, 1, y) - 0.5f)};
   typename kind::element values[kind::channels] = {};
   for (int i = 0; i < (int)kind::channels; ++i) {
-    const int at[3] = {sw_place(t, 0, low[0] + (i == 1 || i == 2)),
-                       sw_place(t, 1, low[1] + (i < 2)), 0};
+    const int at[3] = {sw_texel_index(t, 0, low[0] + (i == 1 || i == 2)),
+                       sw_texel_index(t, 1, low[1] + (i < 2)), 0};
     if (is_real)
-      values[i] = (typename kind::element)sw_real_channel(t, at, 0, channel);
+      values[i] = (typename kind::element)sw_channel_as_float(t, at, 0, channel);
     else if (!sw_is_border(at))
       __builtin_memcpy(&values[i], sw_texel_at(t, at, 0) + channel * sizeof values[i],
                        sizeof values[i]);
