@@ -198,5 +198,23 @@ TEST(CpuTransfers, CopyBytes) {
   backend().upload(nullptr, nullptr, 0, stream());
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which trap faults themselves
+TEST(CpuFaults, AreTrappedAfterThousandsOfThreadsHaveRunKernels) {
+  test::CpuKernels kernels("__global__ void k(int* out) { *out += 1; }");
+  int runs = 0;
+  const auto run_in_new_thread = [&](int* out) {
+    std::thread([&] { kernels.run("k", {{1}, {1}}, out); }).join();
+  };
+  for (int i = 0; i < 4200; ++i) run_in_new_thread(&runs);
+  EXPECT_EQ(runs, 4200);
+  std::string message;
+  std::thread([&] {
+    message = test::message_of<KernelFaultError>(
+        [&] { kernels.run("k", {{1}, {1}}, static_cast<int*>(nullptr)); });
+  }).join();
+  EXPECT_THAT(message, HasSubstr("SIGSEGV"));
+}
+#endif
+
 }  // namespace
 }  // namespace spanwise::cpu_backend

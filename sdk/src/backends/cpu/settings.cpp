@@ -38,6 +38,11 @@ void check_number(const char* setting, std::string_view value, int min_value, in
                         " to ", max_value, ", got '", value, "'", remedy);
 }
 
+// The value of a declared number, which config::get() has checked.
+std::size_t number_setting(const char* setting) {
+  return static_cast<std::size_t>(parse(config::get(setting)));
+}
+
 bool declare_all() {
   config::declare({.name = "cpu_threads",
                    .description = "threads that work on one CPU kernel or copy; 0 uses "
@@ -106,19 +111,13 @@ int worker_setting() {
 
 bool reverse_order_setting() { return config::get("cpu_thread_order") == "reverse"; }
 
-std::size_t stack_setting() {
-  return static_cast<std::size_t>(std::max(0, parse(config::get("cpu_stack_kb")))) << 10;
-}
+std::size_t stack_setting() { return number_setting("cpu_stack_kb") << 10; }
 
-std::size_t slack_setting() {
-  return static_cast<std::size_t>(std::max(0, parse(config::get("cpu_slack"))));
-}
+std::size_t slack_setting() { return number_setting("cpu_slack"); }
 
-int compile_timeout_setting() { return std::max(0, parse(config::get("compile_timeout_s"))); }
+int compile_timeout_setting() { return parse(config::get("compile_timeout_s")); }
 
-std::size_t compile_output_setting() {
-  return static_cast<std::size_t>(std::max(1, parse(config::get("compile_output_kb")))) << 10;
-}
+std::size_t compile_output_setting() { return number_setting("compile_output_kb") << 10; }
 
 std::string sanitize_setting() {
   std::string value = config::get("cpu_sanitize");

@@ -27,7 +27,7 @@ constexpr auto min_shared_work = std::chrono::microseconds(8);
 // Iterations for which idle helpers spin before they block: about 80 us, so that they are awake for
 // the next job of a program that calls one operation after the other.
 constexpr int idle_spins = 5000;
-// Time after which a helper that holds no chunk lets other threads of its processor run, so that
+// Time after which a helper that holds no chunk yields to other threads of its processor, so that
 // its time slice does not end within a chunk, for which the caller would wait.
 constexpr auto min_slice = std::chrono::microseconds(500);
 // A caller waits for the last chunks of its helpers by spinning for at most this time, then it

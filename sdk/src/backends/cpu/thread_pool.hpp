@@ -19,8 +19,7 @@ namespace spanwise::cpu_backend {
 
 /// When helper threads are woken, which costs some microseconds, too much for a small job.
 enum class Helpers {
-  when_worth_it,  ///< after the first chunk, if the remaining work takes long enough, see
-                  ///< WakeBackoff
+  when_worth_it,  ///< after the first chunk, if WakeBackoff::min_work() remains
   at_once,
 };
 

@@ -21,11 +21,11 @@ constexpr auto pause_after_useless_wakes = std::chrono::milliseconds(20);
 // Delay by which helpers that were just woken may be late before it counts as a failure.
 constexpr auto time_to_wake = std::chrono::microseconds(200);
 
-}  // namespace
-
-std::int64_t WakeBackoff::nanoseconds_of(Clock::time_point time) noexcept {
-  return Duration(time.time_since_epoch()).count();
+std::int64_t nanoseconds_of(WakeBackoff::Clock::time_point time) {
+  return WakeBackoff::Duration(time.time_since_epoch()).count();
 }
+
+}  // namespace
 
 WakeBackoff::Duration WakeBackoff::min_work(Clock::time_point now,
                                             Duration base_threshold) const noexcept {

@@ -29,8 +29,6 @@ class WakeBackoff {
   void record(Clock::time_point now, Duration elapsed, Duration alone) noexcept;
 
  private:
-  static std::int64_t nanoseconds_of(Clock::time_point time) noexcept;
-
   // In nanoseconds: the threshold during a back-off, the end of the back-off (0 after a success),
   // and the time of the last wake.
   std::atomic<std::int64_t> min_work_{0}, until_{0}, last_wake_{0};

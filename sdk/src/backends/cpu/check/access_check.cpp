@@ -125,8 +125,8 @@ void AccessCheck::begin_store(Region& region, const MemoryAccess& access) {
   store_.access = access;
   store_.stamp = order_.stamp(access.thread, access.is_strong() ? Stamp::strong : Stamp::plain);
   store_.region = &region;
-  const auto* at = reinterpret_cast<const std::byte*>(access.address);
-  store_.before.assign(at, at + access.bytes);
+  const auto* data = reinterpret_cast<const std::byte*>(access.address);
+  store_.before.assign(data, data + access.bytes);
 }
 
 bool AccessCheck::finish_store() {

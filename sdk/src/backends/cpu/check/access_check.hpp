@@ -19,9 +19,10 @@ namespace spanwise::cpu_backend {
 /// A fault of a checked kernel.
 struct Finding {
   std::string text;
-  const void* code =
-      nullptr;  ///< return address of the access's call, see sw_runtime; null: unknown
-  const void* other_code = nullptr;  ///< the same of the earlier access of a race
+  /// The return address of the access's call, see sw_runtime, and that of the earlier access of a
+  /// race; null if unknown.
+  const void* code = nullptr;
+  const void* other_code = nullptr;
   std::string remedy{};
 };
 
@@ -43,7 +44,7 @@ struct CheckedRegion {
 /// another order of threads, or with other undefined values, have other results.
 class AccessCheck {
  public:
-  /// The launch's extents, and what is checked.
+  /// The launch's extents, and the checks.
   struct Settings {
     sw_extent grid{}, block{};
     bool races = false;
@@ -126,7 +127,7 @@ class AccessCheck {
   }
   Region* region_of(const MemoryAccess& access);
   bool check_outside(const MemoryAccess& access);
-  bool fail_outside(const MemoryAccess& access, std::string_view place);
+  bool fail_outside(const MemoryAccess& access, std::string_view location);
   bool check_read(Region& region, const MemoryAccess& access);
   void begin_store(Region& region, const MemoryAccess& access);
   bool finish_store();

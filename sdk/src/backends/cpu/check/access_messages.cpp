@@ -10,28 +10,16 @@
 #include "spanwise/core/text.hpp"
 
 namespace spanwise::cpu_backend {
-namespace {
-
-const char* verb(int kind) {
-  switch (kind) {
-    case sw_access_read:
-    case sw_access_volatile_read:
-      return "reads ";
-    case sw_access_atomic:
-      return "updates ";
-    default:
-      return "writes ";
-  }
-}
-
-}  // namespace
 
 std::string AccessCheck::thread_name(std::uint64_t block, unsigned thread) const {
   return thread_text(position_of(thread, settings_.block), position_of(block, settings_.grid));
 }
 
 std::string AccessCheck::access_text(const MemoryAccess& access) const {
-  return text(verb(access.kind), access.bytes, " bytes");
+  const char* verb = !access.writes()                  ? "reads "
+                     : access.kind == sw_access_atomic ? "updates "
+                                                       : "writes ";
+  return text(verb, access.bytes, " bytes");
 }
 
 bool AccessCheck::fail_bounds(const Region& region, const MemoryAccess& access) {
@@ -48,8 +36,8 @@ bool AccessCheck::fail_bounds(const Region& region, const MemoryAccess& access) 
   return false;
 }
 
-bool AccessCheck::fail_outside(const MemoryAccess& access, std::string_view place) {
-  finding_ = {text(access_text(access), place, ", in ", thread_name(block_, access.thread)),
+bool AccessCheck::fail_outside(const MemoryAccess& access, std::string_view location) {
+  finding_ = {text(access_text(access), location, ", in ", thread_name(block_, access.thread)),
               access.code, nullptr, "compare the index with the extent before the access"};
   return false;
 }

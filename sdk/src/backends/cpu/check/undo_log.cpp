@@ -8,11 +8,11 @@ namespace spanwise::cpu_backend {
 // program may use their neighbours.
 void UndoLog::save(std::uintptr_t address, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) {
-    const std::uintptr_t at = address + i;
-    SavedPage& page = pages_[at / page_bytes];
-    if (page.saved.test(at % page_bytes)) continue;
-    page.contents[at % page_bytes] = *reinterpret_cast<const std::byte*>(at);
-    page.saved.set(at % page_bytes);
+    const std::uintptr_t target = address + i;
+    SavedPage& page = pages_[target / page_bytes];
+    if (page.saved.test(target % page_bytes)) continue;
+    page.contents[target % page_bytes] = *reinterpret_cast<const std::byte*>(target);
+    page.saved.set(target % page_bytes);
   }
 }
 

@@ -14,18 +14,9 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-std::string barrier_name(int op) {
-  switch (op) {
-    case sw_barrier_count:
-      return "__syncthreads_count()";
-    case sw_barrier_and:
-      return "__syncthreads_and()";
-    case sw_barrier_or:
-      return "__syncthreads_or()";
-    default:
-      return "__syncthreads()";
-  }
-}
+// By sw_barrier_op.
+constexpr const char* barrier_names[] = {"__syncthreads()", "__syncthreads_count()",
+                                         "__syncthreads_and()", "__syncthreads_or()"};
 
 }  // namespace
 
@@ -53,7 +44,7 @@ std::string BlockRunner::awaited_call(unsigned thread) const {
   const LaneCall& call = calls_[thread];
   if (threads_[thread].state == converging) return text("__activemask() in line ", call.line);
   if (threads_[thread].state != in_collective)
-    return text(barrier_name(barrier_op_), " in line ", barrier_line_);
+    return text(barrier_names[barrier_op_], " in line ", barrier_line_);
   const Warp& warp = warps_[thread / 32];
   for (int i = 0; i < warp.group_count; ++i) {
     const Warp::Group& group = warp.groups[i];
@@ -69,7 +60,7 @@ void BlockRunner::fail_divergence(int op, int line) {
     unsigned waiting = 0;
     while (threads_[waiting].state != generation_) ++waiting;
     return text("threads of one block are at different barriers: ", thread_label(current_), " at ",
-                barrier_name(op), " in line ", line, ", thread ",
+                barrier_names[op], " in line ", line, ", thread ",
                 extent_text(coordinates_[waiting]), " at ", awaited_call(waiting),
                 ". Every thread of a block that has not returned must reach the same barrier");
   });

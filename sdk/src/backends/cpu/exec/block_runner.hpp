@@ -119,7 +119,7 @@ class BlockRunner {
   }
 
  private:
-  // A thread of the block: its suspended stack, and what it waits for.
+  // A thread of the block: its suspended stack, its state, and the fiber that it runs on.
   struct Thread {
     StackPointer stack;
     std::uint32_t state;

@@ -17,14 +17,8 @@ using ExecutionOrder = LaunchCheck::ExecutionOrder;
 // The value of undefined bytes: another one in each order, so that a result that depends on
 // undefined values differs.
 unsigned char poison_of(const LaunchCheck& check) {
-  switch (check.order) {
-    case ExecutionOrder::forward:
-      return 0xff;
-    case ExecutionOrder::reverse:
-      return 0;
-    case ExecutionOrder::random:
-      break;
-  }
+  if (check.order != ExecutionOrder::random)
+    return check.order == ExecutionOrder::forward ? 0xff : 0;
   return static_cast<unsigned char>(check.seed >> 8 | 1u);
 }
 

@@ -27,7 +27,7 @@ struct KernelFault {
 /// other signals to the handlers that they have replaced. On Ctrl-C in the main thread Python's
 /// handlers run within the signal handler, which is safe as the interrupted code is a kernel's; if
 /// they raise an exception, the thread and all that help it leave the kernel. Without effect in
-/// builds with a sanitizer, which has handlers of its own.
+/// builds with a sanitizer, which installs its own handlers.
 class FaultTrap {
  public:
   /// The kernel's code, [begin, end).

@@ -21,8 +21,8 @@ namespace spanwise::cpu_backend {
 #if defined(SW_WATCH_ADDRESSES)
 void clear_address_marks(std::span<std::byte> region) noexcept {
   constexpr std::size_t piece = 1 << 20;  // the sanitizer warns about larger ones
-  for (std::size_t at = 0; at < region.size(); at += piece)
-    __asan_unpoison_memory_region(region.data() + at, std::min(piece, region.size() - at));
+  for (std::size_t offset = 0; offset < region.size(); offset += piece)
+    __asan_unpoison_memory_region(region.data() + offset, std::min(piece, region.size() - offset));
 }
 #endif
 

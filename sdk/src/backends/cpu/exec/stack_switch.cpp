@@ -87,8 +87,8 @@ StackPointer make_stack(std::byte* low, std::size_t bytes, void (*entry)(void*),
   const auto top = reinterpret_cast<std::uintptr_t>(low + bytes) & ~std::uintptr_t{15};
   auto* words = reinterpret_cast<void**>(top);
 #if defined(__x86_64__)
-  // As switch_stack() leaves it: rbp, the address to jump to; then what sw_enter_stack pops. Its
-  // call finds rsp on a multiple of 16, at the top.
+  // The words that switch_stack() pops, rbp and the address to jump to, then those that
+  // sw_enter_stack pops. When it calls the entry, rsp is at the top, a multiple of 16.
   words -= 4;
   words[0] = nullptr;
   words[1] = reinterpret_cast<void*>(&sw_enter_stack);

@@ -81,8 +81,8 @@ runtime::LoadedModule::Global CpuModule::global(const std::string& symbol) {
 std::string CpuModule::innermost_line(const std::string& frames) const {
   for (const std::string_view line : split(frames, '\n'))
     for (const sw_module* unit : units_)
-      if (const std::size_t at = line.rfind(unit->file); at != line.npos)
-        return std::string(line.substr(at, line.find(' ', at) - at));
+      if (const std::size_t begin = line.rfind(unit->file); begin != line.npos)
+        return std::string(line.substr(begin, line.find(' ', begin) - begin));
   return {};
 }
 

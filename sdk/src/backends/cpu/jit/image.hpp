@@ -16,7 +16,7 @@ void* load_image(std::string_view image);
 /// The memory of a loaded shared object.
 struct LoadedImage {
   const char *begin = nullptr, *end = nullptr;
-  const char* base = nullptr;  ///< what offsets in the file's symbol table count from
+  const char* base = nullptr;  ///< address of offset 0 of the file's symbol table
   /// The calling thread's copy of the thread-local variables; null before the thread's first use.
   char* thread_data = nullptr;
   std::size_t thread_bytes = 0;  ///< size of the thread-local variables

@@ -65,11 +65,10 @@ std::string variable_name(std::string_view symbol) {
     for (std::size_t begin = first; begin <= i; ++begin) {
       if (i + 1 - begin > 4) continue;  // no name is that long
       const std::size_t length = std::stoul(std::string(symbol.substr(begin, i + 1 - begin)));
-      const std::string_view rest = symbol.substr(i + 1);
-      if (length == 0 || length > rest.size()) continue;
-      const std::string_view tail = rest.substr(length);
-      if (tail.empty() || tail[0] == 'E' || tail[0] == '_')
-        return std::string(rest.substr(0, length));
+      const std::string_view name = symbol.substr(i + 1).substr(0, length);
+      if (length == 0 || length > name.size()) continue;
+      const std::string_view tail = symbol.substr(i + 1 + length);
+      if (tail.empty() || tail[0] == 'E' || tail[0] == '_') return std::string(name);
     }
     i = first;
   }

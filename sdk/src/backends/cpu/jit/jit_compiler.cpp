@@ -59,8 +59,9 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
 // The compiler's output, without the temporary folder in file names.
 std::string readable_log(std::string log, const runtime::TemporaryFolder& folder) {
   const std::string prefix = folder.path() + "/";
-  for (std::size_t at = log.find(prefix); at != std::string::npos; at = log.find(prefix, at))
-    log.erase(at, prefix.size());
+  for (std::size_t position = log.find(prefix); position != std::string::npos;
+       position = log.find(prefix, position))
+    log.erase(position, prefix.size());
   return log;
 }
 
@@ -96,7 +97,7 @@ std::string remedy_for(const std::string& log, const Translation& module) {
     if (log.find(linked.file_name) != log.npos) source = &linked;
   if (!request.linked.empty() &&
       (log.find("undefined reference") != log.npos || log.find("multiple definition") != log.npos))
-    throw CompileError(text(source->file_name, " and what is linked with it: ", compiler.path,
+    throw CompileError(text(source->file_name, " and the sources linked with it: ", compiler.path,
                             " could not link them for the CPU:\n", log, runtime::link_remedy, '\n'),
                        log, "");
   throw CompileError(text(source->file_name, ": ", compiler.path,
@@ -129,7 +130,7 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
   using Lifetime = runtime::TemporaryFolder::Lifetime;
   const runtime::TemporaryFolder folder(request.keep ? Lifetime::kept : Lifetime::scope);
   if (request.keep)
-    std::fprintf(stderr, "spanwise cpu: kept %s/kernel.cpp and what belongs to it\n",
+    std::fprintf(stderr, "spanwise cpu: kept %s/kernel.cpp and the files compiled with it\n",
                  folder.path().c_str());
   std::vector<std::string> names, inputs;
   std::size_t attempts = 1;

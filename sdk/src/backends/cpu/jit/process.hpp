@@ -24,7 +24,7 @@ struct ProcessResult {
 };
 
 /// Runs a program without a shell and waits until it has ended, with LC_ALL=C and `folder` as its
-/// TMPDIR. The program leads a process group of its own, which is killed at the time limit and when
+/// TMPDIR. The program leads a new process group, which is killed at the time limit and when
 /// check_interrupt() throws. Programs that it leaves running in the background are not waited for.
 /// Throws DeviceError if it cannot be started, and what check_interrupt() throws.
 ProcessResult run_process(const std::vector<std::string>& command, const std::string& folder,

@@ -8,7 +8,7 @@
 #include "curand_philox4x32_x.h"
 #include "curand_xorwow.h"
 
-// In (0, 1]: the middle of one of 2^32 or 2^53 intervals, rounded.
+// In (0, 1]: the middle of one of 2^32 or 2^53 intervals, whose lengths are the constants, rounded.
 SW_FN float sw_curand_fraction(unsigned x) { return x * 2.3283064e-10f + 2.3283064e-10f / 2; }
 SW_FN double sw_curand_fraction(unsigned low, unsigned high) {
   const unsigned long long bits = low ^ ((unsigned long long)high << 21);

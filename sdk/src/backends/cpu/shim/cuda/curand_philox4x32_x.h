@@ -11,7 +11,7 @@
 struct curandStatePhilox4_32_10 {
   uint4 ctr, output;
   uint2 key;
-  unsigned STATE;  // of the four numbers in `output`, those used
+  unsigned STATE;  // how many of the four numbers in `output` are used
   int boxmuller_flag, boxmuller_flag_double;
   float boxmuller_extra;
   double boxmuller_extra_double;

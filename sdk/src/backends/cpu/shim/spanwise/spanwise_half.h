@@ -15,8 +15,8 @@ SW_FN float sw_round_to_odd(double value) {
   return sw_bits<float>(away ? bits + 1 : bits - 1);
 }
 
-// The type T of 16 bits, and T_raw, its bits. From double with one rounding, by way of a float that
-// is rounded to odd.
+// The type T of 16 bits, and T_raw, its bits. A double is rounded once in effect, by way of a float
+// that is rounded to odd.
 #define SW_SMALL_STRUCT(T, from_float, to_float)                 \
   struct T##_raw {                                               \
     unsigned short x;                                            \
@@ -79,7 +79,7 @@ SW_FN float sw_round_to_odd(double value) {
   SW_FN T2 operator op(T2 a, T2 b) { return {a.x op b.x, a.y op b.y}; } \
   SW_FN T2& operator op##=(T2 & a, T2 b) { return a = a op b; }         \
   SW_FN T __h##name(T a, T b) { return a op b; }
-// __hgt2 has 1 or 0 in each half, __hbgt2 is whether both compare so.
+// For example, __hgt2() gives 1 or 0 in each half, __hbgt2() whether the comparison holds for both.
 #define SW_SMALL_COMPARE(T, T2, op, name)                                  \
   SW_FN bool operator op(T a, T b) { return (float)a op(float) b; }        \
   SW_FN bool __h##name(T a, T b) { return (float)a op(float) b; }          \
