@@ -104,13 +104,17 @@ Shape common_shape(const char* op, std::span<const Operand> operands, const Arra
   }
 }
 
-Array new_result(std::span<const Operand> operands, const Shape& shape, DType dtype,
-                 Device device) {
+Layout layout_of_result(std::span<const Operand> operands, const Shape& shape) {
   std::array<const Layout*, max_inputs> layouts;
   std::size_t count = 0;
   for (const Operand& operand : operands)
     if (operand.array != nullptr) layouts[count++] = &operand.array->layout();
-  return empty_in(result_layout(shape, std::span(layouts.data(), count)), dtype, device);
+  return result_layout(shape, std::span(layouts.data(), count));
+}
+
+Array new_result(std::span<const Operand> operands, const Shape& shape, DType dtype,
+                 Device device) {
+  return empty_in(layout_of_result(operands, shape), dtype, device);
 }
 
 }  // namespace spanwise::ops

@@ -48,8 +48,9 @@ SW_API bool try_launch_compute(const OpSignature& signature, std::span<const Ope
 SW_API Shape common_shape(const char* op, std::span<const Operand> operands,
                           const Array* where = nullptr);
 
-/// A new array for the result on `device`, its axes in the order of the operands' memory (NumPy's
-/// order='K').
+/// The layout of a new result: its axes in the order of the operands' memory (NumPy's order='K').
+Layout layout_of_result(std::span<const Operand> operands, const Shape& shape);
+/// A new array of that layout on `device`.
 SW_API Array new_result(std::span<const Operand> operands, const Shape& shape, DType dtype,
                         Device device);
 

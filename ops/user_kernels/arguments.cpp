@@ -35,6 +35,19 @@ const char* expected_kind(const Parameter& parameter) {
 
 }  // namespace
 
+const Array* device_array(std::span<const Argument> arguments) noexcept {
+  const Array* best = nullptr;
+  for (const Argument& argument : arguments) {
+    const Array* array = argument.array;
+    if (array == nullptr) continue;
+    if (best == nullptr ||
+        (best->rank() == 0 && (array->rank() > 0 || runs_on_host(best->device()))))
+      best = array;
+    if (best->rank() > 0) break;
+  }
+  return best;
+}
+
 Operands::Operands(const std::string& label, std::span<const Parameter> parameters,
                    std::span<const Argument> arguments)
     : label_(label), count_(parameters.size()) {
@@ -59,18 +72,9 @@ std::string Operands::argument_prefix(const Parameter& parameter) const {
   return text(label_, ": argument '", parameter.name, "': ");
 }
 
-// The device of the first array of rank > 0, else of the first array on a GPU, else of the first.
 void Operands::find_device(std::span<const Argument> arguments) {
-  const Array* found = nullptr;
-  for (const Argument& argument : arguments) {
-    const Array* array = argument.array;
-    if (array == nullptr) continue;
-    if (found == nullptr ||
-        (found->rank() == 0 && (array->rank() > 0 || runs_on_host(found->device()))))
-      found = array;
-    if (found->rank() > 0) break;
-  }
-  output_device_ = working_device(found != nullptr ? found->device() : default_device());
+  const Array* array = device_array(arguments);
+  output_device_ = working_device(array != nullptr ? array->device() : default_device());
   device_ = execution_device(output_device_);
 }
 
@@ -96,7 +100,7 @@ void Operands::take_array(ConvertedArgument& operand, const Array& array) {
   if (parameter.is_user_type()) return take_record(operand, array);
   if (!parameter.type_parameter.empty())
     bind_type(parameter, array.dtype());
-  else if (!(array.dtype() == *parameter.dtype)) [[unlikely]]
+  else if (array.dtype() != *parameter.dtype) [[unlikely]]
     fail<DTypeError>(argument_prefix(parameter), "declared ", parameter.type, ", expected dtype ",
                      *parameter.dtype, ", got ", array.dtype(), "; convert with .astype(\"",
                      *parameter.dtype, "\"), or change the declaration");
@@ -140,12 +144,12 @@ void Operands::take_record(ConvertedArgument& operand, const Array& array) {
 }
 
 const Array& Operands::keep(std::size_t i, Array array) {
-  if (kept_.capacity() == 0)
-    kept_.reserve(2 * count_);  // no reallocation: operands point to elements
-  kept_.push_back(std::move(array));
-  operands_[i].array = &kept_.back();
-  operands_[i].dtype = kept_.back().dtype();
-  return kept_.back();
+  if (created_.capacity() == 0)
+    created_.reserve(2 * count_);  // no reallocation: operands point to elements
+  created_.push_back(std::move(array));
+  operands_[i].array = &created_.back();
+  operands_[i].dtype = created_.back().dtype();
+  return created_.back();
 }
 
 std::optional<Shape> Operands::broadcast_shape(bool with_outputs) const {
@@ -176,15 +180,15 @@ void Operands::check_output(std::size_t i, const Shape& shape) const {
 void Operands::separate_from(std::size_t i, bool allows_same_view) {
   const ConvertedArgument& output = operands_[i];
   for (std::size_t k = 0; k < count_; ++k) {
-    const ConvertedArgument& other = operands_[k];
-    if (k == i || other.array == nullptr || !may_share_memory(*other.array, *output.array))
+    const ConvertedArgument& operand = operands_[k];
+    if (k == i || operand.array == nullptr || !may_share_memory(*operand.array, *output.array))
       continue;
-    const bool is_same = allows_same_view && is_same_view(*other.array, *output.array);
-    if (!other.parameter->is_output) {
-      if (!is_same || other.parameter->needs_whole_array) keep(k, copy(*other.array));
+    const bool is_same = allows_same_view && is_same_view(*operand.array, *output.array);
+    if (!operand.parameter->is_output) {
+      if (!is_same || operand.parameter->needs_whole_array) keep(k, copy(*operand.array));
     } else if (k > i && !is_same) {
       fail<LayoutError>(label_, ": outputs '", output.parameter->name, "' and '",
-                        other.parameter->name, "' share memory; pass separate arrays");
+                        operand.parameter->name, "' share memory; pass separate arrays");
     }
   }
 }
@@ -205,17 +209,16 @@ void Operands::take_value(ConvertedArgument& operand, const Argument& argument) 
 
 void Operands::bind_type(const Parameter& parameter, DType dtype) {
   for (std::size_t k = 0; k < binding_count_; ++k) {
-    const TypeBinding& type_parameter = bindings_[k];
-    if (type_parameter.name != parameter.type_parameter[0]) continue;
-    if (!(type_parameter.dtype == dtype)) [[unlikely]]
+    const TypeBinding& binding = bindings_[k];
+    if (binding.name != parameter.type_parameter[0]) continue;
+    if (binding.dtype != dtype) [[unlikely]]
       fail<DTypeError>(argument_prefix(parameter), parameter.type_parameter, " is ", dtype,
-                       " here and ", type_parameter.dtype, " in argument '",
-                       type_parameter.by->name,
+                       " here and ", binding.dtype, " in argument '", binding.source->name,
                        "', expected one dtype; convert one with .astype(), or declare two "
                        "letters");
     return;
   }
-  if (!(dtype.is_computable())) [[unlikely]]
+  if (!dtype.is_computable()) [[unlikely]]
     fail<DTypeError>(argument_prefix(parameter), "dtype ", dtype,
                      " cannot be computed on; convert with .astype()");
   bindings_[binding_count_++] = {parameter.type_parameter[0], dtype, &parameter};
@@ -245,7 +248,7 @@ void Operands::convert_numbers(std::span<const Argument> arguments) {
       if (!is_bound) bind_type(parameter, operand.number.dtype());
     }
     operand.dtype = dtype_of(parameter);
-    if (!(operand.number.dtype() == operand.dtype))
+    if (operand.number.dtype() != operand.dtype)
       operand.number = converted_number(label_, parameter, operand.number, operand.dtype);
   }
 }
@@ -267,11 +270,12 @@ Scalar converted_number(const std::string& label, const Parameter& parameter, co
   const DType from = number.dtype();
   const bool is_whole = from.is_bool() || from.is_integer();
   const bool to_real = dtype.is_floating() || dtype.is_complex();
-  bool keeps = is_whole ? to_real || number.fits(dtype)
-                        : to_real && (!from.is_complex() || dtype.is_complex());
-  if (keeps && !is_whole && !from.is_complex())
-    keeps = !std::isfinite(number.as_double()) || std::isfinite(number.cast(dtype).as_double());
-  if (!keeps) [[unlikely]]
+  bool is_lossless = is_whole ? to_real || number.fits(dtype)
+                              : to_real && (!from.is_complex() || dtype.is_complex());
+  if (is_lossless && !is_whole && !from.is_complex())
+    is_lossless =
+        !std::isfinite(number.as_double()) || std::isfinite(number.cast(dtype).as_double());
+  if (!is_lossless) [[unlikely]]
     fail<KernelArgumentError>(label, ": argument '", parameter.name, "': the number ", number, " (",
                               from, ") cannot be passed as ", dtype,
                               " without loss; convert it, or declare another type");

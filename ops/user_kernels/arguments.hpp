@@ -27,7 +27,11 @@ struct Argument {
   bool is_given() const noexcept { return array != nullptr || number || !bytes.empty(); }
 };
 
-/// A converted argument.
+/// The array that determines the device of a call: the first of rank > 0, else the first on a GPU,
+/// else the first. Null without arrays.
+SW_API const Array* device_array(std::span<const Argument> arguments) noexcept;
+
+/// An argument after the checks of Operands.
 struct ConvertedArgument {
   const Parameter* parameter = nullptr;
   const Array* array = nullptr;  ///< null: by value, or an output that is not allocated yet
@@ -62,8 +66,9 @@ class UninitializedArray {
   alignas(T) std::byte storage_[max_operands * sizeof(T)];
 };
 
-/// Throws KernelArgumentError for arguments of the wrong kind, DTypeError for dtypes, DeviceError
-/// for arrays of several devices, ReadOnlyError; each names the kernel, the argument and a remedy.
+/// The arguments of one call. Throws KernelArgumentError for arguments of the wrong kind,
+/// DTypeError for dtypes, DeviceError for arrays of several devices, ReadOnlyError; each names the
+/// kernel, the argument and a remedy.
 class Operands {
  public:
   Operands(const std::string& label, std::span<const Parameter> parameters,
@@ -89,8 +94,8 @@ class Operands {
   /// The shape to which the arrays that are accessed by element broadcast, inputs alone or all;
   /// nothing if there are none. Throws LayoutError.
   std::optional<Shape> broadcast_shape(bool with_outputs) const;
-  /// Throws LayoutError unless output `i` has this shape, if it is not raw, and each of its
-  /// elements an own address.
+  /// Throws LayoutError if output `i` has another shape and is not raw, or if several of its
+  /// elements have one address.
   void check_output(std::size_t i, const Shape& shape) const;
   /// Copies inputs that share memory with output `i`, except for the same view if that is allowed
   /// and only own elements are read. Throws LayoutError if another output shares memory with it.
@@ -106,10 +111,11 @@ class Operands {
   [[noreturn]] void refuse(const Parameter& parameter, const Argument& argument) const;
   std::string argument_prefix(const Parameter& parameter) const;
 
+  /// The dtype of a type parameter in this call.
   struct TypeBinding {
     char name;
     DType dtype;
-    const Parameter* by;
+    const Parameter* source;  ///< whose argument determined the dtype
   };
 
   const std::string& label_;
@@ -118,7 +124,7 @@ class Operands {
   Device device_, output_device_;
   UninitializedArray<ConvertedArgument> operands_;
   UninitializedArray<TypeBinding> bindings_;
-  std::vector<Array> kept_;
+  std::vector<Array> created_;
 };
 
 /// The number as `dtype`. Integers must be representable; reals may be rounded, but neither

@@ -12,7 +12,7 @@ namespace {
 
 [[noreturn]] void refuse_use(const std::string& label, const std::string& name) {
   fail<ArgumentError>(label, ": an element body reads its own elements only, and uses ", name,
-                      ". Remedy: use sw.ElementwiseKernel, or a kernel with __global__");
+                      "; use sw.ElementwiseKernel, or a kernel with __global__");
 }
 
 void check_body(const std::string& label, const std::string& operation,
@@ -30,12 +30,14 @@ void check_body(const std::string& label, const std::string& operation,
   }
 }
 
+// The operation with x for each x[i].
 std::string without_index(std::string operation, const std::vector<std::string>& names) {
   operation = replace_element_accesses(operation, names);
   for (const std::string& name : names) {
     const std::string access = text("(*sw_at_", name, ")");
-    for (std::size_t at = 0; (at = operation.find(access, at)) != operation.npos; at += name.size())
-      operation.replace(at, access.size(), name);
+    for (std::size_t start = 0; (start = operation.find(access, start)) != operation.npos;
+         start += name.size())
+      operation.replace(start, access.size(), name);
   }
   return operation;
 }

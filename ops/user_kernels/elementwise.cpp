@@ -55,7 +55,7 @@ ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
 
 // Packs of 8 reach most of the speed of wider ones, and repeat the operation less often.
 strided::PlanOptions ElementwiseKernel::plan_options() const {
-  if (is_long(operation_)) return {.max_width = 1, .packs = 1};
+  if (is_long_operation(operation_)) return {.max_width = 1, .packs = 1};
   bool in_place = outputs_need_memory_;
   for (const Parameter& parameter : parameters_)
     in_place |= parameter.kind == Parameter::Kind::element &&

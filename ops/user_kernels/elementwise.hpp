@@ -30,7 +30,7 @@ struct ElementwiseSpec {
   std::string after_loop{};
 };
 
-/// Compiled at the first call for each device, combination of dtypes and class of layouts.
+/// Compiled at the first call for each device, combination of dtypes and strided::PlanShape.
 /// Thread-safe.
 class SW_API ElementwiseKernel : public RefCounted {
  public:
@@ -67,12 +67,11 @@ class SW_API ElementwiseKernel : public RefCounted {
   std::string label_;
   std::vector<Parameter> parameters_;
   std::size_t inputs_ = 0;
-  bool needs_index_ = false;
+  bool needs_index_ = false;  // whether the code uses `i`
   bool outputs_need_memory_ = false;
   std::string operation_;  // as in the generated source
 
   strided::PlanOptions options_{};  // of plans on a GPU
-
   mutable KernelList<Variant, Kernel> kernels_;
 };
 

@@ -21,19 +21,20 @@ struct ElementwiseKernel::Variant {
   strided::PlanShape plan;
   Device device;
 
-  /// The same of a call, without copies of its parts.
-  struct Like {
+  /// References to the variant of a call, for the lookup.
+  struct Key {
     const ElementwiseShape& shape;
     const strided::PlanShape& plan;
     Device device;
   };
-  explicit Variant(const Like& like) : shape(like.shape), plan(like.plan), device(like.device) {}
-  friend bool operator==(const Variant& a, const Like& b) {
+  explicit Variant(const Key& key) : shape(key.shape), plan(key.plan), device(key.device) {}
+  friend bool operator==(const Variant& a, const Key& b) {
     return a.plan == b.plan && a.device == b.device && a.shape == b.shape;
   }
 };
 
-/// plan() determines shapes, outputs and the variant, from which the source and the launch follow.
+/// try_plan() determines shapes, outputs and the variant, from which the source and the launch
+/// follow.
 class ElementwiseKernel::Call {
  public:
   Call(const ElementwiseKernel& kernel, std::span<const Argument> arguments)
@@ -46,10 +47,10 @@ class ElementwiseKernel::Call {
 
  private:
   // Returns false if there are no elements.
-  bool plan(std::optional<std::int64_t> size, std::vector<Array>& allocated);
+  bool try_plan(std::optional<std::int64_t> size, std::vector<Array>& allocated);
   std::string source() const;
   void find_shape(std::optional<std::int64_t> size);
-  void use_given_size(std::optional<std::int64_t> size, bool has_elements);
+  void use_size(std::optional<std::int64_t> size, bool has_elements);
   void make_outputs(std::vector<Array>& allocated);
   Array new_output(DType dtype) const;
   void check_outputs();
@@ -66,9 +67,9 @@ class ElementwiseKernel::Call {
   Operands operands_;
   bool on_gpu_;
   Shape shape_;
-  std::int64_t steps_ = 0;
-  ElementwiseShape plan_;
-  std::optional<Layout> index_;
+  std::int64_t size_ = 0;
+  ElementwiseShape kernel_shape_;
+  std::optional<Layout> index_;  ///< of the array of indices, if the loop has one
   std::optional<strided::StridedCall> loop_;
 };
 

@@ -42,8 +42,8 @@ class ElementwiseText {
     body.arguments += "n, ";
     body.prelude = prologue(code_.spec.common, operands_, types);
     body.declarations = whole_array_pointers() + index_size_object();
-    body.before = before();
-    body.after = after();
+    body.before = statements("loop_prep of ", code_.spec.loop_prep);
+    body.after = statements("after_loop of ", code_.spec.after_loop);
     body.compute = [text = *this](std::span<const std::string> elements) {
       return text.computation(elements);
     };
@@ -53,20 +53,12 @@ class ElementwiseText {
  private:
   bool has_pointer_style() const { return code_.spec.style == ParameterStyle::pointers; }
 
-  std::string before() const {
-    return with_line_directives(text("loop_prep of ", code_.spec.common.name),
-                                terminated(code_.spec.loop_prep));
-  }
-  std::string after() const {
-    return with_line_directives(text("after_loop of ", code_.spec.common.name),
-                                terminated(code_.spec.after_loop));
+  std::string statements(const char* part, const std::string& code) const {
+    return with_line_directives(text(part, code_.spec.common.name),
+                                code.empty() ? "" : code + "\n;");
   }
 
-  static std::string terminated(const std::string& statements) {
-    return statements.empty() ? "" : statements + "\n;";
-  }
-
-  // In a kernel that is not flat, arrays that are also used as a whole are passed as such.
+  // The arrays that are passed as sw_raw: unless flat, those that are also used as a whole.
   std::vector<const ConvertedArgument*> whole_arrays() const {
     std::vector<const ConvertedArgument*> all;
     for (const ConvertedArgument& operand : operands_)
@@ -149,9 +141,10 @@ bool has_memory_instructions(std::string_view code) {
 
 }  // namespace
 
-bool is_long(const std::string& operation) {
-  constexpr std::size_t longest = 400;
-  return has_token(operation, "for") || has_token(operation, "while") || operation.size() > longest;
+bool is_long_operation(const std::string& operation) {
+  constexpr std::size_t max_characters = 400;
+  return has_token(operation, "for") || has_token(operation, "while") ||
+         operation.size() > max_characters;
 }
 
 bool outputs_need_memory(const ElementwiseSpec& spec) {

@@ -14,17 +14,18 @@ namespace spanwise::ops::user_kernels {
 
 /// What determines the source in addition to the user's code and the plan.
 struct ElementwiseShape {
-  bool is_flat = true;  ///< arrays that are also used as a whole are in C order
-  int axes = 1;         ///< of these arrays if they are not
+  bool is_flat = true;  ///< whether the arrays that are also used as a whole are in C order
+  int axes = 1;         ///< unless flat: the number of axes of these arrays
   OperandForms forms{};
 
   friend bool operator==(const ElementwiseShape&, const ElementwiseShape&) = default;
 };
 
+/// The user's code of one kernel.
 struct ElementwiseCode {
   const ElementwiseSpec& spec;
-  const std::string& operation;
-  bool needs_index;
+  const std::string& operation;  ///< with replace_element_accesses()
+  bool needs_index;              ///< whether the code uses `i`
 };
 
 /// The kernel. Arrays: those accessed by element, in order, then the index, if it is
@@ -34,14 +35,14 @@ strided::Body elementwise_body(const ElementwiseCode& code,
                                std::span<const ConvertedArgument> operands,
                                const ElementwiseShape& shape);
 
-/// How the kernel uses the array of an operand that is accessed by element. `needs_memory`: as
-/// returned by the function below.
+/// How the kernel uses the array of an operand that is accessed by element. `needs_memory`: see
+/// outputs_need_memory().
 strided::ArrayRole role_of(const ConvertedArgument& operand, bool needs_memory);
 /// Whether outputs must be accessed in memory: the code has atomics or assembler text, or takes
 /// addresses of elements.
 bool outputs_need_memory(const ElementwiseSpec& spec);
 
 /// Whether the operation is too long to be repeated in a kernel's thread, or has loops.
-bool is_long(const std::string& operation);
+bool is_long_operation(const std::string& operation);
 
 }  // namespace spanwise::ops::user_kernels

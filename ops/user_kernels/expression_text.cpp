@@ -41,7 +41,7 @@ std::size_t closing(const Tokens& tokens, std::size_t open) {
   return tokens.size();
 }
 
-// Whether the token is a member of something: a.x, p->x, space::x.
+// Whether the token is the name of a member: a.x, p->x, space::x.
 bool is_member(const Tokens& tokens, std::size_t k) {
   if (k == 0) return false;
   const std::string_view before = tokens[k - 1].text;
@@ -75,10 +75,10 @@ ArrayUses uses_of(std::string_view text, std::string_view array) {
   for (std::size_t k = 0; k < tokens.size(); ++k) {
     if (tokens[k].text != array || is_member(tokens, k)) continue;
     if (text_at(tokens, k + 1) != "[") {
-      uses.whole = uses.may_write = true;
+      uses.as_whole = uses.may_write = true;
       continue;
     }
-    (is_own_element(tokens, k) ? uses.of_element : uses.of_others) = true;
+    (is_own_element(tokens, k) ? uses.own_element : uses.other_elements) = true;
     uses.may_write |= may_write(text, tokens, k, closing(tokens, k + 1) + 1);
   }
   return uses;
@@ -100,20 +100,20 @@ std::string replace_element_accesses(std::string_view text,
                                      const std::vector<std::string>& arrays) {
   const Tokens tokens = source::lex(text);
   std::string out;
-  std::size_t done = 0;
+  std::size_t copied = 0;
   for (std::size_t k = 0; k < tokens.size(); ++k) {
     const Token& token = tokens[k];
     if (std::find(arrays.begin(), arrays.end(), token.text) == arrays.end()) continue;
     if (is_member(tokens, k) || !is_own_element(tokens, k)) continue;
     const std::size_t end = tokens[k + 3].offset + 1;
-    out.append(text.substr(done, token.offset - done));
+    out.append(text.substr(copied, token.offset - copied));
     out.append("(*sw_at_").append(token.text).append(")");
     const std::string_view replaced = text.substr(token.offset, end - token.offset);
     out.append(static_cast<std::size_t>(std::count(replaced.begin(), replaced.end(), '\n')), '\n');
-    done = end;
+    copied = end;
     k += 3;
   }
-  return out.append(text.substr(done));
+  return out.append(text.substr(copied));
 }
 
 }  // namespace spanwise::ops::user_kernels

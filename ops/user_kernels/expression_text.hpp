@@ -16,10 +16,10 @@ using source::has_token;
 
 /// How an expression uses one array that it names.
 struct ArrayUses {
-  bool of_element = false;  ///< x[i], the element of the current index
-  bool of_others = false;   ///< x[any other index]
-  bool whole = false;       ///< x without a subscript
-  bool may_write = false;   ///< assigned to, or passed on in a way that permits writing
+  bool own_element = false;     ///< x[i], the element of the current index
+  bool other_elements = false;  ///< x[any other index]
+  bool as_whole = false;        ///< x without a subscript
+  bool may_write = false;       ///< assigned to, or passed on in a way that permits writing
 };
 ArrayUses uses_of(std::string_view text, std::string_view array);
 

@@ -30,10 +30,10 @@ std::string unknown_name(std::string_view log) {
       {"undeclared identifier '", "'"},
   };
   for (const auto& [before, after] : patterns) {
-    const std::size_t found = log.find(before);
-    if (found == std::string_view::npos) continue;
-    const std::string_view rest = log.substr(found + before.size());
-    const std::string_view name = rest.substr(0, rest.find(after));
+    std::size_t start = log.find(before);
+    if (start == std::string_view::npos) continue;
+    start += before.size();
+    const std::string_view name = log.substr(start, log.find(after, start) - start);
     if (is_identifier(name)) return std::string(name);
   }
   return "";
@@ -161,7 +161,7 @@ void ParameterValues::add_raw(const Array& array, const Layout& layout) {
   const int rank = std::max(1, layout.rank());
   std::int64_t* const numbers = new_numbers(1 + 2 * rank);
   numbers[0] = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(array.data()));
-  numbers[1] = numbers[1 + rank] = 1;  // of rank 0
+  numbers[1] = numbers[1 + rank] = 1;  // an array of rank 0 has one axis in the kernel
   std::ranges::copy(layout.shape, numbers + 1);
   std::ranges::copy(layout.strides, numbers + 1 + rank);
 }

@@ -37,7 +37,7 @@ std::string label_of(const CommonSpec& spec);
 /// label_of(). Throws ArgumentError if the kernel's name is not a C++ identifier.
 std::string checked_label(const CommonSpec& spec);
 
-/// How the kernel accesses one operand; determines the generated source.
+/// How the source accesses one operand.
 struct OperandForm {
   enum class Access : std::uint8_t { value, element, dense, strided, absent };
 
@@ -49,7 +49,7 @@ struct OperandForm {
   friend bool operator==(const OperandForm&, const OperandForm&) = default;
 };
 
-/// Those of all operands of a kernel.
+/// The forms of all operands of a kernel.
 struct OperandForms {
   std::size_t count = 0;
   std::array<OperandForm, max_operands> all{};
@@ -61,9 +61,12 @@ struct OperandForms {
   }
 };
 
+/// The form of a number or a raw array.
 OperandForm raw_form(const ConvertedArgument& operand);
-/// The form of an array accessed by element; `walk` is null for a flat kernel.
-OperandForm element_form(const ConvertedArgument& operand, const Walk* walk, int index);
+/// The form of an array accessed by element: operand `index` of `walk`, or of step 1 without a
+/// walk.
+OperandForm element_form(const ConvertedArgument& operand, const Walk* walk = nullptr,
+                         int index = 0);
 
 /// A typedef for each type parameter of `operands`.
 std::string type_parameter_typedefs(std::span<const ConvertedArgument> operands);
@@ -84,8 +87,8 @@ std::string parameter_text(const ConvertedArgument& operand, const OperandForm& 
 /// parameter_text().
 std::string whole_array_text(const ConvertedArgument& operand, int axes, std::string& types);
 
-/// The values of a kernel's parameters, in order, for Kernel::launch_raw(). What is added by its
-/// address must live until the launch.
+/// The values of a kernel's parameters, in order, for Kernel::launch_raw(). Values that are added
+/// by their address must live until the launch.
 class ParameterValues {
  public:
   ParameterValues() = default;
@@ -108,6 +111,7 @@ class ParameterValues {
   std::span<void* const> all() const noexcept { return {values_.data(), count_}; }
 
  private:
+  /// Adds a parameter of `count` integers, which the caller writes.
   std::int64_t* new_numbers(int count);
 
   std::array<void*, 2 * max_operands + 8> values_;

@@ -18,25 +18,26 @@ namespace {
 using source::Token;
 
 std::string joined(const std::vector<std::string_view>& tokens) {
-  std::string out;
-  for (const std::string_view word : tokens) out.append(out.empty() ? "" : " ").append(word);
-  return out;
+  std::string all;
+  for (const std::string_view token : tokens) all.append(all.empty() ? "" : " ").append(token);
+  return all;
 }
 
 bool is_name(const Token& token) { return token.kind == Token::Kind::identifier; }
 
-bool is_type_parameter(std::string_view word) {
-  return word.size() == 1 && std::isupper(static_cast<unsigned char>(word[0])) != 0;
+bool is_type_parameter(std::string_view name) {
+  return name.size() == 1 && std::isupper(static_cast<unsigned char>(name[0])) != 0;
 }
 
 [[noreturn]] void refuse_type(const std::string& label, const std::string& type,
-                              const char* known) {
-  fail<ArgumentError>(label, ": expected a type, got '", type, "', which is unknown. ", known);
+                              const char* known_types) {
+  fail<ArgumentError>(label, ": expected a type, got '", type, "', which is unknown. ",
+                      known_types);
 }
 
 // A type of C, a dtype's name, a vector type, or a name in the preamble.
-Parameter c_typed(const std::string& label, const std::vector<std::string_view>& tokens,
-                  std::string_view preamble) {
+Parameter parse_c_type(const std::string& label, const std::vector<std::string_view>& tokens,
+                       std::string_view preamble) {
   Parameter parameter;
   const std::string type = joined(tokens);
   const bool is_vector = !tokens.empty() && is_vector_type(tokens.back());
@@ -65,16 +66,17 @@ Parameter c_typed(const std::string& label, const std::vector<std::string_view>&
   return parameter;
 }
 
-std::vector<std::vector<Token>> split(std::string_view text) {
+// The tokens of each argument, which are separated by commas outside of brackets.
+std::vector<std::vector<Token>> split_arguments(std::string_view text) {
   std::vector<std::vector<Token>> parts(1);
   int depth = 0;
-  for (const Token& word : source::lex(text)) {
-    if (word.text == "<" || word.text == "(") ++depth;
-    if (word.text == ">" || word.text == ")") --depth;
-    if (word.text == "," && depth == 0)
+  for (const Token& token : source::lex(text)) {
+    if (token.text == "<" || token.text == "(") ++depth;
+    if (token.text == ">" || token.text == ")") --depth;
+    if (token.text == "," && depth == 0)
       parts.emplace_back();
     else
-      parts.back().push_back(word);
+      parts.back().push_back(token);
   }
   if (parts.size() == 1 && parts[0].empty()) parts.clear();
   return parts;
@@ -83,17 +85,17 @@ std::vector<std::vector<Token>> split(std::string_view text) {
 std::vector<std::string_view> texts_of(const std::vector<Token>& tokens) {
   std::vector<std::string_view> texts(tokens.size());
   std::transform(tokens.begin(), tokens.end(), texts.begin(),
-                 [](const Token& word) { return word.text; });
+                 [](const Token& token) { return token.text; });
   return texts;
 }
 
-std::string shown(const std::vector<Token>& tokens) { return joined(texts_of(tokens)); }
+std::string joined_texts(const std::vector<Token>& tokens) { return joined(texts_of(tokens)); }
 
 Parameter pointer_parameter(const std::string& label, const std::vector<Token>& tokens,
                             std::string_view preamble) {
   if (tokens.size() < 2 || !is_name(tokens.back()))
     fail<ArgumentError>(label, ": expected an argument such as \"float *x\" or \"int n\", got \"",
-                        shown(tokens), "\"; give its type, then its name");
+                        joined_texts(tokens), "\"; give its type, then its name");
   std::vector<std::string_view> type;
   int stars = 0;
   bool is_const = false;
@@ -107,9 +109,9 @@ Parameter pointer_parameter(const std::string& label, const std::vector<Token>& 
       type.push_back(word);
   }
   if (stars > 1)
-    fail<ArgumentError>(label, ": argument \"", shown(tokens),
+    fail<ArgumentError>(label, ": argument \"", joined_texts(tokens),
                         "\" is a pointer to pointers; pass one array, and index into it");
-  Parameter parameter = c_typed(label, type, preamble);
+  Parameter parameter = parse_c_type(label, type, preamble);
   parameter.name = tokens.back().text;
   parameter.kind = stars == 1 ? Parameter::Kind::raw : Parameter::Kind::number;
   parameter.is_output = stars == 1 && !is_const;
@@ -126,7 +128,7 @@ Parameter value_parameter(const std::string& label, std::vector<Token> tokens, b
     fail<ArgumentError>(label,
                         ": expected an argument such as \"float32 x\", \"T y\" or \"raw T z\", "
                         "got \"",
-                        shown(tokens),
+                        joined_texts(tokens),
                         "\"; pointers belong to the syntax in which all arguments are "
                         "in one string");
   parameter.name = tokens[1].text;
@@ -149,7 +151,7 @@ Parameter value_parameter(const std::string& label, std::vector<Token> tokens, b
 std::vector<Parameter> pointer_parameters(const std::string& label, std::string_view text,
                                           std::string_view preamble) {
   std::vector<Parameter> parameters;
-  for (const std::vector<Token>& tokens : split(text))
+  for (const std::vector<Token>& tokens : split_arguments(text))
     parameters.push_back(pointer_parameter(label, tokens, preamble));
   return parameters;
 }
@@ -157,12 +159,12 @@ std::vector<Parameter> pointer_parameters(const std::string& label, std::string_
 std::vector<Parameter> value_parameters(const std::string& label, std::string_view text,
                                         bool are_outputs) {
   std::vector<Parameter> parameters;
-  for (const std::vector<Token>& tokens : split(text))
+  for (const std::vector<Token>& tokens : split_arguments(text))
     parameters.push_back(value_parameter(label, tokens, are_outputs));
   return parameters;
 }
 
-Parameter type_named(const std::string& label, std::string_view text, std::string_view preamble) {
+Parameter parse_type(const std::string& label, std::string_view text, std::string_view preamble) {
   const std::vector<Token> tokens = source::lex(text);
   Parameter parameter;
   if (tokens.size() == 1 && is_type_parameter(tokens[0].text) &&
@@ -170,7 +172,7 @@ Parameter type_named(const std::string& label, std::string_view text, std::strin
     parameter.type_parameter = tokens[0].text;
     return parameter;
   }
-  return c_typed(label, texts_of(tokens), preamble);
+  return parse_c_type(label, texts_of(tokens), preamble);
 }
 
 void check_names(const std::string& label, const std::vector<Parameter>& parameters) {
@@ -195,9 +197,9 @@ void find_elements(const std::string& body, bool has_own_index,
   for (Parameter& parameter : parameters) {
     if (parameter.kind != Parameter::Kind::raw) continue;
     const ArrayUses uses = uses_of(body, parameter.name);
-    parameter.needs_whole_array = uses.of_others || uses.whole || has_own_index;
-    parameter.is_output &= uses.may_write || !(uses.of_element || uses.of_others);
-    if (!uses.of_element) continue;
+    parameter.needs_whole_array = uses.other_elements || uses.as_whole || has_own_index;
+    parameter.is_output &= uses.may_write || !(uses.own_element || uses.other_elements);
+    if (!uses.own_element) continue;
     parameter.kind = Parameter::Kind::element;
     any_element = true;
   }

@@ -13,7 +13,7 @@
 /// A kernel's declarations of its arguments, in PyCUDA's or CuPy's syntax.
 namespace spanwise::ops::user_kernels {
 
-/// "float *x, float a" (PyCUDA's) or "float32 x, raw T y" (CuPy's).
+/// PyCUDA's "float *x, float a", or CuPy's "float32 x, raw T y".
 enum class ParameterStyle { pointers, values };
 
 struct Parameter {
@@ -43,13 +43,13 @@ std::vector<Parameter> pointer_parameters(const std::string& label, std::string_
 std::vector<Parameter> value_parameters(const std::string& label, std::string_view text,
                                         bool are_outputs);
 /// A type in either syntax, for accumulators and results: "float", "float32", "T" or a name in the
-/// preamble.
-Parameter type_named(const std::string& label, std::string_view text, std::string_view preamble);
+/// preamble. Of the returned parameter only the type is set. Throws as pointer_parameters().
+Parameter parse_type(const std::string& label, std::string_view text, std::string_view preamble);
 
 /// Determines from `body` which arrays of ParameterStyle::pointers are accessed by element
-/// (Kind::element), and which are written. With `has_own_index` each is also used as a whole. If no
-/// access by element is found, all arrays are Kind::element: macros of a preamble may hide
-/// accesses.
+/// (Kind::element), and which are written. With `has_own_index` (declares_index()) each is also
+/// used as a whole. If no access by element is found, all arrays are Kind::element: macros of a
+/// preamble may hide accesses.
 void find_elements(const std::string& body, bool has_own_index, std::vector<Parameter>& parameters);
 /// The names of the parameters that are arrays accessed by element.
 std::vector<std::string> element_names(const std::vector<Parameter>& parameters);

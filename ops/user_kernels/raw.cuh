@@ -1,7 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 // A raw array of a kernel: x[k] is its k-th element in C order, for any strides.
-// PackedNumbers::raw() writes the same bytes on the host: address, extents, strides in elements.
+// ParameterValues::add_raw() writes the same bytes on the host: address, extents, strides in
+// elements.
 template <class T, int N, bool is_dense>
 struct sw_raw {
   T* address;

@@ -29,14 +29,17 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
     find_elements(spec_.map_expr, false, parameters_);
     for (Parameter& parameter : parameters_) parameter.is_output = false;
     inputs_ = parameters_.size();
-    if (inputs_ <= 0)
+    if (inputs_ == 0)
       fail<ArgumentError>(label_, ": expected arguments such as \"float *x\", got none");
-    if (spec_.map_expr.empty()) map_expr_ = parameters_[0].name + "[i]";
-    if (spec_.map_expr.empty()) parameters_[0].needs_whole_array = false;
+    if (map_expr_.empty()) {
+      map_expr_ = parameters_[0].name + "[i]";
+      parameters_[0].needs_whole_array = false;
+    }
     map_expr_ = replace_element_accesses(map_expr_, element_names(parameters_));
-    Parameter result = type_named(label_, spec_.result_type, preamble);
+    Parameter result = parse_type(label_, spec_.result_type, preamble);
     if (!result.dtype.has_value())
-      fail<ArgumentError>(label_, ": expected dtype_out as a dtype, got '", spec_.result_type, "'");
+      fail<ArgumentError>(label_, ": expected dtype_out as a dtype, got '", spec_.result_type,
+                          "'; pass one such as \"float32\"");
     result.name = result_name;
     result.is_output = true;
     result.needs_whole_array = false;
@@ -48,8 +51,9 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
       parameters_.push_back(std::move(output));
     check_names(label_, parameters_);
     for (Parameter& parameter : parameters_) parameter.needs_whole_array = false;
-    if (inputs_ <= 0 || parameters_.size() <= inputs_)
-      fail<ArgumentError>(label_, ": expected inputs and outputs such as \"T x\" and \"T y\"");
+    if (inputs_ == 0 || parameters_.size() == inputs_)
+      fail<ArgumentError>(label_, ": expected inputs and outputs such as \"T x\" and \"T y\", got ",
+                          inputs_, " inputs and ", parameters_.size() - inputs_, " outputs");
     if (map_expr_.empty())
       fail<ArgumentError>(label_, ": expected map_expr such as \"x * x\", got nothing");
     for (std::size_t k = inputs_; k < parameters_.size(); ++k)
@@ -57,8 +61,8 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
         fail<ArgumentError>(label_, ": output '", parameters_[k].name,
                             "' is raw; declare it without raw");
   }
-  const std::string type = spec_.reduce_type.empty() ? "" : spec_.reduce_type;
-  accumulator_ = type.empty() ? parameters_[inputs_] : type_named(label_, type, preamble);
+  accumulator_ = spec_.reduce_type.empty() ? parameters_[inputs_]
+                                           : parse_type(label_, spec_.reduce_type, preamble);
   accumulator_.name = "reduce_type";
   needs_index_ = has_token(map_expr_, "i") || has_token(preamble, "i");
 }

@@ -50,11 +50,14 @@ class SW_API ReductionKernel : public RefCounted {
   const ReductionSpec& spec() const noexcept { return spec_; }
   const std::string& label() const noexcept { return label_; }
   std::span<const Parameter> parameters() const noexcept { return parameters_; }
+  /// The number of inputs; the outputs follow them.
   std::size_t inputs() const noexcept { return inputs_; }
 
-  /// Like ElementwiseKernel's. Also throws ArgumentError if there are no elements and no identity.
+  /// As ElementwiseKernel::operator(). Also throws ArgumentError if there are no elements and no
+  /// identity.
   void operator()(std::span<const Argument> arguments, const ReductionAxes& axes,
                   std::vector<Array>& allocated) const;
+  /// As ElementwiseKernel::source().
   std::string source(std::span<const Argument> arguments, const ReductionAxes& axes,
                      bool on_gpu) const;
 

@@ -26,7 +26,8 @@ struct ReductionKernel::Kernels {
   Kernel run, fold;
 };
 
-/// plan() determines shapes, outputs and the variant, from which the source and the launch follow.
+/// try_plan() determines shapes, outputs and the variant, from which the source and the launch
+/// follow.
 class ReductionKernel::Call {
  public:
   Call(const ReductionKernel& kernel, std::span<const Argument> arguments,
@@ -40,7 +41,8 @@ class ReductionKernel::Call {
   std::string source(bool on_gpu);
 
  private:
-  bool plan(std::vector<Array>& allocated);
+  // Returns false if there are no results.
+  bool try_plan(std::vector<Array>& allocated);
   void find_shape();
   static bool is_input(const ConvertedArgument& operand) {
     return operand.is_element() && !operand.parameter->is_output;
@@ -51,7 +53,7 @@ class ReductionKernel::Call {
   void find_results();
   void make_outputs(std::vector<Array>& allocated);
   void plan_walks();
-  void describe();
+  void find_kernel_shape();
   // Depends on shapes and strides alone, so that sums are the same on all devices of a kind.
   void choose_parts();
   // Blocks of about 32,000 elements; long reductions with few results are split into parts.
@@ -69,10 +71,10 @@ class ReductionKernel::Call {
   const ReductionAxes& axes_;
   bool on_gpu_;
   Shape shape_, result_shape_;
-  std::int64_t results_ = 1, length_ = 1;
+  std::int64_t results_ = 1, length_ = 1;  // results, and elements of each
   std::int64_t parts_ = 1, part_length_ = 1, results_per_block_ = 1, blocks_ = 1;
-  ReductionShape plan_;
-  std::optional<Walk> kept_, reduced_;
+  ReductionShape kernel_shape_;
+  std::optional<Walk> kept_, reduced_;  // over the results, and over the elements of one result
 };
 
 }  // namespace spanwise::ops::user_kernels

@@ -16,7 +16,7 @@ namespace spanwise::ops::user_kernels {
 struct ReductionShape {
   bool is_large = false;                ///< more elements or results than 32 bits can count
   int kept_rank = 1, reduced_rank = 1;  ///< axes of the two walks, after merging
-  int axes = 1;                         ///< of the operands' common shape, at least 1
+  int axes = 1;                         ///< of the operands' broadcast shape, at least 1
   int adjacent_results = 1;  ///< on a GPU: results that adjacent threads of a block compute
   bool by_columns = false;   ///< on the CPU: adjacent results are computed together
   DType accumulator{};       ///< unset for a user's type

@@ -11,8 +11,9 @@
 
 namespace spanwise::ops::user_kernels {
 
-/// Writes reduction_source(): common parts, and a kernel body per device. `folds`: of the kernel
-/// "<name>_fold", which combines the results of parts, instead of the kernel "<name>".
+/// Writes reduction_source(): common parts, and a kernel body per device. With `folds` a function
+/// writes for the kernel "<name>_fold", which combines the results of parts, instead of the kernel
+/// "<name>".
 class ReductionWriter {
  public:
   ReductionWriter(const ReductionCode& code, std::span<const ConvertedArgument> operands,
@@ -68,9 +69,9 @@ class ReductionWriter {
                   offset(k, any_step), ";\n");
     return out;
   }
-  // Returns the value of map_expr, as the accumulator's type.
+  // The statement that returns the value of map_expr, as the accumulator's type.
   std::string mapped() const;
-  // The numbers of elements and results, with CuPy's names.
+  // Declares the numbers of elements and results, with CuPy's names.
   std::string counts() const;
   // Declares the function sw_finish, which computes the outputs by post_map_expr.
   std::string finish() const;

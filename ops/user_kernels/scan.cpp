@@ -30,15 +30,15 @@ struct ScanKernel::Variant {
 };
 
 struct ScanKernel::Kernels {
-  // With the GPU's source, `run` and `lines` (pipelined: `run` alone); with the CPU's, `totals`,
-  // `carries` and `run`.
+  // With GPU code: `run`, and `lines` unless pipelined. With CPU code: `totals`, `carries` and
+  // `run`.
   std::optional<Kernel> totals, carries, lines;
   Kernel run;
 };
 
 namespace {
 
-constexpr std::int64_t cpu_tile = 1 << 15;
+constexpr std::int64_t cpu_tile = 1 << 15;  // elements that a thread scans at a time
 
 // Source for both devices.
 constexpr const char* scan_common = R"(
@@ -62,14 +62,16 @@ ScanKernel::ScanKernel(ScanSpec spec)
     fail<ArgumentError>(label_,
                         ": an exclusive scan needs neutral, got none; pass it, such as \"0\" for a "
                         "sum");
-  element_ = type_named(label_, spec_.type, "");
+  element_ = parse_type(label_, spec_.type, "");
   if (!element_.dtype.has_value())
-    fail<ArgumentError>(label_, ": expected a dtype, got '", spec_.type, "'");
+    fail<ArgumentError>(label_, ": expected a dtype, got '", spec_.type,
+                        "'; pass one such as \"float32\"");
 }
 
 ScanKernel::~ScanKernel() = default;
 
-// The arguments of a checked call; `lines` is the walk over the lines of both arrays.
+// The arguments of a checked call. `lines` is the walk over the first elements of the lines along
+// `axis`, of both arrays.
 struct ScanKernel::Job {
   const Array &input, &output;
   const Walk& lines;
@@ -157,7 +159,7 @@ void ScanKernel::check(const Array& input, const Array& output) const {
                        "; convert with .astype(\"", *element_.dtype, "\")");
   if (input.shape() != output.shape())
     fail<LayoutError>(label_, ": expected an output of shape ", input.shape(), ", got ",
-                      output.shape());
+                      output.shape(), "; pass an array of that shape");
   if (!work_together(input.device(), output.device()))
     fail<DeviceError>(label_, ": the input is on ", input.device(), " and the output on ",
                       output.device(), "; move one with .to()");
@@ -167,17 +169,18 @@ void ScanKernel::check(const Array& input, const Array& output) const {
   if (!output.layout().is_row_major() && output.layout().may_overlap_itself())
     fail<LayoutError>(label_, ": several elements of the output share an address: ", output,
                       "; pass a copy");
-  if (input.rank() <= 0)
-    fail<LayoutError>(label_, ": expected an array of rank 1 or more, got rank 0");
+  if (input.rank() == 0)
+    fail<LayoutError>(label_,
+                      ": expected an array of rank 1 or more, got rank 0; pass x.reshape(1)");
 }
 
-void ScanKernel::operator()(const Array& given, const Array& output, int axis) const {
-  check(given, output);
-  axis = given.layout().normalise_axis(axis);
-  if (given.size() == 0) return;
+void ScanKernel::operator()(const Array& source, const Array& output, int axis) const {
+  check(source, output);
+  axis = source.layout().normalise_axis(axis);
+  if (source.size() == 0) return;
   std::optional<Array> temporary;
-  if (overlaps_partially(given, output)) temporary.emplace(copy(given));
-  const Array& input = temporary ? *temporary : given;
+  if (overlaps_partially(source, output)) temporary.emplace(copy(source));
+  const Array& input = temporary ? *temporary : source;
   const Device device = runs_on_host(output.device()) ? cpu : output.device();
   const Layout in_lines = input.layout().index(axis, 0), out_lines = output.layout().index(axis, 0);
   const std::array<const Layout*, 2> layouts{&in_lines, &out_lines};

@@ -14,14 +14,14 @@
 /// Scans: each element combined with all before it by a user's associative operation.
 namespace spanwise::ops::user_kernels {
 
-/// How a scan on a GPU reads and writes lines: by elements; by packs of them, where lines are
-/// contiguous and aligned; by ScanPipeline, where they are long as well.
+/// How a scan on a GPU reads and writes lines: by elements; by packs of elements, if lines are
+/// contiguous and aligned; by ScanPipeline, if they are long as well.
 enum class ScanAccess : std::uint8_t { strided, packed, pipelined };
 
 struct ScanSpec {
   CommonSpec common{};
   std::string type{};       ///< of elements: the name of a dtype or a C type
-  std::string scan_expr{};  ///< an expression in `a`, the elements before, and `b`
+  std::string scan_expr{};  ///< an expression in `a`, the earlier elements combined, and `b`
   std::string neutral{};    ///< the first result of an exclusive scan
   bool is_exclusive = false;
 };

@@ -1,7 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-// A scan on the CPU: one thread per tile of a line. The first pass computes the total of each tile,
-// the second the scan of each tile from the total of those before it.
+// A scan on the CPU: one thread per tile of a line. sw_scan_totals() computes the total of each
+// tile, sw_scan_carries() that of each tile and those before it, sw_scan_run() the scan of each
+// tile.
 #define sw_scan_parameters                                                                      \
   const T *sw_x, T *sw_z, const sw_scan_walk sw_walk, long long sw_x_step, long long sw_z_step, \
       long long sw_length, long long sw_tiles, long long sw_per_tile, T *sw_totals
@@ -14,8 +15,8 @@ struct sw_scan_tile : sw_scan_line {
       : sw_scan_line(walk, blockIdx.x / tiles), number(blockIdx.x % tiles) {}
   __device__ long long first(long long per_tile) const { return number * per_tile; }
   __device__ long long count(long long length, long long per_tile) const {
-    const long long left = length - first(per_tile);
-    return left < per_tile ? left : per_tile;
+    const long long remaining = length - first(per_tile);
+    return remaining < per_tile ? remaining : per_tile;
   }
 };
 
@@ -57,14 +58,14 @@ __device__ inline void sw_scan_run(sw_scan_parameters) {
   T* const z = sw_z + tile.z;
   const long long first = tile.first(sw_per_tile);
   const long long end = first + tile.count(sw_length, sw_per_tile);
-  bool has = tile.number > 0;
+  bool has_before = tile.number > 0;
   T before;
-  if (has) before = sw_totals[blockIdx.x - 1];
+  if (has_before) before = sw_totals[blockIdx.x - 1];
   for (long long k = first; k < end; ++k) {
     const T element = x[k * sw_x_step];
-    const T through = has ? sw_combine(before, element) : element;
-    z[k * sw_z_step] = sw_scan_result(has, before, through);
+    const T through = has_before ? sw_combine(before, element) : element;
+    z[k * sw_z_step] = sw_scan_result(has_before, before, through);
     before = through;
-    has = true;
+    has_before = true;
   }
 }

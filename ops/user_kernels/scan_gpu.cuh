@@ -13,16 +13,16 @@ struct sw_scan_body {
   };
 
   static __device__ __forceinline__ Acc identity() {
-    Acc none;
-    none.value = T();
-    none.has_value = 0;
-    return none;
+    Acc acc;
+    acc.value = T();
+    acc.has_value = 0;
+    return acc;
   }
   static __device__ __forceinline__ Acc transform(T x) {
-    Acc one;
-    one.value = x;
-    one.has_value = 1;
-    return one;
+    Acc acc;
+    acc.value = x;
+    acc.has_value = 1;
+    return acc;
   }
   static __device__ __forceinline__ Acc combine(Acc a, Acc b) {
 #ifdef SW_CPU
@@ -30,13 +30,13 @@ struct sw_scan_body {
     if (!b.has_value) return a;
     return transform(sw_combine(a.value, b.value));
 #else
-    // Without branches, between which the compiler could not interleave several combinations. Of
-    // an absent value the operation is undefined, but cannot trap.
-    Acc both;
-    both.value = sw_combine(a.value, b.value);
-    both.value = a.has_value ? b.has_value ? both.value : a.value : b.value;
-    both.has_value = a.has_value | b.has_value;
-    return both;
+    // Without branches, between which the compiler could not interleave several combinations. The
+    // operation on an absent value gives a meaningless result, which is not used, but cannot trap.
+    Acc combined;
+    combined.value = sw_combine(a.value, b.value);
+    combined.value = a.has_value ? b.has_value ? combined.value : a.value : b.value;
+    combined.has_value = a.has_value | b.has_value;
+    return combined;
 #endif
   }
   static __device__ __forceinline__ T result(Acc before, Acc through) {

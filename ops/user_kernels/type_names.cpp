@@ -33,8 +33,8 @@ std::optional<DType> numpy_dtype_named(std::string_view name) {
     if (dtype.is_computable()) return dtype;
   } catch (const DTypeError&) {
   }
-  const auto found = numpy_names().find(name);
-  return found != numpy_names().end() ? std::optional(found->second) : std::nullopt;
+  const auto entry = numpy_names().find(name);
+  return entry != numpy_names().end() ? std::optional(entry->second) : std::nullopt;
 }
 
 bool is_vector_type(std::string_view type) {

@@ -26,15 +26,15 @@ ElementProgram difference(DType dtype) {
 RowPass pass_of(DType dtype) {
   RowPass pass;
   pass.program = difference(dtype);
-  pass.product = 1;
-  pass.weights = 1;
+  pass.product_input = 1;
+  pass.weights_output = 1;
   pass.alpha = -2;
   pass.beta = 3;
   pass.has_addend = pass.has_sum = true;
   ElementProgram after{{dtype, dtype}, {}, {2}};
   after.steps.push_back({resolve(OpId::add, std::array{dtype, dtype}), {0, 1}});
-  pass.after = after;
-  pass.sum = 1;
+  pass.sum_program = after;
+  pass.sum_input = 1;
   return pass;
 }
 
@@ -112,7 +112,7 @@ TEST(RowPass, TakesRowsThatAreContiguous) {
   const Array turned = numbers({4, 6}, 1).permute(swapped);
   const auto takes = [&](const Array& matrix, const Array& labels) {
     const std::vector<const Array*> inputs{&matrix, &w, &labels, &n, &w, &b};
-    return runner.takes(inputs);
+    return runner.accepts(inputs);
   };
   EXPECT_TRUE(takes(x, y));
   EXPECT_TRUE(takes(x, numbers({1}, 3)));

@@ -16,7 +16,7 @@ std::size_t CpuProgram::scratch_bytes() const noexcept {
   return static_cast<std::size_t>(buffers_ * buffer_bytes);
 }
 
-// Within a block, an output is written before the steps after it read their inputs.
+// Whether a later step reads an input in the output's memory, which the output would overwrite.
 bool CpuProgram::is_stored_late(std::size_t output, std::span<const Array* const> inputs,
                                 const Array& array) const {
   for (std::size_t i = 0; i < inputs.size(); ++i)
@@ -25,21 +25,21 @@ bool CpuProgram::is_stored_late(std::size_t output, std::span<const Array* const
   return false;
 }
 
-// Converts numbers, and fills blocks with them.
+// Runs prologue_. Returns its results.
 std::unique_ptr<std::byte[]> CpuProgram::prepare(std::span<const Array* const> inputs) const {
   auto constants = std::make_unique_for_overwrite<std::byte[]>(
-      once_.size() * static_cast<std::size_t>(buffer_bytes));
+      prologue_.size() * static_cast<std::size_t>(buffer_bytes));
   const auto at = [&](int index) {
     const auto r = static_cast<std::size_t>(index);
     return r < inputs.size() ? static_cast<std::byte*>(inputs[r]->data())
                              : constants.get() + registers_[r].offset;
   };
-  for (const Instruction& step : once_) {
+  for (const Instruction& step : prologue_) {
     const auto [from, to] = std::pair(step.registers[0], step.registers[1]);
     const Register& target = registers_[static_cast<std::size_t>(to)];
-    convert_block(
-        registers_[static_cast<std::size_t>(from)].dtype, target.dtype,
-        {at(to), at(from), 1, target.is_number ? 1 : block(), 0, target.dtype.itemsize(), 0, 0});
+    convert_block(registers_[static_cast<std::size_t>(from)].dtype, target.dtype,
+                  {at(to), at(from), 1, target.is_number ? 1 : block_length(), 0,
+                   target.dtype.itemsize(), 0, 0});
   }
   return constants;
 }
@@ -52,19 +52,20 @@ void CpuProgram::run_block(const void* context, std::int64_t count, std::byte* c
   std::copy_n(arrays, array_count + 1, bases);  // the thread's memory follows the arrays
   bases[array_count + 1] = constants;
   for (const Instruction& step : program->steps_) {
-    std::byte* lanes[max_operands + 1];
+    std::byte* operands[max_operands + 1];
     for (int i = 0; i < step.count; ++i) {
       const auto r = static_cast<std::size_t>(step.registers[static_cast<std::size_t>(i)]);
-      const Register& each = program->registers_[r];
-      lanes[i] = bases[each.base] + each.offset;
+      const Register& operand = program->registers_[r];
+      operands[i] = bases[operand.base] + operand.offset;
     }
     if (step.loop != nullptr) {
-      step.loop(step.context, count, lanes);
+      step.loop(step.context, count, operands);
       continue;
     }
     const DType from = program->registers_[static_cast<std::size_t>(step.registers[0])].dtype,
                 to = program->registers_[static_cast<std::size_t>(step.registers[1])].dtype;
-    convert_block(from, to, {lanes[1], lanes[0], 1, count, 0, to.itemsize(), 0, from.itemsize()});
+    convert_block(from, to,
+                  {operands[1], operands[0], 1, count, 0, to.itemsize(), 0, from.itemsize()});
   }
 }
 
@@ -86,14 +87,14 @@ void CpuProgram::run(std::span<const Array* const> inputs, std::span<const Array
       .loop = run_block,
       .context = &run,
       .grain = grain_,
-      .block = block(),
+      .block = block_length(),
       .scratch_bytes = scratch_bytes(),
   };
   strided::run_on_cpu(outputs[0].shape(), std::span(arrays.data(), count), body);
 }
 
-CpuProgram::Parts::Parts(const CpuProgram& program, std::span<const Array* const> inputs,
-                         std::span<const Array> outputs)
+CpuProgram::PartialRun::PartialRun(const CpuProgram& program, std::span<const Array* const> inputs,
+                                   std::span<const Array> outputs)
     : program_(program), constants_(program.prepare(inputs)) {
   copies_.reserve(inputs.size());
   arrays_.reserve(inputs.size() + outputs.size());
@@ -114,19 +115,19 @@ CpuProgram::Parts::Parts(const CpuProgram& program, std::span<const Array* const
   for (const Array& output : outputs) add(output, output.dtype().itemsize());
 }
 
-void CpuProgram::Parts::run(std::int64_t first, std::int64_t last) const {
+void CpuProgram::PartialRun::run(std::int64_t first, std::int64_t last) const {
   constexpr std::uintptr_t alignment = 64;
   const auto memory =
       std::make_unique_for_overwrite<std::byte[]>(program_.scratch_bytes() + alignment);
   const RunContext run{&program_, constants_.get()};
-  std::byte* at[max_arrays + 1];
-  at[arrays_.size()] =
+  std::byte* addresses[max_arrays + 1];
+  addresses[arrays_.size()] =
       memory.get() - reinterpret_cast<std::uintptr_t>(memory.get()) % alignment + alignment;
-  const std::int64_t block = program_.block();
+  const std::int64_t block = program_.block_length();
   for (; first < last; first += block) {
     for (std::size_t k = 0; k < arrays_.size(); ++k)
-      at[k] = arrays_[k].data + first * arrays_[k].step;
-    run_block(&run, std::min(block, last - first), at);
+      addresses[k] = arrays_[k].data + first * arrays_[k].step;
+    run_block(&run, std::min(block, last - first), addresses);
   }
 }
 

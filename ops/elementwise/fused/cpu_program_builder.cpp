@@ -20,7 +20,7 @@ class CpuProgramBuilder {
   }
 
   void build() {
-    double work = 0;  // of an element, in threads that it is worth
+    double work = 0;  // of an element, as a part of the work for which a thread is woken
     for (const ProgramStep& step : program_.steps) work += add_step(step);
     result_.grain_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(1 / std::max(work, 1e-6)));
     for (const int value : program_.outputs) add_output(register_of(value));
@@ -53,7 +53,7 @@ class CpuProgramBuilder {
     return cached->second;
   }
   void convert(int from, int to) {
-    (at(from).is_number ? result_.once_ : result_.steps_)
+    (at(from).is_number ? result_.prologue_ : result_.steps_)
         .push_back({nullptr, nullptr, 2, {from, to}});
   }
 
@@ -63,13 +63,13 @@ class CpuProgramBuilder {
     const auto [cached, is_new] = fills_.try_emplace(number, 0);
     if (is_new) {
       cached->second = add_register(at(number).dtype);
-      result_.once_.push_back({nullptr, nullptr, 2, {number, cached->second}});
+      result_.prologue_.push_back({nullptr, nullptr, 2, {number, cached->second}});
     }
     return cached->second;
   }
 
   double add_step(const ProgramStep& step) {
-    if (step.body) return add_body(step);
+    if (step.body) return add_user_body(step);
     if (is_cast(step.signature)) return add_cast(step);
     OpSignature signature = step.signature;
     const auto values = program_.arguments(step);
@@ -78,22 +78,22 @@ class CpuProgramBuilder {
       instruction.registers[i] = converted(
           register_of(values[i]), loop_dtype(signature, signature.operand(static_cast<int>(i))));
     if (values.size() == 2 && at(instruction.registers[0]).is_number && !signature.mixed)
-      if (const auto other = swapped_op(signature.op)) {
-        signature.op = *other;
+      if (const auto swapped = swapped_op(signature.op)) {
+        signature.op = *swapped;
         std::swap(instruction.registers[0], instruction.registers[1]);
       }
-    const CpuLoops& kernel = cpu_loops_for(signature);
-    const bool by_number = kernel.with_number != nullptr && only_first_is_array(instruction);
-    instruction.loop = by_number ? kernel.with_number : kernel.loop;
-    instruction.context = kernel.context;
-    if (!by_number)
+    const CpuLoops& loops = cpu_loops_for(signature);
+    const bool takes_numbers = loops.with_number != nullptr && only_first_is_array(instruction);
+    instruction.loop = takes_numbers ? loops.with_number : loops.loop;
+    instruction.context = loops.context;
+    if (!takes_numbers)
       for (std::size_t i = 0; i < values.size(); ++i)
         instruction.registers[i] = filled(instruction.registers[i]);
     const int computed = add_register(loop_dtype(signature, signature.result));
     instruction.registers[values.size()] = computed;
     result_.steps_.push_back(instruction);
     value_registers_.push_back(converted(computed, step.signature.result));
-    return 1 / static_cast<double>(kernel.grain);
+    return 1 / static_cast<double>(loops.grain);
   }
 
   bool only_first_is_array(const Instruction& instruction) {
@@ -103,10 +103,10 @@ class CpuProgramBuilder {
     return true;
   }
 
-  double add_body(const ProgramStep& step) {
+  double add_user_body(const ProgramStep& step) {
     const auto values = program_.arguments(step);
-    const ElementBody& body = *step.body.text;
-    Instruction instruction{.loop = loop_of(step.body),
+    const ElementBody& body = *step.body.element_body;
+    Instruction instruction{.loop = body_loop(step.body),
                             .count = static_cast<int>(values.size()) + 1};
     for (std::size_t i = 0; i < values.size(); ++i)
       instruction.registers[i] =
@@ -126,7 +126,7 @@ class CpuProgramBuilder {
     return 1 / conversions_per_thread;
   }
 
-  // A cast may be in the register of another one.
+  // Equal casts have one register. If it is an output already, the second output is a copy.
   void add_output(int from) {
     auto& outputs = result_.outputs_;
     if (std::find(outputs.begin(), outputs.end(), from) == outputs.end())
@@ -155,37 +155,38 @@ class CpuProgramBuilder {
     return step.registers[static_cast<std::size_t>(step.count - 1)];
   }
 
-  // Results that are no outputs share buffers with what is no longer read.
+  // Results that are no outputs take the buffers of values that are no longer read.
   void assign_buffers() {
     std::vector<int> last_read(result_.registers_.size(), -1);
     for (std::size_t t = 0; t < result_.steps_.size(); ++t)
       for (int i = 0; i < result_.steps_[t].count - 1; ++i)
         last_read[static_cast<std::size_t>(
             result_.steps_[t].registers[static_cast<std::size_t>(i)])] = static_cast<int>(t);
-    std::vector<bool> shares(result_.registers_.size());
+    std::vector<bool> needs_buffer(result_.registers_.size());
     for (const Instruction& step : result_.steps_)
-      shares[static_cast<std::size_t>(result_of(step))] = true;
-    for (const int output : result_.outputs_) shares[static_cast<std::size_t>(output)] = false;
-    for (std::size_t i = 0; i < result_.once_.size(); ++i)
-      at(result_of(result_.once_[i])).constant = static_cast<int>(i);
+      needs_buffer[static_cast<std::size_t>(result_of(step))] = true;
+    for (const int output : result_.outputs_)
+      needs_buffer[static_cast<std::size_t>(output)] = false;
+    for (std::size_t i = 0; i < result_.prologue_.size(); ++i)
+      at(result_of(result_.prologue_[i])).constant = static_cast<int>(i);
     std::vector<int> free;
     for (std::size_t t = 0; t < result_.steps_.size(); ++t) {
       const int result = result_of(result_.steps_[t]);
-      if (shares[static_cast<std::size_t>(result)] && at(result).buffer < 0) {
+      if (needs_buffer[static_cast<std::size_t>(result)] && at(result).buffer < 0) {
         if (free.empty()) free.push_back(result_.buffers_++);
         at(result).buffer = free.back();
         free.pop_back();
       }
-      release_after(result_.steps_[t], static_cast<int>(t), shares, last_read, free);
+      release_after(result_.steps_[t], static_cast<int>(t), needs_buffer, last_read, free);
     }
   }
 
-  void release_after(const Instruction& step, int time, const std::vector<bool>& shares,
+  void release_after(const Instruction& step, int index, const std::vector<bool>& needs_buffer,
                      const std::vector<int>& last_read, std::vector<int>& free) {
     for (int i = 0; i < step.count - 1; ++i) {
       const int read = step.registers[static_cast<std::size_t>(i)];
-      const auto index = static_cast<std::size_t>(read);
-      const bool is_last = shares[index] && last_read[index] == time;
+      const auto r = static_cast<std::size_t>(read);
+      const bool is_last = needs_buffer[r] && last_read[r] == index;
       const int buffer = at(read).buffer;
       if (is_last && std::find(free.begin(), free.end(), buffer) == free.end())
         free.push_back(buffer);
@@ -193,31 +194,31 @@ class CpuProgramBuilder {
   }
 
   void find_itemsize() {
-    for (const CpuProgram::Register& each : result_.registers_)
-      result_.itemsize_ = std::max<std::int64_t>(result_.itemsize_, each.dtype.itemsize());
+    for (const CpuProgram::Register& value : result_.registers_)
+      result_.itemsize_ = std::max<std::int64_t>(result_.itemsize_, value.dtype.itemsize());
   }
 
   void find_bases() {
     const int outputs = static_cast<int>(result_.outputs_.size());
     const int memory = result_.inputs_ + outputs;
     for (int r = 0; r < static_cast<int>(result_.registers_.size()); ++r) {
-      CpuProgram::Register& each = at(r);
-      each.base = r < result_.inputs_ ? r : each.constant >= 0 ? memory + 1 : memory;
-      const int buffer = each.constant >= 0 ? each.constant : each.buffer;
-      each.offset = r < result_.inputs_ ? 0 : buffer * CpuProgram::buffer_bytes;
+      CpuProgram::Register& value = at(r);
+      value.base = r < result_.inputs_ ? r : value.constant >= 0 ? memory + 1 : memory;
+      const int buffer = value.constant >= 0 ? value.constant : value.buffer;
+      value.offset = r < result_.inputs_ ? 0 : buffer * CpuProgram::buffer_bytes;
     }
     for (int o = 0; o < outputs; ++o) {
-      CpuProgram::Register& each = at(result_.outputs_[static_cast<std::size_t>(o)]);
-      each.base = result_.inputs_ + o;
-      each.offset = 0;
+      CpuProgram::Register& value = at(result_.outputs_[static_cast<std::size_t>(o)]);
+      value.base = result_.inputs_ + o;
+      value.offset = 0;
     }
   }
 
   const ElementProgram& program_;
   CpuProgram& result_;
   std::vector<int> value_registers_;
-  std::map<std::pair<int, int>, int> conversions_;  // {register, place of the dtype} -> register
-  std::map<int, int> fills_;
+  std::map<std::pair<int, int>, int> conversions_;  // {register, dtype_index()} -> register
+  std::map<int, int> fills_;                        // number -> a block of it, as registers
 };
 
 CpuProgram::CpuProgram(const ElementProgram& program, const std::vector<bool>& is_number) {

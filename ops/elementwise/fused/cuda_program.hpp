@@ -18,8 +18,9 @@ namespace spanwise::ops {
 /// the other inputs, then the outputs; parameters: the numbers. `program` must outlive the body.
 strided::Body program_body(const ElementProgram& program, std::uint64_t numbers);
 
-/// The same as a function of CUDA C, `name`::run, after operations_text(): of each input its value,
-/// of type `name`::M<input>, then a reference for each output, of type `name`::V<value>.
+/// The program as a function of CUDA C, `name`::run, which follows operations_text(). Its
+/// parameters are the value of each input, of type `name`::M<input>, then a reference for each
+/// output, of type `name`::V<value>.
 std::string program_function(const ElementProgram& program, std::string_view name);
 
 /// A program on GPUs: a kernel for each plan of arrays. One thread at a time.

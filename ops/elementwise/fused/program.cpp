@@ -13,8 +13,8 @@ namespace {
 std::string_view infix(OpId op) {
   static constexpr std::pair<OpId, std::string_view> operators[] = {
       {OpId::add, " + "}, {OpId::subtract, " - "}, {OpId::multiply, " * "}, {OpId::divide, " / "}};
-  for (const auto& [id, sign] : operators)
-    if (id == op) return sign;
+  for (const auto& [id, symbol] : operators)
+    if (id == op) return symbol;
   return {};
 }
 
@@ -22,7 +22,7 @@ std::string_view infix(OpId op) {
 class ProgramText {
  public:
   explicit ProgramText(const ElementProgram& program)
-      : program_(program), uses_(static_cast<std::size_t>(program.values())) {
+      : program_(program), uses_(static_cast<std::size_t>(program.value_count())) {
     for (const ProgramStep& step : program.steps)
       for (const int value : program.arguments(step)) ++uses_[static_cast<std::size_t>(value)];
     for (const int value : program.outputs) ++uses_[static_cast<std::size_t>(value)];
@@ -33,7 +33,7 @@ class ProgramText {
     const auto add = [&](const std::string& statement) {
       text += (text.empty() ? "" : "; ") + statement;
     };
-    for (int value = inputs(); value < program_.values(); ++value)
+    for (int value = inputs(); value < program_.value_count(); ++value)
       if (is_named(value)) add(name(value) + " = " + expression(value));
     for (const int value : program_.outputs) add(is_named(value) ? name(value) : expression(value));
     return text;
@@ -59,8 +59,8 @@ class ProgramText {
     const OpSignature& signature = step(value).signature;
     const auto arguments = program_.arguments(step(value));
     if (const UserBody& body = step(value).body) return call(body, arguments);
-    if (const std::string_view sign = infix(signature.op); !sign.empty())
-      return text('(', operand(arguments[0]), sign, operand(arguments[1]), ')');
+    if (const std::string_view symbol = infix(signature.op); !symbol.empty())
+      return text('(', operand(arguments[0]), symbol, operand(arguments[1]), ')');
     if (signature.op == OpId::negative) return text("(-", operand(arguments[0]), ')');
     if (is_cast(signature)) return text("cast{", signature.result, "}", argument_list(arguments));
     return traits_of(signature.op).name + argument_list(arguments);
@@ -73,8 +73,9 @@ class ProgramText {
   }
 
   std::string call(const UserBody& body, std::span<const int> arguments) const {
-    const bool is_only = body.text->outputs.size() == 1;
-    return text(body.text->op, is_only ? "" : text(".", body.output), argument_list(arguments));
+    const bool has_one_output = body.element_body->outputs.size() == 1;
+    return text(body.element_body->op, has_one_output ? "" : text(".", body.output),
+                argument_list(arguments));
   }
 
   const ElementProgram& program_;

@@ -13,7 +13,7 @@
 
 namespace spanwise::ops {
 
-/// One operation of a program, or a user's body.
+/// One operation of a program, or one output of a user's body.
 struct ProgramStep {
   OpSignature signature;  ///< not swapped: the arguments are in the order of its operands
   /// Values: input i is value i, the result of step k is value inputs + k.
@@ -30,11 +30,11 @@ inline constexpr int max_arrays = max_program_inputs + max_program_outputs;
 /// rounding that the operation has by itself, so a program gives the values that its operations
 /// give one after the other.
 struct ElementProgram {
-  std::vector<DType> inputs;
+  std::vector<DType> inputs;  ///< their dtypes
   std::vector<ProgramStep> steps;
-  std::vector<int> outputs;  ///< values, of steps
+  std::vector<int> outputs;  ///< the values of steps that the program returns
 
-  int values() const noexcept { return static_cast<int>(inputs.size() + steps.size()); }
+  int value_count() const noexcept { return static_cast<int>(inputs.size() + steps.size()); }
   DType dtype(int value) const noexcept {
     const auto index = static_cast<std::size_t>(value);
     return index < inputs.size() ? inputs[index] : steps[index - inputs.size()].signature.result;
@@ -42,7 +42,7 @@ struct ElementProgram {
   /// The operands of a step.
   std::span<const int> arguments(const ProgramStep& step) const noexcept {
     const std::size_t operands = static_cast<std::size_t>(traits_of(step.signature.op).inputs);
-    return {step.arguments.data(), step.body ? step.body.text->inputs.size() : operands};
+    return {step.arguments.data(), step.body ? step.body.element_body->inputs.size() : operands};
   }
   /// "t0 = (i0 * i1); exp((t0 + i2))": first the values that are used more than once, named t0, t1,
   /// ..., then the outputs in order.

@@ -12,7 +12,7 @@
 
 namespace spanwise::ops {
 
-/// A program that is run again and again on one device. One thread at a time.
+/// A program compiled for one device, to be run many times. One thread at a time.
 class ProgramRunner {
  public:
   /// Inputs with `is_number` have one element at each run. `program` must outlive the runner.
@@ -26,12 +26,12 @@ class ProgramRunner {
   void run(std::span<const Array* const> inputs, std::span<const Array> outputs);
   /// On the CPU: CpuProgram::run(). Threads may call it at the same time.
   void run_on_cpu(std::span<const Array* const> inputs, std::span<const Array> outputs) const {
-    on_cpu_->run(inputs, outputs);
+    cpu_program_->run(inputs, outputs);
   }
 
  private:
-  std::optional<CpuProgram> on_cpu_;
-  std::optional<CudaProgram> on_gpu_;
+  std::optional<CpuProgram> cpu_program_;
+  std::optional<CudaProgram> cuda_program_;
 };
 
 }  // namespace spanwise::ops

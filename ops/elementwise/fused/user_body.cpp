@@ -25,7 +25,7 @@ std::string text_type(DType dtype) {
 }
 
 // The lines of a preamble that must be outside of a namespace, and the others.
-std::pair<std::string, std::string> divided(const std::string& preamble) {
+std::pair<std::string, std::string> split_includes(const std::string& preamble) {
   std::string outside, inside, line;
   for (std::istringstream lines(preamble); std::getline(lines, line);) {
     const std::size_t first = line.find_first_not_of(" \t");
@@ -37,29 +37,28 @@ std::pair<std::string, std::string> divided(const std::string& preamble) {
 }
 
 std::string loop_source(const UserBody& body) {
-  const ElementBody& given = *body.text;
+  const ElementBody& element = *body.element_body;
   std::string arrays;
-  std::vector<std::string> elements;
+  std::string list;
   const auto array = [&](const char* constness, DType dtype, std::size_t index) {
     const std::string type = dtype.is_bool() ? "unsigned char" : text_type(dtype);
     arrays += text("  ", constness, type, "* sw_", index, " = (", constness, type, "*)sw_arrays[",
                    index, "];\n");
   };
-  for (std::size_t i = 0; i < given.inputs.size(); ++i) {
-    array("const ", given.inputs[i].dtype, i);
-    elements.push_back(text("sw_", i, "[sw_i]", given.inputs[i].dtype.is_bool() ? " != 0" : ""));
+  for (std::size_t i = 0; i < element.inputs.size(); ++i) {
+    array("const ", element.inputs[i].dtype, i);
+    list += text(i > 0 ? ", " : "", "sw_", i, "[sw_i]",
+                 element.inputs[i].dtype.is_bool() ? " != 0" : "");
   }
-  const std::size_t result = given.inputs.size();
-  array("", given.outputs[static_cast<std::size_t>(body.output)].dtype, result);
-  std::string list;
-  for (const std::string& element : elements) list += (list.empty() ? "" : ", ") + element;
+  const std::size_t result = element.inputs.size();
+  array("", element.outputs[static_cast<std::size_t>(body.output)].dtype, result);
   // The result may be the memory of an operand, element by element.
   return text(body_source(body, "sw_body"),
               "__device__ void sw_loop(const void*, long long sw_n, char* const* sw_arrays) {\n",
               arrays, "#pragma GCC ivdep\n  for (long long sw_i = 0; sw_i < sw_n; ++sw_i)\n",
               "    sw_", result, "[sw_i] = sw_body::of(", list, ");\n}\n",
-              "extern \"C\" __global__ void sw_address(unsigned long long* sw_where) {\n",
-              "  *sw_where = (unsigned long long)&sw_loop;\n}\n");
+              "extern \"C\" __global__ void sw_address(unsigned long long* sw_result) {\n",
+              "  *sw_result = (unsigned long long)&sw_loop;\n}\n");
 }
 
 /// A compiled loop and the kernel that keeps its code loaded.
@@ -74,9 +73,9 @@ CompiledLoop compiled_loop(const std::string& source) {
   options.device = cpu;
   const SourceModule module(source, options);
   const Kernel kernel = module.get_function("sw_address");
-  const Array where = zeros(Shape{1}, uint64, cpu);
-  kernel({}, {KernelArg(where)});
-  return {kernel, reinterpret_cast<Loop>(*static_cast<const std::uint64_t*>(where.data()))};
+  const Array address = zeros(Shape{1}, uint64, cpu);
+  kernel({}, {KernelArg(address)});
+  return {kernel, reinterpret_cast<Loop>(*static_cast<const std::uint64_t*>(address.data()))};
 }
 
 }  // namespace
@@ -91,21 +90,21 @@ bool fits_program(const ElementBody& body) noexcept {
 }
 
 std::string body_source(const UserBody& body, const std::string& name) {
-  const ElementBody& given = *body.text;
-  const auto [outside, inside] = divided(given.preamble);
+  const ElementBody& element = *body.element_body;
+  const auto [outside, inside] = split_includes(element.preamble);
   std::string types, parameters, results;
-  for (const auto& [type, dtype] : given.types)
+  for (const auto& [type, dtype] : element.types)
     types += text("typedef ", text_type(dtype), " ", type, ";\n");
-  for (const ElementBody::Value& input : given.inputs)
+  for (const ElementBody::Value& input : element.inputs)
     parameters +=
         text(parameters.empty() ? "" : ", ", "const ", text_type(input.dtype), " ", input.name);
-  for (const ElementBody::Value& output : given.outputs)
+  for (const ElementBody::Value& output : element.outputs)
     results += text("  ", text_type(output.dtype), " ", output.name, " = 0;\n");
-  const ElementBody::Value& result = given.outputs[static_cast<std::size_t>(body.output)];
+  const ElementBody::Value& result = element.outputs[static_cast<std::size_t>(body.output)];
   return text(outside, "namespace ", name, " {\n", types,
-              source::with_line_directives(text("preamble of ", given.op), inside),
+              source::with_line_directives(text("preamble of ", element.op), inside),
               "__device__ inline ", text_type(result.dtype), " of(", parameters, ") {\n", results,
-              source::element_statements(text("operation of ", given.op), given.operation),
+              source::element_statements(text("operation of ", element.op), element.operation),
               "  return ", result.name, ";\n}\n}\n");
 }
 
@@ -113,12 +112,12 @@ std::string body_call(const UserBody& body, const std::string& name,
                       std::span<const std::string> values) {
   std::string list;
   for (std::size_t i = 0; i < values.size(); ++i)
-    list += text(i > 0 ? ", " : "", "To<", text_type(body.text->inputs[i].dtype), ">::from(",
-                 values[i], ")");
+    list += text(i > 0 ? ", " : "", "To<", text_type(body.element_body->inputs[i].dtype),
+                 ">::from(", values[i], ")");
   return text(name, "::of(", list, ")");
 }
 
-Loop loop_of(const UserBody& body) {
+Loop body_loop(const UserBody& body) {
   const std::string source = loop_source(body);
   // Never destroyed: functions may run until the process exits.
   static auto& loops = *new KernelTable<std::map<std::string, CompiledLoop>>;

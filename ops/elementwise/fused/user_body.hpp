@@ -14,15 +14,16 @@ namespace spanwise::ops {
 /// The number of inputs that a body may have in a program.
 inline constexpr int max_operands = 8;
 
-/// One output of a user's body, as a step of a program computes it; or none.
+/// The output of a user's body that a step of a program computes; false if the step is an
+/// operation.
 struct UserBody {
-  std::shared_ptr<const ElementBody> text;
+  std::shared_ptr<const ElementBody> element_body;
   int output = 0;
 
-  explicit operator bool() const noexcept { return text != nullptr; }
+  explicit operator bool() const noexcept { return element_body != nullptr; }
   friend bool operator==(const UserBody& a, const UserBody& b) {
-    if (a.output != b.output || (a.text == nullptr) != (b.text == nullptr)) return false;
-    return a.text == b.text || *a.text == *b.text;
+    if (a.output != b.output || bool(a) != bool(b)) return false;
+    return a.element_body == b.element_body || *a.element_body == *b.element_body;
   }
 };
 
@@ -37,6 +38,6 @@ std::string body_call(const UserBody& body, const std::string& name,
 
 /// The body as a loop, compiled by the host's compiler at the first call for each text. Valid until
 /// the process exits. Throws CompileError.
-Loop loop_of(const UserBody& body);
+Loop body_loop(const UserBody& body);
 
 }  // namespace spanwise::ops

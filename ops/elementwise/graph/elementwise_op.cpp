@@ -13,21 +13,6 @@
 namespace spanwise::ops {
 namespace {
 
-OpSignature signature_of(OpId op, std::span<const Variable> operands) {
-  std::array<DType, max_inputs> dtypes;
-  std::transform(operands.begin(), operands.end(), dtypes.begin(),
-                 [](const Variable& operand) { return operand.type().dtype(); });
-  return resolve(op, std::span(dtypes.data(), operands.size()));
-}
-
-const Array& result_in(Cell& cell, std::span<const Operand> operands, const Shape& shape,
-                       DType dtype, Device device) {
-  std::array<const Layout*, max_inputs> layouts;
-  for (std::size_t i = 0; i < operands.size(); ++i) layouts[i] = &operands[i].array->layout();
-  return output_array(cell, result_layout(shape, std::span(layouts.data(), operands.size())), dtype,
-                      device);
-}
-
 constexpr int overwrites_nothing = -1;
 
 class ElementwiseThunk final : public Thunk {
@@ -45,29 +30,31 @@ class ElementwiseThunk final : public Thunk {
   bool is_async() const override { return true; }
   std::vector<int> run() override {
     std::array<Operand, max_inputs> operands;
-    for (std::size_t i = 0; i < count_; ++i) operands[i].array = &here(i);
+    for (std::size_t i = 0; i < count_; ++i) operands[i].array = &operand(i);
     const std::span<const Operand> all(operands.data(), count_);
     const Shape shape = common_shape(traits_of(op_).name, all);
-    if (overwritten_ != overwrites_nothing && takes_over(operands, shape))
+    if (overwritten_ != overwrites_nothing && try_overwrite(operands, shape))
       compute(signature_, all, *output_->value);
     else
       // The array is new, or one of the last call that nothing else refers to.
-      compute_disjoint(signature_, all,
-                       result_in(*output_, all, shape, signature_.result, device_));
+      compute_disjoint(
+          signature_, all,
+          output_array(*output_, layout_of_result(all, shape), signature_.result, device_));
     return {};
   }
 
  private:
-  // Puts the input that may be overwritten where the result goes, if it serves.
-  bool takes_over(std::span<const Operand> operands, const Shape& shape) {
+  // Makes the input that may be overwritten the output, if it has the shape, dtype and device of
+  // the result and is writable.
+  bool try_overwrite(std::span<const Operand> operands, const Shape& shape) {
     const Array& input = *operands[static_cast<std::size_t>(overwritten_)].array;
-    const bool serves = input.shape() == shape && input.dtype() == signature_.result &&
-                        input.device() == device_ && !input.readonly();
-    if (serves) output_->value = input;
-    return serves;
+    const bool fits = input.shape() == shape && input.dtype() == signature_.result &&
+                      input.device() == device_ && !input.readonly();
+    if (fits) output_->value = input;
+    return fits;
   }
 
-  const Array& here(std::size_t i) {
+  const Array& operand(std::size_t i) {
     return on_device_or_number(*inputs_[i]->value, device_, moved_[i]);
   }
 
@@ -142,10 +129,20 @@ bool register_elementwise() {
 
 }  // namespace
 
-const Array& on_device_or_number(const Array& given, Device device, std::optional<Array>& moved) {
-  const bool is_number = given.rank() == 0 && runs_on_host(given.device());
-  if (given.device() == device || is_number) return given;
-  return moved.emplace(to_device(given, device));
+OpSignature signature_of(OpId op, std::span<const Variable> operands) {
+  std::array<DType, max_inputs> dtypes;
+  std::transform(operands.begin(), operands.end(), dtypes.begin(),
+                 [](const Variable& operand) { return operand.type().dtype(); });
+  return resolve(op, std::span(dtypes.data(), operands.size()));
+}
+
+bool is_host_number(const Array& array) noexcept {
+  return array.rank() == 0 && runs_on_host(array.device());
+}
+
+const Array& on_device_or_number(const Array& array, Device device, std::optional<Array>& moved) {
+  if (array.device() == device || is_host_number(array)) return array;
+  return moved.emplace(to_device(array, device));
 }
 
 bool is_elementwise(const Op& op) { return dynamic_cast<const ElementwiseOp*>(&op) != nullptr; }
@@ -160,12 +157,12 @@ std::optional<OpId> elementwise_id(const Op& op) {
 Ref<const Op> elementwise_op(OpId op) {
   // One object each: ops are immutable, and one object compares fastest.
   static const auto& all = *new std::vector<Ref<const Op>>([] {
-    std::vector<Ref<const Op>> made;
+    std::vector<Ref<const Op>> ops;
     for (int i = 0; i < op_count; ++i) {
-      made.push_back(make_ref<const ElementwiseOp>(static_cast<OpId>(i)));
-      made.back()->set_recipe({traits_of(static_cast<OpId>(i)).name});
+      ops.push_back(make_ref<const ElementwiseOp>(static_cast<OpId>(i)));
+      ops.back()->set_recipe({traits_of(static_cast<OpId>(i)).name});
     }
-    return made;
+    return ops;
   }());
   return all[static_cast<std::size_t>(op)];
 }

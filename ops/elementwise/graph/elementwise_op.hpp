@@ -13,14 +13,19 @@ namespace spanwise::ops {
 /// The operation as an op of graphs: one object for each, registered under its name.
 SW_API Ref<const Op> elementwise_op(OpId op);
 
-/// Whether `op` is one of them.
+/// Whether `op` is an elementwise_op(), or a variant of one that overwrites an input.
 bool is_elementwise(const Op& op);
-/// Which one; nullopt for other ops, and for variants that overwrite an input.
+/// The operation of an elementwise_op(); nullopt for other ops, and for variants that overwrite an
+/// input.
 std::optional<OpId> elementwise_id(const Op& op);
+/// The signature for operands of the variables' dtypes. Throws as resolve().
+OpSignature signature_of(OpId op, std::span<const Variable> operands);
 
-/// `given` if it is on the device, or a number on the host, which is passed by value; else a copy
-/// on the device, which is kept in `moved`.
-const Array& on_device_or_number(const Array& given, Device device, std::optional<Array>& moved);
+/// Whether the array is one number on the host, which kernels get by value.
+bool is_host_number(const Array& array) noexcept;
+/// `array` if it is on the device or is_host_number(); else a copy on the device, which is kept in
+/// `moved`.
+const Array& on_device_or_number(const Array& array, Device device, std::optional<Array>& moved);
 
 /// Op::gradient() of an elementwise operation applied at `node`.
 std::vector<Cotangent> elementwise_gradient(OpId op, const Apply& node, const Cotangent& output);

@@ -11,8 +11,8 @@
 #include "fused_op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
-// Makes one program of elementwise operations and casts that belong together: their arrays go
-// through memory once, and a GPU is given one kernel.
+// Makes one program of connected elementwise operations and casts: their arrays go through memory
+// once, and a GPU runs one kernel.
 namespace spanwise::ops {
 namespace {
 
@@ -28,13 +28,6 @@ bool is_exact_cast(DType from, DType to) {
   return to.is_floating() || (from.is_integer() && to.is_integer());
 }
 
-OpSignature signature_of_node(OpId op, const Apply& node) {
-  std::array<DType, max_inputs> dtypes;
-  const auto inputs = node.inputs();
-  for (std::size_t i = 0; i < inputs.size(); ++i) dtypes[i] = inputs[i].type().dtype();
-  return resolve(op, std::span(dtypes.data(), inputs.size()));
-}
-
 bool is_open(const TensorType& type, int axis) { return type.shape()[axis] == TensorType::any; }
 
 // sum_to(x, like) is x unless an extent of `like` that its type leaves open is 1.
@@ -48,7 +41,8 @@ bool is_sum_to_equal_shape(const Apply& node) {
   return true;
 }
 
-// The element of broadcast_to(x, shape) is that of x; the shape is compared when it is run.
+// The element of broadcast_to(x, shape) is that of x. The program compares the shape when it runs,
+// see RequiredExtent.
 bool is_broadcast_to_known_extents(const Apply& node) {
   for (int axis = 0; axis < node.output(0).type().rank(); ++axis) {
     const bool is_value = !node.op().extent_sources(node, 0, axis).empty();
@@ -85,8 +79,8 @@ bool accepts(const Apply& node) {
   if (has_name(node, "cast")) return is_exact_cast(node.inputs()[0].type().dtype(), result);
   if (is_identity(node)) return result.is_floating() || result.is_complex();
   const std::optional<OpId> op = elementwise_id(node.op());
-  // Exponents of integers are checked, for which a program has no place.
-  return op && !(*op == OpId::power && signature_of_node(*op, node).compute.is_integer());
+  // Powers of integers check their exponents, which a program cannot do.
+  return op && !(*op == OpId::power && signature_of(*op, node.inputs()).compute.is_integer());
 }
 
 /// Turns nodes into a program.
@@ -108,7 +102,7 @@ class ProgramBuilder {
       step.signature = body_signature(body->outputs[0].dtype);
       step.body = {std::move(body), 0};
     } else if (const auto op = elementwise_id(node.op())) {
-      step.signature = signature_of_node(*op, node);
+      step.signature = signature_of(*op, node.inputs());
     } else {
       step.signature =
           cast_signature(node.inputs()[0].type().dtype(), node.output(0).type().dtype());
@@ -137,7 +131,7 @@ class ProgramBuilder {
   int value(const Variable& variable) const { return values_.at(variable); }
   int add_step(const ProgramStep& step) {
     program.steps.push_back(step);
-    return program.values() - 1;
+    return program.value_count() - 1;
   }
 
   void require_extents(const Apply& broadcast) {
@@ -178,17 +172,17 @@ Ref<const Op> fuse(std::span<const Ref<Apply>> nodes, std::span<const Variable> 
 
 }  // namespace
 
-Ref<const Op> fused(const FusedNodes& nodes) {
+Ref<const Op> fuse_nodes(const FusedNodes& nodes) {
   return fuse(nodes.nodes, nodes.inputs, nodes.outputs);
 }
 
-FusedAlone fused_alone(const Ref<Apply>& node) {
+OpAndInputs fuse_alone(const Ref<Apply>& node) {
   if (node->output_count() != 1 || is_identity(*node) || !accepts(*node)) return {};
   FusedNodes alone{{node}, {}, {node->output(0)}};
   for (const Variable& input : node->inputs())
     if (std::find(alone.inputs.begin(), alone.inputs.end(), input) == alone.inputs.end())
       alone.inputs.push_back(input);
-  return {fused(alone), alone.inputs};
+  return {fuse_nodes(alone), alone.inputs};
 }
 
 }  // namespace spanwise::ops

@@ -11,22 +11,22 @@ namespace spanwise::ops {
 namespace {
 
 // The program's text; the beginning of a long one.
-std::string shown(const ElementProgram& program) {
-  constexpr std::size_t longest = 400;
+std::string abbreviated_text(const ElementProgram& program) {
+  constexpr std::size_t max_length = 400;
   const std::string whole = program.text();
-  if (whole.size() <= longest) return whole;
-  return text(whole.substr(0, longest), "... (", program.steps.size(), " operations)");
+  if (whole.size() <= max_length) return whole;
+  return text(whole.substr(0, max_length), "... (", program.steps.size(), " operations)");
 }
 
 bool includes_files(const ProgramStep& step) {
-  return step.body && step.body.text->preamble.find("#include") != std::string::npos;
+  return step.body && step.body.element_body->preamble.find("#include") != std::string::npos;
 }
 
 class FusedOp final : public Op, public ElementProducer {
  public:
   explicit FusedOp(std::shared_ptr<const Fused> fused, Overwrites overwrites = {})
       : fused_(std::move(fused)), program_(fused_->program), overwrites_(std::move(overwrites)) {
-    name_ = "Composite{" + shown(program_) + "}";
+    name_ = "Composite{" + abbreviated_text(program_) + "}";
     // Theano's way to write that output k overwrites input i.
     std::string pairs;
     for (const Overwrite& pair : overwrites_)
@@ -101,8 +101,8 @@ class FusedOp final : public Op, public ElementProducer {
 }  // namespace
 
 const Fused* fused_of(const Op& op) {
-  const auto* found = dynamic_cast<const FusedOp*>(&op);
-  return found == nullptr ? nullptr : found->fused();
+  const auto* fused_op = dynamic_cast<const FusedOp*>(&op);
+  return fused_op == nullptr ? nullptr : fused_op->fused();
 }
 
 Ref<const Op> fused_op(ElementProgram program, std::vector<RequiredExtent> required,

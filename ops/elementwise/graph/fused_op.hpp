@@ -11,14 +11,15 @@
 
 namespace spanwise::ops {
 
-/// What a fused op stands for.
+/// The nodes that one op replaces, the variables that they read, and those of their outputs that
+/// the op computes.
 struct FusedNodes {
   std::vector<Ref<Apply>> nodes;  ///< in topological order
   std::vector<Variable> inputs, outputs;
 };
 
-/// An extent that the outputs must have for the program to give them: the value of an input, or a
-/// fixed number where `input` is -1.
+/// A condition of running a program: extent `axis` of its outputs is the value of input `input`, or
+/// `fixed` if that is -1.
 struct RequiredExtent {
   int axis = 0, input = -1;
   std::int64_t fixed = 0;
@@ -26,7 +27,7 @@ struct RequiredExtent {
   friend bool operator==(const RequiredExtent&, const RequiredExtent&) = default;
 };
 
-/// A program as an op of graphs, in the place of `nodes`, whose inputs and outputs it has. Where
+/// A program as an op of graphs, which replaces `nodes` and has their inputs and outputs. Where
 /// `required` does not hold, or an extent that the types leave open is 1 and is broadcast, the
 /// nodes are run one by one. Its name shows the program: "Composite{((i0 * i1) + i2)}".
 Ref<const Op> fused_op(ElementProgram program, std::vector<RequiredExtent> required,
@@ -39,34 +40,36 @@ struct Overwrite {
 };
 using Overwrites = std::vector<Overwrite>;
 
-/// What the nodes of one op share. Without `nodes` the program is one operation on its inputs.
+/// The immutable part of a fused op, which its thunks share. If there are no nodes, the program is
+/// one operation on its inputs.
 struct Fused {
   ElementProgram program;
   std::vector<RequiredExtent> required;
   FusedNodes nodes;
 };
 
-/// Those of a fused op; null for other ops, and for variants that overwrite an input.
+/// The program and nodes of a fused op; null for other ops, and for variants that overwrite an
+/// input.
 const Fused* fused_of(const Op& op);
 
 /// The computation of one node of a fused op.
 std::unique_ptr<Thunk> fused_thunk(std::shared_ptr<const Fused> fused, const Overwrites& overwrites,
                                    const ThunkContext& context);
-/// The elements of the one output of a node.
+/// The elements of the output of a node that has one.
 std::unique_ptr<ElementSource> fused_elements(std::shared_ptr<const Fused> fused,
                                               const ThunkContext& context);
 
-/// A fused op and the variables to apply it to.
-struct FusedAlone {
+/// An op and the variables to apply it to.
+struct OpAndInputs {
   Ref<const Op> op;
   std::vector<Variable> inputs;  ///< each once
 };
 
-/// A node of the rewrite "fuse" as a program of its own; a null op for other nodes, and for those
-/// whose result is an input.
-FusedAlone fused_alone(const Ref<Apply>& node);
+/// A fused op of `node` alone; a null op if the rewrite "fuse" does not take the node, or its
+/// result is an input.
+OpAndInputs fuse_alone(const Ref<Apply>& node);
 
-/// The fused op for `nodes`.
-Ref<const Op> fused(const FusedNodes& nodes);
+/// The fused op of `nodes`.
+Ref<const Op> fuse_nodes(const FusedNodes& nodes);
 
 }  // namespace spanwise::ops

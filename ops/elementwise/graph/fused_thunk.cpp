@@ -53,9 +53,9 @@ class FusedThunk final : public Thunk {
   // Finds the operands and their shape; none where the program cannot run.
   std::optional<Shape> begin() {
     nodes_.take_operands();
-    // A program of one operation broadcasts as it is.
+    // One operation broadcasts its operands in any way.
     if (fused_->nodes.nodes.empty()) return broadcast_shape(operands());
-    std::optional<Shape> shape = common(operands());
+    std::optional<Shape> shape = try_broadcast(operands());
     if (shape && all_as_typed(operands(), *shape) && has_required_extents(operands(), *shape))
       return shape;
     return std::nullopt;
@@ -64,9 +64,9 @@ class FusedThunk final : public Thunk {
   const ProgramRunner& runner() const { return runner_; }
 
  private:
-  // None where the inputs do not fit each other: those of nodes that do not depend on each other,
-  // or of a node that then throws when it runs alone.
-  static std::optional<Shape> common(std::span<const Array* const> inputs) {
+  // None where the shapes do not broadcast: the inputs belong to nodes that do not depend on each
+  // other, or to a node that throws when it runs alone.
+  static std::optional<Shape> try_broadcast(std::span<const Array* const> inputs) {
     try {
       return broadcast_shape(inputs);
     } catch (const LayoutError&) {
@@ -74,14 +74,14 @@ class FusedThunk final : public Thunk {
     }
   }
 
-  // Whether all operations of the program have results of this shape: an extent is 1 only where the
-  // type says so.
+  // Whether all operations of the program have results of this shape, which the types promise:
+  // inputs are broadcast only along axes whose extent is 1 in their type.
   bool all_as_typed(std::span<const Array* const> inputs, const Shape& shape) const {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const Shape& own = inputs[i]->shape();
-      const int skipped = shape.size() - own.size();
-      for (int axis = 0; axis < own.size(); ++axis)
-        if (own[axis] != shape[axis + skipped] && types_[i].shape()[axis] != 1) return false;
+      const Shape& input = inputs[i]->shape();
+      const int missing = shape.size() - input.size();
+      for (int axis = 0; axis < input.size(); ++axis)
+        if (input[axis] != shape[axis + missing] && types_[i].shape()[axis] != 1) return false;
     }
     return true;
   }
@@ -97,7 +97,8 @@ class FusedThunk final : public Thunk {
         });
   }
 
-  // Only during a call: another reference would keep the buffers from being used again.
+  // The outputs. Callers keep them only during a call: output_array() reuses memory that nothing
+  // else refers to.
   std::vector<Array> results(std::span<const Array* const> inputs, const Shape& shape) {
     const std::vector<Ref<Cell>>& outputs = nodes_.outputs;
     std::array<const Array*, max_program_outputs> reused{};
@@ -118,7 +119,7 @@ class FusedThunk final : public Thunk {
     return results;
   }
 
-  // The inputs that serve as results: all results have one layout, and no memory in common.
+  // Finds the inputs whose memory results reuse: all results have one layout, and share no memory.
   void find_reused(std::span<const Array* const> inputs, const Layout& layout,
                    std::array<const Array*, max_program_outputs>& reused) const {
     for (const Overwrite& pair : overwrites_) {
@@ -126,8 +127,8 @@ class FusedThunk final : public Thunk {
       if (!may_be_overwritten(input, layout.shape, pair.output) ||
           input.layout().strides != layout.strides)
         continue;
-      if (std::none_of(reused.begin(), reused.end(), [&](const Array* other) {
-            return other != nullptr && may_share_memory(*other, input);
+      if (std::none_of(reused.begin(), reused.end(), [&](const Array* taken) {
+            return taken != nullptr && may_share_memory(*taken, input);
           }))
         reused[at(pair.output)] = &input;
     }
@@ -135,7 +136,8 @@ class FusedThunk final : public Thunk {
 
   static std::size_t at(int i) noexcept { return static_cast<std::size_t>(i); }
 
-  // Whether the input serves as the result.
+  // Whether the output may be computed in the input's memory, whose address must be a multiple of
+  // the 16 bytes that kernels load and store at once.
   bool may_be_overwritten(const Array& input, const Shape& shape, int output) const {
     return input.shape() == shape && !input.readonly() && input.device() == nodes_.device &&
            input.dtype() == program_.dtype(program_.outputs[at(output)]) &&
@@ -172,7 +174,7 @@ class FusedSource final : public ElementSource {
 
   std::optional<Shape> begin() override {
     const std::optional<Shape> shape = thunk_.begin();
-    // What is on the host is read at once.
+    // The caller reads operands on the host without a stream.
     for (const Array* operand : operands())
       if (runs_on_host(operand->device())) order_host_use(*operand, false);
     return shape;

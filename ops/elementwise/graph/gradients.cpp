@@ -31,10 +31,11 @@ Variable masked(const Variable& condition, const Variable& g) {
 Variable unmasked(const Variable& condition, const Variable& g) {
   return where(condition, number_like(0, g), g);
 }
-/// Zero almost everywhere, as for floor.
+/// 0, the derivative almost everywhere of a step function such as floor.
 Variable zero(const Terms& t) { return number_like(0, t.g) * t.g; }
 
-// Finite at x = 0 for y = 0, and without a power where the exponent is a constant 2 or 0.5.
+// For the base x of x ** y. Finite at x = 0 for y = 0, and without a power where the exponent is a
+// constant 2 or 0.5.
 Variable power_base(const Terms& t) {
   const Variable &x = t.x(0), &y = t.x(1);
   const std::optional<double> exponent = constant_number(y);
@@ -45,7 +46,7 @@ Variable power_base(const Terms& t) {
   return t.g * where(is_zero, number_like(0, t.out), y * call("power", x, y - 1.0));
 }
 
-// 0 at x = 0, where the logarithm is not finite.
+// For the exponent. 0 at x = 0, where the logarithm is not finite.
 Variable power_exponent(const Terms& t) {
   const Variable& x = t.x(0);
   const Variable is_zero = call("equal", x, number_like(0, x));
@@ -167,7 +168,7 @@ struct GradientOf<OpId::where> {
 
 using Rule = Cotangent (*)(const Terms&, int);
 
-// No derivative reaches results that are bool or integers.
+// Of results that are bool or integers.
 Cotangent no_gradient(const Terms&, int) {
   return Cotangent::undefined("its result is not of a floating dtype");
 }
@@ -187,7 +188,8 @@ constexpr Rule rules[] = {
 #undef SW_OP
 };
 
-/// Whether another operand may have broadcast axis `axis` (counted from the last) of input `i`.
+/// Whether another operand may have an extent other than 1 along axis `from_last` of input `i`,
+/// counted from the last axis, so that the input is broadcast if its own extent is 1.
 bool may_be_broadcast(const Apply& node, std::size_t i, int from_last) {
   for (std::size_t k = 0; k < node.inputs().size(); ++k) {
     const Shape& shape = node.inputs()[k].type().shape();
@@ -196,14 +198,14 @@ bool may_be_broadcast(const Apply& node, std::size_t i, int from_last) {
   return false;
 }
 
-/// The derivative for operand `i`, of its shape.
+/// The derivative for operand `i`, summed over the axes along which the operand is broadcast.
 Variable unbroadcast(const Variable& derivative, const Apply& node, std::size_t i) {
   const TensorType& type = node.inputs()[i].type();
   if (type.rank() != node.output(0).type().rank()) return sum_to(derivative, node.inputs()[i]);
   for (int k = 0; k < type.rank(); ++k) {
-    const std::int64_t own = type.shape()[type.rank() - 1 - k];
-    const bool is_open = own == 1 || own == TensorType::any;
-    if (is_open && may_be_broadcast(node, i, k)) return sum_to(derivative, node.inputs()[i]);
+    const std::int64_t extent = type.shape()[type.rank() - 1 - k];
+    const bool may_be_1 = extent == 1 || extent == TensorType::any;
+    if (may_be_1 && may_be_broadcast(node, i, k)) return sum_to(derivative, node.inputs()[i]);
   }
   return derivative;
 }

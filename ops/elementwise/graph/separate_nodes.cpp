@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "elementwise_op.hpp"
 #include "spanwise/copy.hpp"
 
 namespace spanwise::ops {
@@ -19,14 +20,14 @@ void SeparateNodes::make_thunks() {
   std::unordered_map<Variable, Ref<Cell>> cells;
   for (std::size_t i = 0; i < inputs_.size(); ++i) cells.emplace(fused_.inputs[i], inputs_[i]);
   for (const Ref<Apply>& node : fused_.nodes) {
-    std::vector<Ref<Cell>> own_inputs, own_outputs;
-    for (const Variable& input : node->inputs()) own_inputs.push_back(cells.at(input));
+    std::vector<Ref<Cell>> node_inputs, node_outputs;
+    for (const Variable& input : node->inputs()) node_inputs.push_back(cells.at(input));
     for (const Variable& output : node->outputs()) {
-      own_outputs.push_back(cells_.emplace_back(make_ref<Cell>()));
+      node_outputs.push_back(cells_.emplace_back(make_ref<Cell>()));
       cells.emplace(output, cells_.back());
     }
-    std::vector<bool> recyclable(own_outputs.size(), false);
-    const ThunkContext context(*node, device, std::move(own_inputs), std::move(own_outputs),
+    std::vector<bool> recyclable(node_outputs.size(), false);
+    const ThunkContext context(*node, device, std::move(node_inputs), std::move(node_outputs),
                                std::move(recyclable));
     thunks_.push_back(node->op().make_thunk(context));
   }

@@ -11,8 +11,8 @@
 
 namespace spanwise::ops {
 
-/// The cells of an op that stands for several nodes, and these nodes as thunks of their own, which
-/// are made when they run first.
+/// The cells of an op that replaces several nodes, and a thunk for each of these nodes, for calls
+/// that the op cannot compute at once. The thunks are made at the first such call.
 class SeparateNodes {
  public:
   /// `context`: of the op. `fused` must outlive the object.
@@ -24,10 +24,10 @@ class SeparateNodes {
         moved_(inputs_.size()),
         operands_(inputs_.size()) {}
 
-  /// The inputs' values, on the device or numbers on the host, until the next call.
+  /// Reads the inputs' values, as on_device_or_number(). They are valid until the next call.
   std::span<const Array* const> take_operands();
   std::span<const Array* const> operands() const { return operands_; }
-  /// Runs the nodes in the op's place. Their outputs share memory with nothing else.
+  /// Runs the nodes one by one. The outputs share memory with nothing else.
   void run();
 
   const Device device;

@@ -9,13 +9,14 @@
 #include "spanwise/graph/element_source.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
-// Before "transform_reduce": a result of a program that only a reduction reads becomes a program of
-// its own, which the reduction then computes. Reading two arrays again costs no more than writing
-// the result and reading it.
+// Before "transform_reduce": a result of a program that only a reduction reads becomes a separate
+// program, which the reduction then computes while it reads the inputs.
 namespace spanwise::ops {
 namespace {
 
+// Reading two arrays again costs no more than writing the result and reading it.
 constexpr int max_arrays_read_again = 2;
+// So few operations take less time than the access to memory.
 constexpr std::size_t max_operations_done_again = 8;
 
 bool is_only_reduced(const Apply& node, int output, const NodeSurroundings& around) {
@@ -78,23 +79,24 @@ void compute_alone(const Apply& node, const FusedNodes& all, const std::vector<i
     replacements.emplace_back(old.type(), old.name());
     results[static_cast<std::size_t>(k)] = replacements.back();
   }
-  Apply::make(fused(part), std::move(inputs), std::move(replacements));
+  Apply::make(fuse_nodes(part), std::move(inputs), std::move(replacements));
 }
 
 std::vector<Variable> split(const Apply& node, const NodeSurroundings& around) {
   const Fused* fused = fused_of(node.op());
   if (fused == nullptr || node.output_count() < 2) return {};
   const FusedNodes& all = fused->nodes;
-  std::vector<int> alone, rest;
+  std::vector<int> reduced, others;
   for (int k = 0; k < node.output_count(); ++k) {
-    const bool leaves = is_only_reduced(node, k, around) &&
-                        is_cheap(part_of(all, {k}), part_of(all, all_but(all.outputs.size(), k)));
-    (leaves ? alone : rest).push_back(k);
+    const bool is_separated =
+        is_only_reduced(node, k, around) &&
+        is_cheap(part_of(all, {k}), part_of(all, all_but(all.outputs.size(), k)));
+    (is_separated ? reduced : others).push_back(k);
   }
-  if (alone.empty()) return {};
+  if (reduced.empty()) return {};
   std::vector<Variable> results(all.outputs.size());
-  for (const int k : alone) compute_alone(node, all, {k}, results);
-  if (!rest.empty()) compute_alone(node, all, rest, results);
+  for (const int k : reduced) compute_alone(node, all, {k}, results);
+  if (!others.empty()) compute_alone(node, all, others, results);
   return results;
 }
 

@@ -3,16 +3,17 @@
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 
-// Replaces expressions that overflow or cancel by functions that do not, as Theano's rewrites of
-// sigmoid and softplus (theano/tensor/nnet/sigm.py) and of log1p and expm1 (theano/tensor/opt.py).
+// Replaces expressions that overflow or cancel by functions that do not. Theano has the same
+// rewrites for sigmoid and softplus (theano/tensor/nnet/sigm.py), log1p and expm1
+// (theano/tensor/opt.py).
 namespace spanwise::ops {
 namespace {
 
 using namespace expression;
 
 // x of name(x); null for other variables.
-Variable argument(const Variable& of, const char* name) {
-  const Apply* node = node_of(of, name);
+Variable argument(const Variable& variable, const char* name) {
+  const Apply* node = node_of(variable, name);
   return node == nullptr ? Variable() : node->inputs()[0];
 }
 
@@ -96,7 +97,7 @@ Variable simple_power(const Variable& x, const Variable& exponent) {
   return is_floating && is_number(exponent, -1) ? call("reciprocal", x) : Variable();
 }
 
-Variable stable(const Apply& node) {
+Variable stable_form(const Apply& node) {
   const auto recipe = node.op().recipe();
   if (recipe == nullptr) return {};
   const std::string& name = recipe->name;
@@ -112,10 +113,10 @@ Variable stable(const Apply& node) {
 }
 
 std::vector<Variable> stable_functions(const Apply& node) {
-  const Variable by = stable(node);
-  // A constant of another dtype takes part in the choice of the result's.
-  if (!by || by.type().dtype() != node.output(0).type().dtype()) return {};
-  return {by};
+  const Variable replacement = stable_form(node);
+  // A constant that is removed may have determined the dtype of the output.
+  if (!replacement || replacement.type().dtype() != node.output(0).type().dtype()) return {};
+  return {replacement};
 }
 
 [[maybe_unused]] const bool stable_functions_registered =

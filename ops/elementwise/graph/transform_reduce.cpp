@@ -7,8 +7,8 @@
 #include "spanwise/graph/element_source.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
-// A reduction computes the elements that only it reads: they are not written to memory. What others
-// read as well stays a result of its own.
+// A reduction computes the elements that only it reads: they are not written to memory. A result
+// that other nodes read as well is still computed before.
 namespace spanwise::ops {
 namespace {
 
@@ -16,10 +16,11 @@ bool are_on_one_device(const Variable& a, const Variable& b) {
   return a.type().device() == b.type().device();
 }
 
-// The op that producer the elements of `node`, and its inputs.
-FusedAlone elements_of_node(const Ref<Apply>& node) {
+// The op that produces the elements of the result of `node`, and its inputs; a null op if there is
+// none.
+OpAndInputs elements_of_node(const Ref<Apply>& node) {
   const auto* producer = dynamic_cast<const ElementProducer*>(&node->op());
-  if (producer == nullptr) return fused_alone(node);
+  if (producer == nullptr) return fuse_alone(node);
   if (!producer->has_element_source()) return {};
   return {node->op_ref(), {node->inputs().begin(), node->inputs().end()}};
 }
@@ -28,11 +29,11 @@ std::vector<Variable> transform_reduce(const Apply& node, const NodeSurroundings
   const auto* consumer = dynamic_cast<const ElementConsumer*>(&node.op());
   if (consumer == nullptr) return {};
   const Variable x = node.inputs()[0], result = node.output(0);
-  const Ref<Apply> before(x.owner());
-  if (!before || x.type().rank() == 0 || !are_on_one_device(x, result)) return {};
+  const Ref<Apply> owner(x.owner());
+  if (!owner || x.type().rank() == 0 || !are_on_one_device(x, result)) return {};
   const auto readers = around.readers(x);
   if (readers.size() != 1 || readers[0] == nullptr) return {};
-  FusedAlone elements = elements_of_node(before);
+  OpAndInputs elements = elements_of_node(owner);
   if (!elements.op) return {};
   const auto* producer = dynamic_cast<const ElementProducer*>(elements.op.get());
   if (!producer->has_element_source()) return {};

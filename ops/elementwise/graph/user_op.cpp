@@ -26,7 +26,7 @@ class UserOp final : public Op, public HasElementBody {
     expect_arity(*this, inputs, static_cast<int>(spec_.inputs.size()));
     std::vector<DType> dtypes;
     for (const Variable& input : inputs) dtypes.push_back(input.type().dtype());
-    const auto types = bind(dtypes);
+    const auto types = bind_letters(dtypes);
     const Shape shape = broadcast_types(spec_.name, inputs);
     std::vector<Variable> outputs;
     for (const Parameter& output : spec_.outputs)
@@ -42,7 +42,7 @@ class UserOp final : public Op, public HasElementBody {
     body->op = spec_.name;
     body->operation = spec_.operation;
     body->preamble = spec_.preamble;
-    body->types = bind(dtypes);
+    body->types = bind_letters(dtypes);
     for (const Parameter& input : spec_.inputs)
       body->inputs.push_back({input.name, dtype_of(input, body->types)});
     for (const Parameter& output : spec_.outputs)
@@ -77,22 +77,16 @@ class UserOp final : public Op, public HasElementBody {
   bool equals(const Op& other) const override {
     const auto* op = dynamic_cast<const UserOp*>(&other);
     // Gradient rules cannot be compared, so an op with one equals only itself.
-    const auto same = [](const Parameter& a, const Parameter& b) {
-      return a.name == b.name && a.dtype_letter == b.dtype_letter && a.dtype == b.dtype;
-    };
-    const auto all_same = [&](const auto& a, const auto& b) {
-      return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
-    };
     return this == &other ||
            (op != nullptr && !spec_.gradient && !op->spec_.gradient &&
             op->spec_.name == spec_.name && op->spec_.operation == spec_.operation &&
-            op->spec_.preamble == spec_.preamble && all_same(op->spec_.inputs, spec_.inputs) &&
-            all_same(op->spec_.outputs, spec_.outputs));
+            op->spec_.preamble == spec_.preamble && op->spec_.inputs == spec_.inputs &&
+            op->spec_.outputs == spec_.outputs);
   }
   std::size_t hash() const override { return std::hash<std::string>()(spec_.operation); }
 
  private:
-  using Types = std::vector<std::pair<std::string, DType>>;  // a letter and its dtype
+  using LetterDtypes = std::vector<std::pair<std::string, DType>>;
 
   void check() const {
     const auto& inputs = spec_.inputs;
@@ -111,8 +105,8 @@ class UserOp final : public Op, public HasElementBody {
   }
 
   // The dtype of each letter. Throws DTypeError where two inputs of one letter differ.
-  Types bind(std::span<const DType> dtypes) const {
-    Types types;
+  LetterDtypes bind_letters(std::span<const DType> dtypes) const {
+    LetterDtypes types;
     for (std::size_t i = 0; i < dtypes.size(); ++i) {
       const Parameter& input = spec_.inputs[i];
       if (!dtypes[i].is_computable() || dtypes[i].is_complex())
@@ -131,7 +125,7 @@ class UserOp final : public Op, public HasElementBody {
     return types;
   }
 
-  static DType dtype_of(const Parameter& parameter, const Types& types) {
+  static DType dtype_of(const Parameter& parameter, const LetterDtypes& types) {
     if (parameter.dtype) return *parameter.dtype;
     return std::find_if(types.begin(), types.end(),
                         [&](const auto& type) { return type.first == parameter.dtype_letter; })

@@ -17,6 +17,7 @@ struct UserOpSpec {
     /// A placeholder for a dtype, "T": all parameters with the same one have equal dtypes.
     std::string dtype_letter{};
     std::optional<DType> dtype{};  ///< the dtype of a parameter without a letter
+    friend bool operator==(const Parameter&, const Parameter&) = default;
   };
   std::string name;
   std::vector<Parameter> inputs, outputs;

@@ -8,7 +8,6 @@
 #include <thread>
 
 #include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
 #include "spanwise/runtime/gemv.hpp"
 #include "spanwise/runtime/parallel.hpp"
 #include "spanwise/strided/walk.hpp"
@@ -19,17 +18,14 @@ namespace {
 
 // Bytes of a matrix that stay in a core's L2 cache beside other data.
 constexpr std::int64_t block_bytes = 512 << 10;
-// Bytes of a matrix above which the next block is fetched while one is added, because it is in the
-// L3 cache or in memory. Both share the L2 cache.
-constexpr std::int64_t large_matrix = 4 << 20;
+// Bytes of a matrix above which the next block of rows is prefetched while one is added, because it
+// is in the L3 cache or in memory. Both blocks share the L2 cache.
+constexpr std::int64_t prefetched_matrix_bytes = 4 << 20;
 
 template <class T>
 T* elements(const Array& array) {
   return static_cast<T*>(array.data());
 }
-
-// Of a vector, or of one element for all.
-std::int64_t step_of(const Array& vector) { return vector.size() == 1 ? 0 : vector.strides()[0]; }
 
 template <class T>
 double sum_of(const T* values, std::int64_t count) {
@@ -39,16 +35,17 @@ double sum_of(const T* values, std::int64_t count) {
   return std::accumulate(sums, sums + chains, 0.0);
 }
 
-std::vector<bool> numbers_of(const RowPass& pass, std::span<const int> ranks) {
+// Whether each input of the program is one number in all calls.
+std::vector<bool> are_numbers(const RowPass& pass, std::span<const int> ranks) {
   std::vector<bool> is_number;
   is_number.reserve(pass.program.inputs.size());
   std::size_t position = 2;
   for (std::size_t i = 0; i < pass.program.inputs.size(); ++i)
-    is_number.push_back(static_cast<int>(i) != pass.product && ranks[position++] == 0);
+    is_number.push_back(static_cast<int>(i) != pass.product_input && ranks[position++] == 0);
   return is_number;
 }
 
-/// The rows of one call, and what is done with a block of them.
+/// The rows of one call, which are computed by blocks.
 template <class T>
 class Rows {
  public:
@@ -57,7 +54,7 @@ class Rows {
       : program_(program, program_inputs(pass, inputs, products),
                  outputs.first(pass.columns_position())),
         products_(elements<T>(products)),
-        weights_(elements<T>(outputs[static_cast<std::size_t>(pass.weights)])),
+        weights_(elements<T>(outputs[static_cast<std::size_t>(pass.weights_output)])),
         has_sum_(pass.has_sum) {
     const Array &x = *inputs[0], &w = *inputs[1];
     columns_ = x.shape()[1];
@@ -68,13 +65,14 @@ class Rows {
                 .x_stride = w.size() == 1 ? 1 : w.strides()[0],
                 .depth = columns_};
     const std::int64_t row_bytes = columns_ * static_cast<std::int64_t>(sizeof(T));
-    const bool fetches = x.shape()[0] * row_bytes > large_matrix;
-    block_rows_ = std::max<std::int64_t>(8, (fetches ? block_bytes / 2 : block_bytes) / row_bytes);
-    if (fetches) fetched_rows_ = x.shape()[0];
+    const bool prefetches = x.shape()[0] * row_bytes > prefetched_matrix_bytes;
+    block_rows_ =
+        std::max<std::int64_t>(8, (prefetches ? block_bytes / 2 : block_bytes) / row_bytes);
+    if (prefetches) prefetched_rows_ = x.shape()[0];
   }
 
-  /// Adds rows `first` to `last`, each times its result g, to `sums`, which are empty. Returns the
-  /// sum of g.
+  /// Writes the sum of rows `first` to `last`, each times its result g, to `sums`. Returns the sum
+  /// of g.
   double add(std::int64_t first, std::int64_t last, T* sums) const {
     double total = 0;
     const std::int64_t blocks = (last - first + block_rows_ - 1) / block_rows_;
@@ -88,9 +86,9 @@ class Rows {
   static std::vector<const Array*> program_inputs(const RowPass& pass,
                                                   std::span<const Array* const> inputs,
                                                   const Array& products) {
-    const auto others = inputs.subspan(2, pass.row_inputs());
-    std::vector<const Array*> all(others.begin(), others.end());
-    all.insert(all.begin() + pass.product, &products);
+    const auto row_inputs = inputs.subspan(2, pass.row_inputs());
+    std::vector<const Array*> all(row_inputs.begin(), row_inputs.end());
+    all.insert(all.begin() + pass.product_input, &products);
     return all;
   }
 
@@ -101,7 +99,7 @@ class Rows {
     product.y = products_ + first;
     gemv_by_rows(product);
     program_.run(first, last);
-    const bool has_next = 2 * last - first <= fetched_rows_;
+    const bool has_next = 2 * last - first <= prefetched_rows_;
     gemv_by_columns(
         HostGemv<T>{.matrix = product.matrix,
                     .row_stride = 1,
@@ -116,13 +114,13 @@ class Rows {
     return has_sum_ ? sum_of(weights_ + first, last - first) : 0;
   }
 
-  CpuProgram::Parts program_;
+  CpuProgram::PartialRun program_;
   T* products_;
   const T* weights_;
   bool has_sum_;
   HostGemv<T> product_;
   std::int64_t columns_ = 0, block_rows_ = 0;
-  std::int64_t fetched_rows_ = 0;  ///< rows before which blocks fetch the next one
+  std::int64_t prefetched_rows_ = 0;  ///< the next block is prefetched if it ends before this row
 };
 
 /// Parts of the rows, whose sums are added in their order, so that results do not depend on the
@@ -156,9 +154,11 @@ class RowParts {
   }
 
  private:
-  // Of a matrix that has several parts, and those that loops take at a time.
-  static constexpr std::int64_t min_rows = 256, unit = 16;
-
+  // The rows from which a matrix has 4 parts instead of 2, so that those in the middle are smaller.
+  static constexpr std::int64_t min_rows = 256;
+  // Rows that the loops take at a time.
+  static constexpr std::int64_t unit = 16;
+  // Bytes of a matrix that stays in the caches of the cores together.
   static constexpr std::int64_t cache_bytes = 32 << 20;
 
   std::int64_t rows_, count_ = 1;
@@ -186,21 +186,15 @@ double add_in_parts(const Rows<T>& all, RowParts& parts, const Array& partial) {
 }  // namespace
 
 CpuRowPass::CpuRowPass(const RowPass& pass, std::span<const int> ranks)
-    : pass_(pass), program_(pass.program, numbers_of(pass, ranks)) {
-  if (pass.after) after_.emplace(*pass.after, std::vector<bool>(pass.after->inputs.size(), false));
+    : pass_(pass), program_(pass.program, are_numbers(pass, ranks)) {
+  if (pass.sum_program)
+    sum_program_.emplace(*pass.sum_program,
+                         std::vector<bool>(pass.sum_program->inputs.size(), false));
 }
 
-bool CpuRowPass::takes(std::span<const Array* const> inputs) const {
+bool CpuRowPass::accepts(std::span<const Array* const> inputs) const {
   return is_item_aligned(*inputs[0]) && is_item_aligned(*inputs[1]) &&
          (!pass_.has_addend || is_item_aligned(*inputs[pass_.addend_position()]));
-}
-
-const Array& CpuRowPass::buffer(std::optional<Array>& kept, const Shape& shape) const {
-  if (!kept || kept->shape() != shape) {
-    kept.reset();
-    kept.emplace(empty(shape, pass_.dtype(), cpu));
-  }
-  return *kept;
 }
 
 void CpuRowPass::run(std::span<const Array* const> inputs, std::span<const Array> outputs) {
@@ -216,8 +210,9 @@ template <class T>
 void CpuRowPass::run_in(std::span<const Array* const> inputs, std::span<const Array> outputs) {
   const std::int64_t rows = inputs[0]->shape()[0], columns = inputs[0]->shape()[1];
   RowParts parts(rows, columns * static_cast<std::int64_t>(sizeof(T)));
-  const Array& partial = buffer(partial_, Shape{parts.count(), columns});
-  const Rows<T> all(pass_, program_, inputs, outputs, buffer(products_, Shape{rows}));
+  const Array& partial = cached_array(partial_, {parts.count(), columns}, pass_.dtype(), cpu);
+  const Array& products = cached_array(products_, {rows}, pass_.dtype(), cpu);
+  const Rows<T> all(pass_, program_, inputs, outputs, products);
   const double total = add_in_parts(all, parts, partial);
   std::size_t next = pass_.columns_position();
   HostGemv<T> sums{.y = elements<T>(outputs[next++]),
@@ -227,17 +222,17 @@ void CpuRowPass::run_in(std::span<const Array* const> inputs, std::span<const Ar
   if (pass_.has_addend) {
     const Array& addend = *inputs[pass_.addend_position()];
     sums.addend = elements<T>(addend);
-    sums.addend_stride = step_of(addend);
+    sums.addend_stride = vector_stride(addend);
   }
   add_partial_sums(elements<T>(partial), parts.count(), sums);
   if (!pass_.has_sum) return;
   const Array& sum = outputs[next++];
   *elements<T>(sum) = static_cast<T>(total);
-  if (!after_) return;
+  if (!sum_program_) return;
   std::vector<const Array*> numbers(
-      inputs.begin() + static_cast<std::ptrdiff_t>(pass_.after_position()), inputs.end());
-  numbers.insert(numbers.begin() + pass_.sum, &sum);
-  after_->run(numbers, outputs.subspan(next));
+      inputs.begin() + static_cast<std::ptrdiff_t>(pass_.sum_program_position()), inputs.end());
+  numbers.insert(numbers.begin() + pass_.sum_input, &sum);
+  sum_program_->run(numbers, outputs.subspan(next));
 }
 
 }  // namespace spanwise::ops

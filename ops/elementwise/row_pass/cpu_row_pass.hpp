@@ -20,9 +20,9 @@ class CpuRowPass {
   /// `ranks`: of the inputs of the pass. `pass` must outlive the object.
   CpuRowPass(const RowPass& pass, std::span<const int> ranks);
 
-  /// Whether run() takes inputs that are as the pass demands (RowPassRunner::takes): elements of
-  /// the matrix and the vectors at multiples of their size.
-  bool takes(std::span<const Array* const> inputs) const;
+  /// Whether run() takes the inputs, for which the other conditions of RowPassRunner::accepts()
+  /// hold: the elements of the matrix and the vectors are at multiples of their size.
+  bool accepts(std::span<const Array* const> inputs) const;
   /// Outputs are contiguous and share no memory with inputs.
   void run(std::span<const Array* const> inputs, std::span<const Array> outputs);
 
@@ -31,13 +31,11 @@ class CpuRowPass {
  private:
   template <class T>
   void run_in(std::span<const Array* const> inputs, std::span<const Array> outputs);
-  /// A buffer of the pass's dtype, kept for the next call.
-  const Array& buffer(std::optional<Array>& kept, const Shape& shape) const;
 
   const RowPass& pass_;
   CpuProgram program_;
-  std::optional<CpuProgram> after_;
-  std::optional<Array> products_, partial_;
+  std::optional<CpuProgram> sum_program_;
+  std::optional<Array> products_, partial_;  ///< see cached_array()
 };
 
 }  // namespace spanwise::ops

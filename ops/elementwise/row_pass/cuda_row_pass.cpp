@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "../graph/elementwise_op.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/core/interpreter_lock.hpp"
-#include "spanwise/creation.hpp"
 #include "spanwise/devices.hpp"
 #include "spanwise/runtime/parallel.hpp"
 #include "spanwise/stream.hpp"
@@ -17,21 +17,18 @@
 namespace spanwise::ops {
 namespace {
 
-constexpr int pass_threads = 256, warp = 32, row_bytes = 16;
+constexpr int pass_threads = 256, warp = 32;
+constexpr int load_bytes = 16;  // the widest load of a thread
 // Rows of a block at a time: more of them hide the time of a load, and need more registers.
 constexpr int rows_at_a_time = 8;
 
-std::int64_t blocks_for(std::int64_t count, std::int64_t each) { return (count + each - 1) / each; }
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 std::uintptr_t address_of(const Array& array) {
   return reinterpret_cast<std::uintptr_t>(array.data());
 }
 
-bool is_number_on_host(const Array& array) {
-  return array.rank() == 0 && runs_on_host(array.device());
-}
-
-/// The arguments of one launch. Their number is known, so that no memory is allocated.
+/// The arguments of one launch. Their number is limited, so that no memory is allocated.
 class Arguments {
  public:
   explicit Arguments(const Stream& stream) : stream_(stream) {}
@@ -77,32 +74,29 @@ class Arguments {
   void* pointers_[max_arguments];
 };
 
-// Of a vector, or of one element for all rows.
-std::int64_t stride_of(const Array& array) { return array.size() == 1 ? 0 : array.strides()[0]; }
-
 }  // namespace
 
 RowPassShape CudaRowPass::shape_for(std::span<const Array* const> inputs) const {
   const Array& x = *inputs[0];
   const std::int64_t columns = x.shape()[1], itemsize = x.dtype().itemsize();
   RowPassShape shape;
-  const bool is_aligned = address_of(x) % row_bytes == 0 &&
-                          (x.shape()[0] == 1 || x.strides()[0] * itemsize % row_bytes == 0);
-  if (is_aligned) shape.width = static_cast<int>(row_bytes / itemsize);
-  const std::int64_t loads = blocks_for(columns, shape.width);
-  shape.packs = static_cast<int>(blocks_for(loads, pass_threads));
-  shape.threads = static_cast<int>(blocks_for(blocks_for(loads, shape.packs), warp)) * warp;
-  // Long rows take more registers each.
+  const bool is_aligned = address_of(x) % load_bytes == 0 &&
+                          (x.shape()[0] == 1 || x.strides()[0] * itemsize % load_bytes == 0);
+  if (is_aligned) shape.width = static_cast<int>(load_bytes / itemsize);
+  const std::int64_t loads = ceil_div(columns, shape.width);
+  shape.packs = static_cast<int>(ceil_div(loads, pass_threads));
+  shape.threads = static_cast<int>(ceil_div(ceil_div(loads, shape.packs), warp)) * warp;
+  // A thread holds more elements of a long row, which take more registers.
   shape.rows = std::max(1, rows_at_a_time * 4 / std::max(4, shape.packs * shape.width));
   for (std::size_t i = 2; i < inputs.size(); ++i)
-    if (is_number_on_host(*inputs[i]) && !runs_on_host(device_))
+    if (is_host_number(*inputs[i]) && !runs_on_host(device_))
       shape.numbers |= std::uint64_t{1} << i;
   return shape;
 }
 
 const CudaRowPass::CompiledPass& CudaRowPass::kernels_for(const RowPassShape& shape) {
-  for (const CompiledPass& known : compiled_)
-    if (known.shape == shape) return known;
+  for (const CompiledPass& compiled : compiled_)
+    if (compiled.shape == shape) return compiled;
   const InterpreterUnlocked unlocked;
   ModuleOptions options;
   options.device = device_;
@@ -117,23 +111,15 @@ const CudaRowPass::CompiledPass& CudaRowPass::kernels_for(const RowPassShape& sh
   return compiled_.emplace_back(shape, pass, module.get_function("finish"), resident_blocks);
 }
 
-const Array& CudaRowPass::partial_sums(std::int64_t blocks, std::int64_t row) {
-  const Shape shape{blocks, row};
-  if (!partial_ || partial_->shape() != shape) {
-    partial_.reset();
-    partial_.emplace(empty(shape, pass_.dtype(), device_));
-  }
-  return *partial_;
-}
-
 void CudaRowPass::run(std::span<const Array* const> inputs, std::span<const Array> outputs) {
   const Array& x = *inputs[0];
   const std::int64_t rows = x.shape()[0], columns = x.shape()[1];
   const RowPassShape shape = shape_for(inputs);
   const CompiledPass& kernels = kernels_for(shape);
-  const std::int64_t blocks = std::min(blocks_for(rows, shape.rows), kernels.resident_blocks);
-  const std::int64_t partial_row = (columns + 1 + 31) / 32 * 32;
-  const Array& partial = partial_sums(blocks, partial_row);
+  const std::int64_t blocks = std::min(ceil_div(rows, shape.rows), kernels.resident_blocks);
+  // A row has the columns and the sum of g; rows begin at multiples of 128 bytes or more.
+  const std::int64_t partial_row = ceil_div(columns + 1, 32) * 32;
+  const Array& partial = cached_array(partial_, {blocks, partial_row}, pass_.dtype(), device_);
   const Stream stream = Stream::current(device_);
   const auto is_number = [&](std::size_t i) { return (shape.numbers >> i & 1) != 0; };
 
@@ -141,12 +127,12 @@ void CudaRowPass::run(std::span<const Array* const> inputs, std::span<const Arra
   pass.add_read(x);
   pass.add(rows == 1 ? columns : x.strides()[0]);
   pass.add_read(*inputs[1]);
-  pass.add(stride_of(*inputs[1]));
+  pass.add(vector_stride(*inputs[1]));
   pass.add(rows);
   pass.add(columns);
   for (std::size_t i = 2; i < pass_.addend_position(); ++i) {
     pass.add_input(*inputs[i], is_number(i));
-    if (!is_number(i)) pass.add(stride_of(*inputs[i]));
+    if (!is_number(i)) pass.add(vector_stride(*inputs[i]));
   }
   for (std::size_t k = 0; k < pass_.columns_position(); ++k) pass.add_written(outputs[k]);
   pass.add_written(partial);
@@ -162,15 +148,15 @@ void CudaRowPass::run(std::span<const Array* const> inputs, std::span<const Arra
   finish.add_factor(pass_.beta, pass_.dtype());
   if (pass_.has_addend) {
     finish.add_read(*inputs[pass_.addend_position()]);
-    finish.add(stride_of(*inputs[pass_.addend_position()]));
+    finish.add(vector_stride(*inputs[pass_.addend_position()]));
   }
   std::size_t next = pass_.columns_position();
   finish.add_written(outputs[next++]);
   if (pass_.has_sum) finish.add_written(outputs[next++]);
-  for (std::size_t i = pass_.after_position(); i < inputs.size(); ++i)
+  for (std::size_t i = pass_.sum_program_position(); i < inputs.size(); ++i)
     finish.add_input(*inputs[i], is_number(i));
   while (next < outputs.size()) finish.add_written(outputs[next++]);
-  finish.launch(kernels.finish, blocks_for(columns + 1, finish_columns), finish_threads);
+  finish.launch(kernels.finish, ceil_div(columns + 1, finish_columns), finish_threads);
 }
 
 }  // namespace spanwise::ops

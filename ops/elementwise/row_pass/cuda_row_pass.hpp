@@ -17,7 +17,7 @@ class CudaRowPass {
   /// `pass` must outlive the object.
   CudaRowPass(const RowPass& pass, Device device) : pass_(pass), device_(device) {}
 
-  /// Queues the kernels on the device's current stream, for inputs as RowPassRunner::takes demands.
+  /// Queues the kernels on the device's current stream, for inputs that RowPassRunner::accepts().
   /// Outputs are contiguous and share no memory with inputs.
   void run(std::span<const Array* const> inputs, std::span<const Array> outputs);
 
@@ -31,12 +31,11 @@ class CudaRowPass {
   };
   const CompiledPass& kernels_for(const RowPassShape& shape);
   RowPassShape shape_for(std::span<const Array* const> inputs) const;
-  const Array& partial_sums(std::int64_t blocks, std::int64_t row);
 
   const RowPass& pass_;
   Device device_;
   std::deque<CompiledPass> compiled_;
-  std::optional<Array> partial_;
+  std::optional<Array> partial_;  ///< see cached_array()
 };
 
 }  // namespace spanwise::ops

@@ -43,11 +43,11 @@ bool is_transposed(const Variable& x, const Variable& matrix) {
 
 double factor_of(const Apply& affine, const char* name) {
   const auto recipe = affine.op().recipe();
-  const auto found = recipe->properties.find(name);
-  return found == recipe->properties.end() ? 1 : std::get<double>(found->second);
+  const auto property = recipe->properties.find(name);
+  return property == recipe->properties.end() ? 1 : std::get<double>(property->second);
 }
 
-// The program of a node that it computes without conditions; null for other nodes.
+// The program of a node that runs it in all calls; null for other nodes.
 const ElementProgram* program_alone(const Apply& node) {
   const Fused* fused = fused_of(node.op());
   return fused != nullptr && fused->required.empty() ? &fused->program : nullptr;
@@ -79,10 +79,11 @@ std::optional<ColumnsProduct> as_columns_product(const Apply& node, const Variab
   return product;
 }
 
-bool is_whole_sum(const Apply& node, const Variable& of) {
+// Whether the node is the sum of all elements of `x`, in its dtype.
+bool is_whole_sum(const Apply& node, const Variable& x) {
   const Variable output = node.output(0);
-  return node_of(output, "sum") != nullptr && node.inputs()[0] == of && output.type().rank() == 0 &&
-         output.type().dtype() == of.type().dtype();
+  return node_of(output, "sum") != nullptr && node.inputs()[0] == x && output.type().rank() == 0 &&
+         output.type().dtype() == x.type().dtype();
 }
 
 /// Finds the nodes of a pass around the node of its program.
@@ -94,14 +95,14 @@ class PassFinder {
   std::vector<Variable> find() {
     fused_ = fused_of(node_.op());
     if (fused_ == nullptr || node_.output(0).type().rank() != 1) return {};
-    if (!find_product() || !inputs_fit() || !find_columns()) return {};
+    if (!try_find_product() || !inputs_fit() || !try_find_columns()) return {};
     find_sum();
     find_required();
-    return replaced();
+    return replacement_outputs();
   }
 
  private:
-  bool find_product() {
+  bool try_find_product() {
     const auto inputs = node_.inputs();
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const Apply* product = node_of(inputs[i], "matmul");
@@ -111,7 +112,7 @@ class PassFinder {
       if (x.type().rank() != 2 || w.type().rank() != 1 || w.type().dtype() != dtype) continue;
       if (dtype != float32 && dtype != float64) continue;
       product_ = product;
-      pass_.product = static_cast<int>(i);
+      pass_.product_input = static_cast<int>(i);
       return true;
     }
     return false;
@@ -124,18 +125,18 @@ class PassFinder {
            is_on_device(product_->inputs()[1], around_.device());
   }
 
-  bool find_columns() {
+  bool try_find_columns() {
     for (int k = 0; k < node_.output_count(); ++k)
       for (const Apply* reader : around_.readers(node_.output(k))) {
         if (reader == nullptr) continue;
         // Readers are nodes as they were before this rewrite, which may have replaced node_.
         for (const Variable& weights : reader->inputs()) {
           if (!is_output(weights, k)) continue;
-          const auto found = as_columns_product(*reader, matrix_of(*reader), weights);
-          if (!found || matrix_of(*reader) != product_->inputs()[0]) continue;
-          columns_ = *found;
+          const auto product = as_columns_product(*reader, matrix_of(*reader), weights);
+          if (!product || matrix_of(*reader) != product_->inputs()[0]) continue;
+          columns_ = *product;
           weights_ = weights;
-          pass_.weights = k;
+          pass_.weights_output = k;
           return true;
         }
       }
@@ -155,12 +156,12 @@ class PassFinder {
   }
 
   void find_sum() {
-    for (const Apply* reader : around_.readers(node_.output(pass_.weights))) {
+    for (const Apply* reader : around_.readers(node_.output(pass_.weights_output))) {
       if (reader == nullptr || !is_whole_sum(*reader, weights_)) continue;
       sum_ = reader;
       pass_.has_sum = true;
       const Apply* after = only_reader(reader->output(0), around_);
-      if (after != nullptr && takes_after(*after)) after_ = after;
+      if (after != nullptr && try_use_sum_program(*after)) sum_program_node_ = after;
       return;
     }
   }
@@ -169,41 +170,44 @@ class PassFinder {
     for (const RequiredExtent& extent : fused_->required) {
       RowPass::RequiredRows rows{-1, extent.fixed};
       // The inputs of the pass are x, w, and those of the program except the product.
-      if (extent.input >= 0) rows.position = extent.input + (extent.input < pass_.product ? 2 : 1);
+      if (extent.input >= 0)
+        rows.position = extent.input + (extent.input < pass_.product_input ? 2 : 1);
       pass_.required.push_back(rows);
     }
   }
 
-  // Whether the node is a program of the sum and of numbers that are there before the pass.
-  bool takes_after(const Apply& node) {
+  // Makes the node's program sum_program, if it reads the sum and numbers that are inputs of the
+  // graph.
+  bool try_use_sum_program(const Apply& node) {
     const ElementProgram* program = program_alone(node);
     if (program == nullptr || node.output(0).type().rank() != 0) return false;
     const auto inputs = node.inputs();
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (inputs[i] == sum_->output(0))
-        pass_.sum = static_cast<int>(i);
+        pass_.sum_input = static_cast<int>(i);
       else if (!is_leaf(inputs[i]) || inputs[i].type().rank() != 0)
         return false;
     }
-    pass_.after = *program;
+    pass_.sum_program = *program;
     return true;
   }
 
-  std::vector<Variable> replaced() {
+  std::vector<Variable> replacement_outputs() {
     pass_.program = fused_->program;
     pass_.alpha = columns_.alpha;
     pass_.beta = columns_.beta;
     pass_.has_addend = static_cast<bool>(columns_.addend);
     FusedNodes nodes{{}, {product_->inputs()[0], product_->inputs()[1]}, node_.outputs()};
-    nodes.nodes.emplace_back(node_.inputs()[static_cast<std::size_t>(pass_.product)].owner());
+    nodes.nodes.emplace_back(node_.inputs()[static_cast<std::size_t>(pass_.product_input)].owner());
     nodes.nodes.emplace_back(node_.output(0).owner());
     for (std::size_t i = 0; i < node_.inputs().size(); ++i)
-      if (static_cast<int>(i) != pass_.product) nodes.inputs.push_back(node_.inputs()[i]);
+      if (static_cast<int>(i) != pass_.product_input) nodes.inputs.push_back(node_.inputs()[i]);
     if (columns_.addend) nodes.inputs.push_back(columns_.addend);
-    if (after_ != nullptr)
-      for (std::size_t i = 0; i < after_->inputs().size(); ++i)
-        if (static_cast<int>(i) != pass_.sum) nodes.inputs.push_back(after_->inputs()[i]);
-    add_tail(nodes);
+    if (sum_program_node_ != nullptr)
+      for (std::size_t i = 0; i < sum_program_node_->inputs().size(); ++i)
+        if (static_cast<int>(i) != pass_.sum_input)
+          nodes.inputs.push_back(sum_program_node_->inputs()[i]);
+    add_readers(nodes);
     const std::vector<Variable> inputs = nodes.inputs;
     const Ref<const Op> op = row_pass_op(std::move(pass_), std::move(nodes));
     std::vector<Variable> outputs = (*op)(inputs);
@@ -211,9 +215,9 @@ class PassFinder {
     return outputs;
   }
 
-  // The nodes behind the program, as copies that read its present outputs.
-  void add_tail(FusedNodes& nodes) const {
-    const Variable weights = node_.output(pass_.weights);
+  // Adds copies of the nodes behind the program, which read its present outputs.
+  void add_readers(FusedNodes& nodes) const {
+    const Variable weights = node_.output(pass_.weights_output);
     const Variable view = matrix_transpose(product_->inputs()[0]);
     nodes.nodes.emplace_back(view.owner());
     std::vector<Variable> factors{view, weights};
@@ -225,10 +229,11 @@ class PassFinder {
     const Variable sum = sum_->op()(std::vector{weights})[0];
     nodes.nodes.emplace_back(sum.owner());
     nodes.outputs.push_back(sum);
-    if (after_ == nullptr) return;
-    std::vector<Variable> numbers(after_->inputs().begin(), after_->inputs().end());
-    numbers[static_cast<std::size_t>(pass_.sum)] = sum;
-    const std::vector<Variable> results = after_->op()(numbers);
+    if (sum_program_node_ == nullptr) return;
+    std::vector<Variable> numbers(sum_program_node_->inputs().begin(),
+                                  sum_program_node_->inputs().end());
+    numbers[static_cast<std::size_t>(pass_.sum_input)] = sum;
+    const std::vector<Variable> results = sum_program_node_->op()(numbers);
     nodes.nodes.emplace_back(results[0].owner());
     nodes.outputs.insert(nodes.outputs.end(), results.begin(), results.end());
   }
@@ -236,21 +241,22 @@ class PassFinder {
   const Apply& node_;
   const NodeSurroundings& around_;
   const Fused* fused_ = nullptr;
-  const Apply *product_ = nullptr, *sum_ = nullptr, *after_ = nullptr;
+  const Apply *product_ = nullptr, *sum_ = nullptr, *sum_program_node_ = nullptr;
   ColumnsProduct columns_;
   Variable weights_;  ///< as columns_.node reads it
   RowPass pass_;
 };
 
-// A node behind the program that a pass has taken over: its outputs are outputs of the pass.
-std::vector<Variable> taken_over(const Apply& node) {
+// The outputs of a pass that replace those of `node`, which reads the pass and is one of the nodes
+// that the pass computes. Empty for other nodes.
+std::vector<Variable> outputs_of_pass(const Apply& node) {
   for (const Variable& input : node.inputs()) {
     const Apply* owner = input.owner();
     const RowPass* pass = owner == nullptr ? nullptr : row_pass_of(owner->op());
     if (pass == nullptr) continue;
     const auto output = [&](std::size_t i) { return owner->output(static_cast<int>(i)); };
     const std::size_t columns = pass->columns_position();
-    if (input.index() == pass->weights) {
+    if (input.index() == pass->weights_output) {
       const auto product = as_columns_product(node, owner->inputs()[0], input);
       const Variable addend =
           pass->has_addend ? owner->inputs()[pass->addend_position()] : Variable();
@@ -260,11 +266,11 @@ std::vector<Variable> taken_over(const Apply& node) {
       if (pass->has_sum && is_whole_sum(node, input)) return {output(columns + 1)};
     }
     const ElementProgram* program = program_alone(node);
-    if (!pass->after || program == nullptr || !(*program == *pass->after)) continue;
+    if (!pass->sum_program || program == nullptr || !(*program == *pass->sum_program)) continue;
     std::vector<Variable> numbers(
-        owner->inputs().begin() + static_cast<std::ptrdiff_t>(pass->after_position()),
+        owner->inputs().begin() + static_cast<std::ptrdiff_t>(pass->sum_program_position()),
         owner->inputs().end());
-    numbers.insert(numbers.begin() + pass->sum, output(columns + 1));
+    numbers.insert(numbers.begin() + pass->sum_input, output(columns + 1));
     if (!std::equal(numbers.begin(), numbers.end(), node.inputs().begin(), node.inputs().end()))
       continue;
     std::vector<Variable> results;
@@ -275,8 +281,8 @@ std::vector<Variable> taken_over(const Apply& node) {
 }
 
 std::vector<Variable> find_row_pass(const Apply& node, const NodeSurroundings& around) {
-  std::vector<Variable> by = taken_over(node);
-  return by.empty() ? PassFinder(node, around).find() : by;
+  std::vector<Variable> outputs = outputs_of_pass(node);
+  return outputs.empty() ? PassFinder(node, around).find() : outputs;
 }
 
 [[maybe_unused]] const bool row_pass_registered = register_node_rewrite(

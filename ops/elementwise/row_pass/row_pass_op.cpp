@@ -30,10 +30,10 @@ std::vector<int> ranks_of(const Apply& node) {
 
 class RowPassThunk final : public Thunk {
  public:
-  RowPassThunk(std::shared_ptr<const PassAndNodes> parts, const ThunkContext& context)
-      : parts_(std::move(parts)),
-        runner_(parts_->pass, ranks_of(context.node()), context.device()),
-        nodes_(parts_->nodes, context) {
+  RowPassThunk(std::shared_ptr<const PassAndNodes> shared, const ThunkContext& context)
+      : shared_(std::move(shared)),
+        runner_(shared_->pass, ranks_of(context.node()), context.device()),
+        nodes_(shared_->nodes, context) {
     for (const Variable& output : context.node().outputs())
       dtypes_.push_back(output.type().dtype());
   }
@@ -42,14 +42,14 @@ class RowPassThunk final : public Thunk {
 
   std::vector<int> run() override {
     const auto inputs = nodes_.take_operands();
-    if (!runner_.takes(inputs)) {
+    if (!runner_.accepts(inputs)) {
       nodes_.run();
       return {};
     }
-    // Only during a call: another reference would keep the buffers from being used again.
+    // Kept only during a call: output_array() reuses memory that nothing else refers to.
     std::vector<Array> outputs;
     outputs.reserve(nodes_.outputs.size());
-    const RowPass& pass = parts_->pass;
+    const RowPass& pass = shared_->pass;
     for (std::size_t i = 0; i < nodes_.outputs.size(); ++i) {
       Shape shape;
       if (i < pass.columns_position()) shape = Shape{inputs[0]->shape()[0]};
@@ -61,7 +61,7 @@ class RowPassThunk final : public Thunk {
   }
 
  private:
-  std::shared_ptr<const PassAndNodes> parts_;
+  std::shared_ptr<const PassAndNodes> shared_;
   RowPassRunner runner_;
   std::vector<DType> dtypes_;
   SeparateNodes nodes_;
@@ -69,34 +69,34 @@ class RowPassThunk final : public Thunk {
 
 class RowPassOp final : public Op {
  public:
-  explicit RowPassOp(std::shared_ptr<const PassAndNodes> parts) : parts_(std::move(parts)) {
-    const RowPass& pass = parts_->pass;
+  explicit RowPassOp(std::shared_ptr<const PassAndNodes> shared) : shared_(std::move(shared)) {
+    const RowPass& pass = shared_->pass;
     name_ = text("RowPass{", pass.program.text(), "; alpha=", pass.alpha, ", beta=", pass.beta);
-    if (pass.after) name_ += text("; ", pass.after->text());
+    if (pass.sum_program) name_ += text("; ", pass.sum_program->text());
     name_ += "}";
   }
 
-  const RowPass& pass() const { return parts_->pass; }
+  const RowPass& pass() const { return shared_->pass; }
   std::string name() const override { return name_; }
   bool equals(const Op& other) const override {
     const auto* same = dynamic_cast<const RowPassOp*>(&other);
     return same != nullptr && same->pass() == pass();
   }
-  std::size_t hash() const override { return parts_->pass.program.hash(); }
+  std::size_t hash() const override { return shared_->pass.program.hash(); }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
-    expect_arity(*this, inputs, static_cast<int>(parts_->pass.inputs()));
+    expect_arity(*this, inputs, static_cast<int>(shared_->pass.inputs()));
     std::vector<Variable> outputs;
-    for (const Variable& output : parts_->nodes.outputs) outputs.emplace_back(output.type());
+    for (const Variable& output : shared_->nodes.outputs) outputs.emplace_back(output.type());
     return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()}, std::move(outputs));
   }
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return std::make_unique<RowPassThunk>(parts_, context);
+    return std::make_unique<RowPassThunk>(shared_, context);
   }
   bool takes_host_scalars() const override { return true; }
 
  private:
-  std::shared_ptr<const PassAndNodes> parts_;
+  std::shared_ptr<const PassAndNodes> shared_;
   std::string name_;
 };
 
@@ -108,8 +108,8 @@ Ref<const Op> row_pass_op(RowPass pass, FusedNodes nodes) {
 }
 
 const RowPass* row_pass_of(const Op& op) {
-  const auto* found = dynamic_cast<const RowPassOp*>(&op);
-  return found == nullptr ? nullptr : &found->pass();
+  const auto* row_pass = dynamic_cast<const RowPassOp*>(&op);
+  return row_pass == nullptr ? nullptr : &row_pass->pass();
 }
 
 }  // namespace spanwise::ops

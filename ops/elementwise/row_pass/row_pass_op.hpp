@@ -8,8 +8,8 @@
 
 namespace spanwise::ops {
 
-/// A row pass as an op of graphs, in the place of `nodes`, whose inputs and outputs are those of
-/// the pass. Where RowPassRunner does not take the inputs, the nodes are run one by one.
+/// A row pass as an op of graphs, which replaces `nodes`, whose inputs and outputs are those of the
+/// pass. Where RowPassRunner does not accept the inputs, the nodes are run one by one.
 Ref<const Op> row_pass_op(RowPass pass, FusedNodes nodes);
 
 /// The pass of such an op; null for other ops.

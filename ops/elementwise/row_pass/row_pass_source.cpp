@@ -96,19 +96,19 @@ extern "C" __global__ void __launch_bounds__(FINISH_THREADS) finish(const T* par
     int count, I columns, T alpha, T beta, PARAMETERS) {
   __shared__ T sums[FINISH_THREADS];
   const int thread = threadIdx.x;
-  const I c = (I)blockIdx.x * ACROSS + thread % ACROSS;
+  const I c = (I)blockIdx.x * FINISH_COLUMNS + thread % FINISH_COLUMNS;
   T sum = 0;
   if (c <= columns) {
 #pragma unroll 4
-    for (int i = thread / ACROSS; i < count; i += FINISH_THREADS / ACROSS) sum += partial[i * partial_row + c];
+    for (int i = thread / FINISH_COLUMNS; i < count; i += FINISH_THREADS / FINISH_COLUMNS) sum += partial[i * partial_row + c];
   }
   sums[thread] = sum;
   __syncthreads();
-  for (int half = FINISH_THREADS / 2; half >= ACROSS; half /= 2) {
+  for (int half = FINISH_THREADS / 2; half >= FINISH_COLUMNS; half /= 2) {
     if (thread < half) sums[thread] += sums[thread + half];
     __syncthreads();
   }
-  if (thread >= ACROSS) return;
+  if (thread >= FINISH_COLUMNS) return;
   sum = sums[thread];
   if (c < columns) {
     result[c] = RESULT;
@@ -127,19 +127,19 @@ class RowPassSource {
                            element_text(pass_.dtype()), " T;\n#define WIDTH ", shape_.width,
                            "\n#define PACKS ", shape_.packs, "\n#define THREADS ", shape_.threads,
                            "\n#define ROWS ", shape_.rows, "\n#define FINISH_THREADS ",
-                           finish_threads, "\n#define ACROSS ", finish_columns, "\n");
+                           finish_threads, "\n#define FINISH_COLUMNS ", finish_columns, "\n");
     all += program_function(pass_.program, "row");
     all += filled(pass_text, pass_parameters(), row_statements(), "");
-    if (pass_.after) all += program_function(*pass_.after, "after");
+    if (pass_.sum_program) all += program_function(*pass_.sum_program, "sum_program");
     const char* result =
         pass_.has_addend ? "fma(alpha, sum, beta * addend[c * addend_step])" : "alpha * sum";
     return all + filled(finish_text, finish_parameters(), sum_statements(), result);
   }
 
  private:
-  static void replace(std::string& all, std::string_view name, std::string_view by) {
+  static void replace(std::string& all, std::string_view name, std::string_view replacement) {
     const std::size_t position = all.find(name);
-    if (position != std::string::npos) all.replace(position, name.size(), by);
+    if (position != std::string::npos) all.replace(position, name.size(), replacement);
   }
   static std::string filled(std::string all, const std::string& parameters,
                             const std::string& statements, std::string_view result) {
@@ -155,7 +155,7 @@ class RowPassSource {
     std::string all;
     std::size_t position = 2;
     for (std::size_t i = 0; i < pass_.program.inputs.size(); ++i) {
-      if (static_cast<int>(i) == pass_.product) continue;
+      if (static_cast<int>(i) == pass_.product_input) continue;
       all += is_number(position++) ? text("row::M", i, " a", i, ", ")
                                    : text("const row::M", i, "* a", i, ", I s", i, ", ");
     }
@@ -169,7 +169,7 @@ class RowPassSource {
     std::size_t position = 2;
     for (std::size_t i = 0; i < pass_.program.inputs.size(); ++i) {
       arguments += i > 0 ? ", " : "";
-      if (static_cast<int>(i) == pass_.product)
+      if (static_cast<int>(i) == pass_.product_input)
         arguments += "product";
       else
         arguments += is_number(position++) ? text("a", i) : text("a", i, "[row * s", i, "]");
@@ -180,39 +180,40 @@ class RowPassSource {
       stored += text("        z", k, "[row] = y", k, ";\n");
     }
     return text(declared, "        row::run(", arguments, ");\n", stored, "        weight = y",
-                pass_.weights, ";\n");
+                pass_.weights_output, ";\n");
   }
 
   std::string finish_parameters() const {
     std::string all = pass_.has_addend ? "const T* addend, I addend_step, " : "";
     all += "T* result";
     if (pass_.has_sum) all += ", T* total";
-    if (!pass_.after) return all;
-    std::size_t position = pass_.after_position();
-    for (std::size_t i = 0; i < pass_.after->inputs.size(); ++i) {
-      if (static_cast<int>(i) == pass_.sum) continue;
-      all += is_number(position++) ? text(", after::M", i, " a", i)
-                                   : text(", const after::M", i, "* a", i);
+    if (!pass_.sum_program) return all;
+    std::size_t position = pass_.sum_program_position();
+    for (std::size_t i = 0; i < pass_.sum_program->inputs.size(); ++i) {
+      if (static_cast<int>(i) == pass_.sum_input) continue;
+      all += is_number(position++) ? text(", sum_program::M", i, " a", i)
+                                   : text(", const sum_program::M", i, "* a", i);
     }
-    for (std::size_t k = 0; k < pass_.after->outputs.size(); ++k)
-      all += text(", after::V", pass_.after->outputs[k], "* z", k);
+    for (std::size_t k = 0; k < pass_.sum_program->outputs.size(); ++k)
+      all += text(", sum_program::V", pass_.sum_program->outputs[k], "* z", k);
     return all;
   }
 
   std::string sum_statements() const {
     std::string all = pass_.has_sum ? "    *total = sum;\n" : "";
-    if (!pass_.after) return all;
+    if (!pass_.sum_program) return all;
     std::string arguments;
-    std::size_t position = pass_.after_position();
-    for (std::size_t i = 0; i < pass_.after->inputs.size(); ++i) {
+    std::size_t position = pass_.sum_program_position();
+    for (std::size_t i = 0; i < pass_.sum_program->inputs.size(); ++i) {
       arguments += i > 0 ? ", " : "";
-      if (static_cast<int>(i) == pass_.sum)
+      if (static_cast<int>(i) == pass_.sum_input)
         arguments += "sum";
       else
         arguments += text(is_number(position++) ? "a" : "*a", i);
     }
-    for (std::size_t k = 0; k < pass_.after->outputs.size(); ++k) arguments += text(", *z", k);
-    return text(all, "    after::run(", arguments, ");\n");
+    for (std::size_t k = 0; k < pass_.sum_program->outputs.size(); ++k)
+      arguments += text(", *z", k);
+    return text(all, "    sum_program::run(", arguments, ");\n");
   }
 
   const RowPass& pass_;

@@ -9,7 +9,7 @@
 
 namespace spanwise::ops {
 
-/// What decides the kernels of a row pass.
+/// What the kernels of a row pass are compiled for.
 struct RowPassShape {
   int width = 1;    ///< elements of a row that are loaded at a time, aligned as a whole
   int packs = 1;    ///< such loads of a thread in a row
@@ -32,8 +32,8 @@ inline constexpr int finish_threads = 512, finish_columns = 8;
 ///
 /// `finish` adds the partial results: their address, row stride and count, the number of columns;
 /// alpha and beta; the addend and its stride; the address of the columns, and of the sum; then the
-/// inputs of `after` as those of the program, without strides, and the addresses of its outputs.
-/// Parameters that the pass does not have are left out.
+/// inputs of sum_program as those of the program, without strides, and the addresses of its
+/// outputs. Parameters that the pass does not have are left out.
 std::string row_pass_source(const RowPass& pass, const RowPassShape& shape);
 
 }  // namespace spanwise::ops

@@ -19,7 +19,7 @@ class RowPassRunner {
   /// Whether run() takes the inputs: a matrix of at least one element whose rows are contiguous and
   /// not longer than the device's implementation takes, on the device; other inputs on the device,
   /// or numbers on the host; vectors of one element for each row, or of one element for all.
-  bool takes(std::span<const Array* const> inputs) const;
+  bool accepts(std::span<const Array* const> inputs) const;
   /// Outputs are contiguous and share no memory with inputs. On a GPU the work is queued on the
   /// current stream.
   void run(std::span<const Array* const> inputs, std::span<const Array> outputs);
@@ -29,8 +29,8 @@ class RowPassRunner {
 
   const RowPass& pass_;
   Device device_;
-  std::optional<CpuRowPass> on_cpu_;
-  std::optional<CudaRowPass> on_gpu_;
+  std::optional<CpuRowPass> cpu_pass_;
+  std::optional<CudaRowPass> cuda_pass_;
 };
 
 }  // namespace spanwise::ops

@@ -26,8 +26,8 @@ namespace {
 
 using ops::user_kernels::Argument;
 
-// Python numbers, which have no dtype.
-bool read_python_number(PyObject* value, Argument& argument) {
+// Reads a Python number, which has no dtype; returns false for other objects.
+bool try_read_python_number(PyObject* value, Argument& argument) {
   if (PyFloat_CheckExact(value)) {
     argument.number = Scalar(PyFloat_AS_DOUBLE(value));
   } else if (PyBool_Check(value)) {
@@ -62,19 +62,19 @@ void KernelCallArguments::set(std::size_t index, PyObject* value) {
     argument.array = &array_in(value);
     return;
   }
-  if (value == Py_None || read_python_number(value, argument)) return;
+  if (value == Py_None || try_read_python_number(value, argument)) return;
   if (const auto number = cached_type_number(value)) {
     argument.number = number->scalar();
     return;
   }
-  // Reserved once, so that the addresses of elements are stable.
-  if (auto found = value_from(value)) {
-    if (auto* bytes = std::get_if<ValueBytes>(&*found)) {
+  if (auto by_value = value_from(value)) {
+    if (auto* bytes = std::get_if<ValueBytes>(&*by_value)) {
+      // Never reallocated, since arguments refer to the elements. Likewise imported_.
       structs_.reserve(ops::user_kernels::max_operands);
       argument.bytes = std::as_bytes(std::span(structs_.emplace_back(std::move(*bytes))));
       return;
     }
-    argument.number = std::get<KernelArg>(*found).scalar();
+    argument.number = std::get<KernelArg>(*by_value).scalar();
     return;
   }
   imported_.reserve(ops::user_kernels::max_operands);
@@ -82,14 +82,9 @@ void KernelCallArguments::set(std::size_t index, PyObject* value) {
 }
 
 Device KernelCallArguments::device() const {
-  const Array* found = nullptr;
-  for (const Argument& argument : all()) {
-    if (argument.array == nullptr) continue;
-    if (found == nullptr || (found->rank() == 0 && argument.array->rank() > 0))
-      found = argument.array;
-  }
-  if (found == nullptr) return default_device();
-  return runs_on_host(found->device()) ? cpu : found->device();
+  const Array* array = ops::user_kernels::device_array(all());
+  if (array == nullptr) return default_device();
+  return runs_on_host(array->device()) ? cpu : array->device();
 }
 
 std::int64_t KernelCallArguments::bytes() const noexcept {
@@ -104,24 +99,25 @@ KernelOutputs::KernelOutputs(const std::string& label, KernelCallArguments& argu
                              std::size_t total, PyObject* out)
     : label_(label), inputs_(inputs), count_(total - inputs) {
   if (count != inputs && count != total) {
-    const std::string other = count_ == 0 ? "" : text(", or ", total, " with the outputs");
-    fail<KernelArgumentError>(label, ": expected ", inputs, " arguments", other, ", got ", count);
+    const std::string with_outputs = count_ == 0 ? "" : text(", or ", total, " with the outputs");
+    fail<KernelArgumentError>(label, ": expected ", inputs, " arguments", with_outputs, ", got ",
+                              count);
   }
   if (given(out) && count != inputs)
     fail<KernelArgumentError>(label,
                               ": outputs were given by position and in out=; use one of them");
-  std::copy(values + inputs, values + count, given_.begin());
-  if (given(out)) take(out, arguments);
+  std::copy(values + inputs, values + count, objects_.begin());
+  if (given(out)) read_out(out, arguments);
 }
 
-void KernelOutputs::take(PyObject* out, KernelCallArguments& arguments) {
+void KernelOutputs::read_out(PyObject* out, KernelCallArguments& arguments) {
   const bool is_tuple = PyTuple_Check(out);
   const auto count = is_tuple ? static_cast<std::size_t>(PyTuple_GET_SIZE(out)) : 1;
   if (count != count_)
     fail<KernelArgumentError>(label_, ": expected ", count_, " outputs in out=, got ", count);
   for (std::size_t k = 0; k < count_; ++k) {
-    given_[k] = is_tuple ? PyTuple_GET_ITEM(out, static_cast<Py_ssize_t>(k)) : out;
-    arguments.set(inputs_ + k, given_[k]);
+    objects_[k] = is_tuple ? PyTuple_GET_ITEM(out, static_cast<Py_ssize_t>(k)) : out;
+    arguments.set(inputs_ + k, objects_[k]);
   }
 }
 
@@ -133,7 +129,7 @@ PyObject* KernelOutputs::result(bool as_tuple) {
 }
 
 py::object KernelOutputs::object_of(std::size_t output) {
-  if (given(given_[output])) return py::reinterpret_borrow<py::object>(given_[output]);
+  if (given(objects_[output])) return py::reinterpret_borrow<py::object>(objects_[output]);
   PyObject* allocated = wrap(std::move(allocated_[next_allocated_++]));
   if (allocated == nullptr) throw py::error_already_set();
   return py::reinterpret_steal<py::object>(allocated);
@@ -149,19 +145,19 @@ KernelKeywords kernel_keywords(const std::string& label,
   KernelKeywords keywords;
   const Py_ssize_t count = names != nullptr ? PyTuple_GET_SIZE(names) : 0;
   for (Py_ssize_t i = 0; i < count; ++i) {
-    const std::string word = py::str(PyTuple_GET_ITEM(names, i));
-    if (word == "range" || word == "slice")
-      fail<ArgumentError>(label, ": ", word,
+    const std::string keyword = py::str(PyTuple_GET_ITEM(names, i));
+    if (keyword == "range" || keyword == "slice")
+      fail<ArgumentError>(label, ": ", keyword,
                           "= is not supported; pass slices of the arrays instead, for example "
                           "kernel(x[a:b], z[a:b]), which are views");
-    if (std::find(accepted.begin(), accepted.end(), word) == accepted.end()) {
+    if (std::find(accepted.begin(), accepted.end(), keyword) == accepted.end()) {
       std::string list;
       for (const char* name : accepted) list += text(list.empty() ? "" : ", ", name);
-      fail<KernelArgumentError>(label, ": unexpected keyword argument '", word, "'; expected ",
+      fail<KernelArgumentError>(label, ": unexpected keyword argument '", keyword, "'; expected ",
                                 list, ", and arguments by position");
     }
     for (const auto& [name, member] : members)
-      if (name == word) keywords.*member = values[i];
+      if (name == keyword) keywords.*member = values[i];
   }
   return keywords;
 }

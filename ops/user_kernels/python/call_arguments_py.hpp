@@ -29,9 +29,10 @@ class KernelCallArguments {
   KernelCallArguments(const KernelCallArguments&) = delete;
   KernelCallArguments& operator=(const KernelCallArguments&) = delete;
 
+  /// Converts the argument for parameter `index`.
   void set(std::size_t index, PyObject* value);
   const ops::user_kernels::Argument* data() const noexcept { return arguments_.data(); }
-  /// The device of the first array; the default device if there is none.
+  /// The device that the kernel runs on, see device_array(); the default device without arrays.
   Device device() const;
   /// The bytes of the largest array.
   std::int64_t bytes() const noexcept;
@@ -48,7 +49,7 @@ class KernelCallArguments {
   std::vector<std::string> structs_;
 };
 
-/// The outputs of a kernel call: the objects given for them, and new arrays for the others. In the
+/// The outputs of a kernel call: the objects that are passed for them, or new arrays. In the
 /// kernel's parameters, inputs come first.
 class KernelOutputs {
  public:
@@ -65,22 +66,23 @@ class KernelOutputs {
   PyObject* result(bool as_tuple);
 
  private:
-  void take(PyObject* out, KernelCallArguments& arguments);
+  void read_out(PyObject* out, KernelCallArguments& arguments);
   pybind11::object object_of(std::size_t output);
 
   const std::string& label_;
   std::size_t inputs_, count_;
-  std::array<PyObject*, ops::user_kernels::max_operands> given_{};  // borrowed from the call
+  std::array<PyObject*, ops::user_kernels::max_operands> objects_{};  // borrowed from the call
   std::vector<Array> allocated_;
   std::size_t next_allocated_ = 0;
 };
 
-/// The arguments of a call by name, null where absent.
+/// The keyword arguments of a call, null if absent. They are borrowed.
 struct KernelKeywords {
   PyObject *size = nullptr, *out = nullptr, *axis = nullptr, *keepdims = nullptr;
   PyObject *stream = nullptr, *block_size = nullptr;
 };
-/// Reads those that are among `accepted`; throws in the name of `label` for others.
+/// Reads the keyword arguments that are among `accepted`; throws KernelArgumentError, or
+/// ArgumentError for range= and slice=, in the name of `label` for others.
 KernelKeywords kernel_keywords(const std::string& label,
                                std::initializer_list<const char*> accepted, PyObject* names,
                                PyObject* const* values);
@@ -102,7 +104,7 @@ class StreamForCall {
 
 /// One call of a kernel with named outputs.
 struct UserKernelCall {
-  /// Reads the arguments; `accepted` are those that may be given by name.
+  /// Reads the arguments; `accepted` are the names of keyword arguments.
   template <class Kernel>
   UserKernelCall(const Kernel& kernel, std::initializer_list<const char*> accepted,
                  PyObject* const* values, std::size_t flags, PyObject* names)

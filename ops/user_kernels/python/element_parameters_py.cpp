@@ -18,7 +18,7 @@ namespace {
 
 using ops::user_kernels::Parameter;
 
-// Of each (name, letter, dtype or None).
+// A tuple of name, dtype letter, and dtype or None for each.
 py::list described(const std::vector<Parameter>& parameters) {
   py::list all;
   for (const Parameter& parameter : parameters) {
@@ -30,7 +30,7 @@ py::list described(const std::vector<Parameter>& parameters) {
   return all;
 }
 
-// (inputs, outputs, operation).
+// Returns (inputs, outputs, operation).
 py::tuple element_parameters(const std::string& label, const std::string& inputs,
                              const std::string& outputs, const std::string& operation,
                              const std::string& preamble) {

@@ -40,17 +40,17 @@ PyObject* call_elementwise(PyObject* object, PyObject* const* values, std::size_
 // (pointers, in_params, out_params, operation, name, preamble, loop_prep, after_loop, options,
 // returns_tuple, returns_nothing), prepared by the Python class.
 PyObject* new_elementwise(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  const KernelParts parts(arguments, 11);
+  const ConstructorArguments values(arguments, 11);
   ElementwiseSpec spec;
-  spec.common = parts.common("ElementwiseKernel", 4, 5, 8);
-  spec.style = parts.flag(0) ? ParameterStyle::pointers : ParameterStyle::values;
-  (spec.style == ParameterStyle::pointers ? spec.arguments : spec.in_params) = parts.string(1);
-  spec.out_params = parts.string(2);
-  spec.operation = parts.string(3);
-  spec.loop_prep = parts.string(6);
-  spec.after_loop = parts.string(7);
+  spec.common = values.common("ElementwiseKernel", 4, 5, 8);
+  spec.style = values.flag(0) ? ParameterStyle::pointers : ParameterStyle::values;
+  (spec.style == ParameterStyle::pointers ? spec.arguments : spec.in_params) = values.string(1);
+  spec.out_params = values.string(2);
+  spec.operation = values.string(3);
+  spec.loop_prep = values.string(6);
+  spec.after_loop = values.string(7);
   return new_user_kernel(type, arguments, make_ref<ElementwiseKernel>(std::move(spec)),
-                         guarded<&call_elementwise>, parts.flag(9), parts.flag(10));
+                         guarded<&call_elementwise>, values.flag(9), values.flag(10));
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct PyUserKernel {
   Ref<Kernel> kernel;
   bool returns_tuple;
   bool returns_nothing;
-  PyObject* parts;  ///< the arguments of `__new__`, for pickling
+  PyObject* arguments;  ///< the arguments of `__new__`, for pickling
 };
 
 template <class Kernel>
@@ -41,32 +41,33 @@ PyUserKernel<Kernel>* user_kernel_in(PyObject* object) noexcept {
 template <class Kernel>
 void dealloc_user_kernel(PyObject* object) noexcept {
   user_kernel_in<Kernel>(object)->kernel.~Ref();
-  Py_DECREF(user_kernel_in<Kernel>(object)->parts);
+  Py_DECREF(user_kernel_in<Kernel>(object)->arguments);
   free_object(object);
 }
 
 /// The arguments of `__new__`: texts, flags and lists that the Python class has prepared.
-class KernelParts {
+class ConstructorArguments {
  public:
-  KernelParts(PyObject* arguments, std::size_t count)
-      : parts_(pybind11::reinterpret_borrow<pybind11::tuple>(arguments)) {
-    if (parts_.size() != count)
-      throw pybind11::type_error(text("expected the ", count, " parts of a kernel"));
+  ConstructorArguments(PyObject* arguments, std::size_t count)
+      : values_(pybind11::reinterpret_borrow<pybind11::tuple>(arguments)) {
+    if (values_.size() != count)
+      throw pybind11::type_error(
+          text("a kernel: expected ", count, " constructor arguments, got ", values_.size()));
   }
-  std::string string(std::size_t i) const { return value_of<std::string>(parts_[i], "kernel"); }
-  bool flag(std::size_t i) const { return value_of<bool>(parts_[i], "kernel"); }
+  std::string string(std::size_t i) const { return value_of<std::string>(values_[i], "kernel"); }
+  bool flag(std::size_t i) const { return value_of<bool>(values_[i], "kernel"); }
   ops::user_kernels::CommonSpec common(const char* kind, std::size_t name, std::size_t preamble,
                                        std::size_t options) const {
     return {kind, string(name), string(preamble),
-            value_of<std::vector<std::string>>(parts_[options], "kernel")};
+            value_of<std::vector<std::string>>(values_[options], "kernel")};
   }
 
  private:
-  pybind11::tuple parts_;
+  pybind11::tuple values_;
 };
 
 template <class Kernel>
-PyObject* new_user_kernel(PyTypeObject* type, PyObject* parts, Ref<Kernel> kernel,
+PyObject* new_user_kernel(PyTypeObject* type, PyObject* arguments, Ref<Kernel> kernel,
                           vectorcallfunc call, bool returns_tuple = false,
                           bool returns_nothing = false) {
   PyObject* object = type->tp_alloc(type, 0);
@@ -76,7 +77,7 @@ PyObject* new_user_kernel(PyTypeObject* type, PyObject* parts, Ref<Kernel> kerne
   new (&self->kernel) Ref<Kernel>(std::move(kernel));
   self->returns_tuple = returns_tuple;
   self->returns_nothing = returns_nothing;
-  self->parts = Py_NewRef(parts);
+  self->arguments = Py_NewRef(arguments);
 #if PY_VERSION_HEX < 0x030C0000
   // Before CPython 3.12, Python classes inherit the slot but not its flag.
   if (type->tp_call == &PyVectorcall_Call) type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
@@ -84,13 +85,13 @@ PyObject* new_user_kernel(PyTypeObject* type, PyObject* parts, Ref<Kernel> kerne
   return object;
 }
 
-/// __reduce__: (function, (class, parts)); the function makes the kernel or returns the one that
-/// this process has made from these parts.
+/// __reduce__: (function, (class, arguments)); the function makes the kernel, or returns the one
+/// that this process has made from these arguments.
 template <class Kernel>
 pybind11::object reduce_user_kernel(PyObject* object) {
   return pybind11::module_::import("spanwise._kernels.pickle")
       .attr("reduce_user_kernel")(pybind11::type::of(pybind11::handle(object)),
-                                  pybind11::handle(user_kernel_in<Kernel>(object)->parts));
+                                  pybind11::handle(user_kernel_in<Kernel>(object)->arguments));
 }
 
 /// Makes the type around `Kernel` and adds it to the module as `name`; `full_name` is a literal.

@@ -6,7 +6,6 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
-
 #include <string>
 #include <utility>
 
@@ -23,10 +22,10 @@ namespace py = pybind11;
 
 namespace {
 
+using ops::user_kernels::ParameterStyle;
 using ops::user_kernels::ReductionAxes;
 using ops::user_kernels::ReductionKernel;
 using ops::user_kernels::ReductionSpec;
-using ReductionSpelling = ops::user_kernels::ParameterStyle;
 
 // Axes refer to the broadcast shape of the inputs.
 ReductionAxes reduction_axes(const ReductionKernel& kernel, const KernelCallArguments& arguments,
@@ -69,18 +68,18 @@ PyObject* call_reduction(PyObject* object, PyObject* const* values, std::size_t 
 // (pointers, in_params, out_params or the dtype, map, reduce, post_map, identity, reduce_type,
 // name, preamble, options), prepared by the Python class.
 PyObject* new_reduction(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  const KernelParts parts(arguments, 11);
+  const ConstructorArguments values(arguments, 11);
   ReductionSpec spec;
-  spec.common = parts.common("ReductionKernel", 8, 9, 10);
-  const bool is_pointers = parts.flag(0);
-  spec.style = is_pointers ? ReductionSpelling::pointers : ReductionSpelling::values;
-  (is_pointers ? spec.arguments : spec.in_params) = parts.string(1);
-  (is_pointers ? spec.result_type : spec.out_params) = parts.string(2);
-  spec.map_expr = parts.string(3);
-  spec.reduce_expr = parts.string(4);
-  spec.post_map_expr = parts.string(5);
-  spec.identity = parts.string(6);
-  spec.reduce_type = parts.string(7);
+  spec.common = values.common("ReductionKernel", 8, 9, 10);
+  const bool is_pointers = values.flag(0);
+  spec.style = is_pointers ? ParameterStyle::pointers : ParameterStyle::values;
+  (is_pointers ? spec.arguments : spec.in_params) = values.string(1);
+  (is_pointers ? spec.result_type : spec.out_params) = values.string(2);
+  spec.map_expr = values.string(3);
+  spec.reduce_expr = values.string(4);
+  spec.post_map_expr = values.string(5);
+  spec.identity = values.string(6);
+  spec.reduce_type = values.string(7);
   return new_user_kernel(type, arguments, make_ref<ReductionKernel>(std::move(spec)),
                          guarded<&call_reduction>);
 }

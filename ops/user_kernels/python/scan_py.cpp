@@ -57,13 +57,13 @@ PyObject* call_scan(PyObject* object, PyObject* const* values, std::size_t flags
 
 // (type, scan_expr, neutral, exclusive, name, preamble, options), prepared by the Python class.
 PyObject* new_scan(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  const KernelParts parts(arguments, 7);
+  const ConstructorArguments values(arguments, 7);
   ScanSpec spec;
-  spec.common = parts.common("ScanKernel", 4, 5, 6);
-  spec.type = parts.string(0);
-  spec.scan_expr = parts.string(1);
-  spec.neutral = parts.string(2);
-  spec.is_exclusive = parts.flag(3);
+  spec.common = values.common("ScanKernel", 4, 5, 6);
+  spec.type = values.string(0);
+  spec.scan_expr = values.string(1);
+  spec.neutral = values.string(2);
+  spec.is_exclusive = values.flag(3);
   return new_user_kernel(type, arguments, make_ref<ScanKernel>(std::move(spec)),
                          guarded<&call_scan>);
 }

@@ -6,40 +6,36 @@
 #include "elementwise_call.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/stream.hpp"
 
 namespace spanwise::ops::user_kernels {
 
-bool ElementwiseKernel::Call::plan(std::optional<std::int64_t> size,
-                                   std::vector<Array>& allocated) {
+bool ElementwiseKernel::Call::try_plan(std::optional<std::int64_t> size,
+                                       std::vector<Array>& allocated) {
   find_shape(size);
   make_outputs(allocated);
   check_outputs();
-  steps_ = Layout{shape_, Strides(shape_.size()), 0}.size();
-  if (steps_ > 0) plan_operands();
-  return steps_ > 0;
+  size_ = Layout{shape_, Strides(shape_.size()), 0}.size();
+  if (size_ > 0) plan_operands();
+  return size_ > 0;
 }
 
 void ElementwiseKernel::Call::find_shape(std::optional<std::int64_t> size) {
   const std::optional<Shape> shape = operands_.broadcast_shape(/*with_outputs=*/true);
-  if (!shape || size) return use_given_size(size, shape.has_value());
+  if (!shape || size) return use_size(size, shape.has_value());
   shape_ = *shape;
 }
 
-void ElementwiseKernel::Call::use_given_size(std::optional<std::int64_t> size, bool has_elements) {
+void ElementwiseKernel::Call::use_size(std::optional<std::int64_t> size, bool has_elements) {
   if (has_elements)
     fail<ArgumentError>(kernel_.label_,
                         ": size= is for kernels whose arrays are all raw; arrays that are "
                         "accessed element by element determine the size here");
-  const bool any_output = std::any_of(
-      operands_.all().begin(), operands_.all().end(), [](const ConvertedArgument& operand) {
-        return operand.array == nullptr && operand.parameter->is_output &&
-               operand.parameter->kind == Parameter::Kind::element;
-      });
-  bool has_values = false;
+  bool has_output = false, has_number = false;
   for (const ConvertedArgument& operand : operands_.all())
-    has_values |= operand.array == nullptr && !operand.parameter->is_output &&
-                  operand.parameter->kind == Parameter::Kind::element;
-  if (!size && any_output && has_values) return;  // numbers only: one element
+    if (operand.array == nullptr && operand.parameter->kind == Parameter::Kind::element)
+      (operand.parameter->is_output ? has_output : has_number) = true;
+  if (!size && has_output && has_number) return;  // numbers only: one element
   if (!size.has_value())
     fail<ArgumentError>(kernel_.label_, ": no array determines the number of elements; pass size=");
   if (*size < 0) fail<ArgumentError>(kernel_.label_, ": expected size >= 0, got ", *size);
@@ -78,19 +74,19 @@ void ElementwiseKernel::Call::check_outputs() {
 bool ElementwiseKernel::Call::all_flat() const {
   for (const ConvertedArgument& operand : operands_.all())
     if (operand.is_element() &&
-        (!operand.array->layout().is_row_major() || !(operand.array->shape() == shape_)))
+        (!operand.array->layout().is_row_major() || operand.array->shape() != shape_))
       return false;
   return true;
 }
 
 void ElementwiseKernel::Call::plan_operands() {
-  // For other arrays the plan distinguishes layouts.
-  plan_.is_flat = !any_needs_whole_array() || all_flat();
-  if (!plan_.is_flat) plan_.axes = std::max(1, shape_.size());
-  plan_.forms.count = operands_.all().size();
-  for (std::size_t i = 0; i < plan_.forms.count; ++i) {
+  // The layouts of arrays that are accessed only by element are part of the plan.
+  kernel_shape_.is_flat = !any_needs_whole_array() || all_flat();
+  if (!kernel_shape_.is_flat) kernel_shape_.axes = std::max(1, shape_.size());
+  kernel_shape_.forms.count = operands_.all().size();
+  for (std::size_t i = 0; i < kernel_shape_.forms.count; ++i) {
     const ConvertedArgument& operand = operands_[i];
-    plan_.forms[i] = operand.is_element() ? element_form(operand, nullptr, 0) : raw_form(operand);
+    kernel_shape_.forms[i] = operand.is_element() ? element_form(operand) : raw_form(operand);
   }
   plan_loop();
 }
@@ -114,6 +110,40 @@ bool ElementwiseKernel::Call::any_needs_whole_array() const {
                      [](const ConvertedArgument& operand) {
                        return operand.is_element() && operand.parameter->needs_whole_array;
                      });
+}
+
+void ElementwiseKernel::Call::run(std::optional<std::int64_t> size, std::vector<Array>& allocated) {
+  if (try_plan(size, allocated)) launch();
+}
+
+std::string ElementwiseKernel::Call::source(std::optional<std::int64_t> size, bool on_gpu) {
+  std::vector<Array> allocated;
+  on_gpu_ = on_gpu;
+  return try_plan(size, allocated) ? source() : "";
+}
+
+std::string ElementwiseKernel::Call::source() const {
+  const ElementwiseCode code{kernel_.spec_, kernel_.operation_, kernel_.needs_index_};
+  return cuda_source(elementwise_body(code, operands_.all(), kernel_shape_), loop_->shape());
+}
+
+const Kernel& ElementwiseKernel::Call::function() {
+  const Device device = operands_.device();
+  return kernel_.kernels_.get(Variant::Key{kernel_shape_, loop_->shape(), device}, [&] {
+    return compiled(kernel_.spec_.common, source(), kernel_.spec_.common.name, device,
+                    kernel_.spec_.operation);
+  });
+}
+
+void ElementwiseKernel::Call::launch() {
+  for (const ConvertedArgument& operand : operands_.all())
+    if (operand.is_raw())
+      order_use(Stream::current(operands_.device()), *operand.array, operand.parameter->is_output);
+  ParameterValues values;
+  values.add_operands(operands_, kernel_shape_.forms, wants_pointer(), /*has_elements=*/false);
+  if (!kernel_shape_.is_flat) values.add_whole_arrays(operands_, shape_);
+  values.add(&size_);
+  loop_->launch(function(), values.all());
 }
 
 }  // namespace spanwise::ops::user_kernels

@@ -1,9 +1,14 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "../cuda/operation_body.hpp"
 #include "cuda_program.hpp"
+
+#include <array>
+
+#include "../cuda/operation_body.hpp"
+#include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/source/element_text.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -20,25 +25,26 @@ std::string type_of(const ElementProgram& program, int value) {
 // The namespace of the user's body that computes a value.
 std::string body_name(int value) { return text("sw_body", value); }
 
+// The expression of a step's result, of type `type`. `values` are those before it.
 std::string result_of(const ElementProgram& program, const ProgramStep& step,
                       const std::string& type, std::span<const std::string> values) {
   const auto arguments = program.arguments(step);
   if (step.body) {
-    std::vector<std::string> given;
+    std::vector<std::string> operands;
     for (const int argument : arguments)
-      given.push_back(values[static_cast<std::size_t>(argument)]);
+      operands.push_back(values[static_cast<std::size_t>(argument)]);
     const std::string call =
-        body_call(step.body, body_name(static_cast<int>(values.size())), given);
+        body_call(step.body, body_name(static_cast<int>(values.size())), operands);
     return text("To<", type, ">::from(", call, ")");
   }
   if (is_cast(step.signature))
     return text("To<", type, ">::from(", values[static_cast<std::size_t>(arguments[0])], ")");
-  std::string list;
+  std::string operands;
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    list += text(i > 0 ? ", " : "", "To<",
-                 compute_type(step.signature, step.signature.operand(static_cast<int>(i))),
-                 ">::from(", values[static_cast<std::size_t>(arguments[i])], ")");
-  return text("To<", type, ">::from(", traits_of(step.signature.op).body, "::of(", list, "))");
+    operands += text(i > 0 ? ", " : "", "To<",
+                     compute_type(step.signature, step.signature.operand(static_cast<int>(i))),
+                     ">::from(", values[static_cast<std::size_t>(arguments[i])], ")");
+  return text("To<", type, ">::from(", traits_of(step.signature.op).body, "::of(", operands, "))");
 }
 
 // The steps in order. `elements` are those of the inputs in memory, then the outputs'.
@@ -62,10 +68,10 @@ std::string statements(const ElementProgram& program, std::uint64_t numbers,
   return all;
 }
 
-// The types of values, and the functions of steps that have a body of their own.
+// The types of values, and the functions of steps that have a user's body.
 std::string types_of(const ElementProgram& program) {
   std::string types;
-  for (int value = 0; value < program.values(); ++value)
+  for (int value = 0; value < program.value_count(); ++value)
     types +=
         text("typedef ", element_text(program.dtype(value)), ' ', type_of(program, value), ";\n");
   int value = inputs_of(program);
@@ -110,6 +116,29 @@ std::string program_function(const ElementProgram& program, std::string_view nam
   }
   return text("namespace ", name, " {\n", types_of(program), "SW_FN void run(",
               parameters.substr(2), ") {\n", statements(program, 0, elements), "}\n}\n");
+}
+
+void CudaProgram::run(std::span<const Array* const> inputs, std::span<const Array> outputs) {
+  if (outputs[0].size() == 0) return;
+  const Device device = outputs[0].device();
+  strided::StridedCall call(outputs[0].shape());
+  std::array<void*, max_program_inputs> numbers;
+  std::size_t count = 0;
+  std::uint64_t by_value = 0;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i]->device() == device || !runs_on_host(inputs[i]->device())) {
+      call.add(*inputs[i], strided::ArrayRole::read);
+      continue;
+    }
+    order_host_use(*inputs[i], false);  // the number may be on its way from a GPU
+    numbers[count++] = inputs[i]->data();
+    by_value |= std::uint64_t{1} << i;
+  }
+  for (const Array& output : outputs) call.add(output, strided::ArrayRole::write);
+  call.plan();
+  const Kernel& kernel =
+      call.kernel(kernels_[by_value], device, [&] { return program_body(program_, by_value); });
+  call.launch(kernel, std::span(numbers.data(), count));
 }
 
 }  // namespace spanwise::ops
