@@ -95,19 +95,20 @@ SW_FN Complex<T> c_tanh(Complex<T> x) {
   return complex(beta * rho * s / denominator, t / denominator);
 }
 template <class T>
-SW_FN Complex<T> c_sin(Complex<T> x) {
-  const Complex<T> z = c_sinh(complex(-x.im, x.re));
-  return complex(z.im, -z.re);
-}
-template <class T>
 SW_FN Complex<T> c_cos(Complex<T> x) {
   return c_cosh(complex(-x.im, x.re));
 }
-template <class T>
-SW_FN Complex<T> c_tan(Complex<T> x) {
-  const Complex<T> z = c_tanh(complex(-x.im, x.re));
-  return complex(z.im, -z.re);
-}
+// f(x) = -i g(i x)
+#define SW_ROTATED(f, g)                          \
+  template <class T>                              \
+  SW_FN Complex<T> f(Complex<T> x) {              \
+    const Complex<T> z = g(complex(-x.im, x.re)); \
+    return complex(z.im, -z.re);                  \
+  }
+SW_ROTATED(c_sin, c_sinh)
+SW_ROTATED(c_tan, c_tanh)
+SW_ROTATED(c_asin, c_asinh)
+SW_ROTATED(c_atan, c_atanh)
 
 // ---- inverses. If a part is infinite or NaN, the results are those of the tables of C 2024,
 // annex G.6, in which some functions follow from others by a rotation of the plane.
@@ -159,11 +160,6 @@ SW_FN Complex<T> c_asinh(Complex<T> x) {
                  -m_atan2(-x.im, Multiply::of(root_minus, root_plus).re));
 }
 template <class T>
-SW_FN Complex<T> c_asin(Complex<T> x) {
-  const Complex<T> z = c_asinh(complex(-x.im, x.re));
-  return complex(z.im, -z.re);
-}
-template <class T>
 SW_FN Complex<T> c_acosh(Complex<T> x) {
   const Complex<T> z = c_acos(x);
   if (is_nan(z.re) || is_nan(z.im))
@@ -193,11 +189,6 @@ SW_FN Complex<T> c_atanh(Complex<T> x) {
   const T difference = (T)1 - a, square = b * b;
   return complex(m_copysign((T)0.25 * m_log1p((T)4 * a / (difference * difference + square)), x.re),
                  (T)0.5 * m_atan2((T)2 * x.im, difference * ((T)1 + a) - square));
-}
-template <class T>
-SW_FN Complex<T> c_atan(Complex<T> x) {
-  const Complex<T> z = c_atanh(complex(-x.im, x.re));
-  return complex(z.im, -z.re);
 }
 
 // ---- powers and logarithms

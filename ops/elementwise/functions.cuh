@@ -7,8 +7,12 @@
 // are functions of the C++ library on the CPU, and of complex.cuh on a GPU.
 
 template <class T>
+SW_FN Complex<T> scaled(Complex<T> x, T factor) {
+  return complex(x.re * factor, x.im * factor);
+}
+template <class T>
 SW_FN Complex<T> c_exp2(Complex<T> x) {
-  return c_exp(complex(x.re * ln2<T>(), x.im * ln2<T>()));
+  return c_exp(scaled(x, ln2<T>()));
 }
 // As nc_expm1 of numpy/_core/src/umath/funcs.inc.src.
 template <class T>
@@ -18,14 +22,11 @@ SW_FN Complex<T> c_expm1(Complex<T> x) {
 }
 template <class T>
 SW_FN Complex<T> c_log2(Complex<T> x) {
-  const Complex<T> z = c_log(x);
-  return complex(z.re * log2_e<T>(), z.im * log2_e<T>());
+  return scaled(c_log(x), log2_e<T>());
 }
 template <class T>
 SW_FN Complex<T> c_log10(Complex<T> x) {
-  const Complex<T> z = c_log(x);
-  const T log10_e = (T)0.434294481903251827651128918916605082;
-  return complex(z.re * log10_e, z.im * log10_e);
+  return scaled(c_log(x), (T)0.434294481903251827651128918916605082);  // log10 of e
 }
 
 // ---- exponentials, logarithms, roots, angles

@@ -87,10 +87,10 @@ class UfuncOperands {
     for (int i = 0; i < count_; ++i) {
       const Array* array = operands_[at(i)].array;
       if (array == nullptr) continue;
-      const bool is_better =
-          first == nullptr || (first->rank() == 0 && array->rank() > 0) ||
-          (first->rank() == 0 && array->rank() == 0 && !runs_on_host(array->device()));
-      if (is_better) first = array;
+      if (first == nullptr ||
+          (first->rank() == 0 && (array->rank() > 0 || (runs_on_host(first->device()) &&
+                                                        !runs_on_host(array->device())))))
+        first = array;
     }
     device_ = first != nullptr ? first->device() : default_device();
   }

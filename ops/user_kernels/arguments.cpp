@@ -51,6 +51,8 @@ const Array* device_array(std::span<const Argument> arguments) noexcept {
 Operands::Operands(const std::string& label, std::span<const Parameter> parameters,
                    std::span<const Argument> arguments)
     : label_(label), count_(parameters.size()) {
+  if (arguments.size() != count_) [[unlikely]]
+    fail<KernelArgumentError>(label_, ": expected ", count_, " arguments, got ", arguments.size());
   operands_.make(count_);
   bindings_.make(count_);
   for (std::size_t i = 0; i < count_; ++i) operands_[i].parameter = &parameters[i];
@@ -156,7 +158,7 @@ std::optional<Shape> Operands::broadcast_shape(bool with_outputs) const {
   std::array<const Array*, max_operands> arrays;
   std::size_t count = 0;
   for (const ConvertedArgument& operand : all())
-    if (operand.is_element() && (with_outputs || !operand.parameter->is_output))
+    if (with_outputs ? operand.is_element() : operand.is_input_element())
       arrays[count++] = operand.array;
   if (count == 0) return {};
   try {

@@ -42,6 +42,7 @@ struct ConvertedArgument {
   bool is_element() const noexcept {
     return array != nullptr && parameter->kind == Parameter::Kind::element;
   }
+  bool is_input_element() const noexcept { return is_element() && !parameter->is_output; }
   bool is_raw() const noexcept {
     return array != nullptr && parameter->kind == Parameter::Kind::raw;
   }
@@ -66,7 +67,7 @@ class UninitializedArray {
   alignas(T) std::byte storage_[max_operands * sizeof(T)];
 };
 
-/// The arguments of one call. Throws KernelArgumentError for arguments of the wrong kind,
+/// The arguments of one call. Throws KernelArgumentError for arguments of the wrong number or kind,
 /// DTypeError for dtypes, DeviceError for arrays of several devices, ReadOnlyError; each names the
 /// kernel, the argument and a remedy.
 class Operands {

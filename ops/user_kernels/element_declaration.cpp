@@ -59,14 +59,9 @@ std::vector<Parameter> pointer_elements(const std::string& label, const std::str
 ElementDeclaration element_declaration(const std::string& label, const std::string& inputs,
                                        const std::string& outputs, std::string operation,
                                        const std::string& preamble) {
-  std::vector<Parameter> parameters;
-  if (outputs.empty()) {
-    parameters = pointer_elements(label, inputs, preamble, operation);
-  } else {
-    parameters = value_parameters(label, inputs, false);
-    for (Parameter& output : value_parameters(label, outputs, true))
-      parameters.push_back(std::move(output));
-  }
+  std::vector<Parameter> parameters = outputs.empty()
+                                          ? pointer_elements(label, inputs, preamble, operation)
+                                          : value_parameters(label, inputs, outputs);
   check_names(label, parameters);
   check_body(label, operation, parameters);
   ElementDeclaration declared;

@@ -32,13 +32,12 @@ ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
       operation_ = replace_element_accesses(spec_.operation, element_names(parameters_));
     inputs_ = parameters_.size();
   } else {
-    parameters_ = value_parameters(label_, spec_.in_params, false);
-    inputs_ = parameters_.size();
-    for (Parameter& output : value_parameters(label_, spec_.out_params, true))
-      parameters_.push_back(std::move(output));
-    for (Parameter& parameter : parameters_)
+    parameters_ = value_parameters(label_, spec_.in_params, spec_.out_params);
+    for (Parameter& parameter : parameters_) {
       parameter.needs_whole_array = parameter.kind == Parameter::Kind::raw;
-    if (parameters_.size() <= inputs_)
+      inputs_ += parameter.is_output ? 0 : 1;
+    }
+    if (parameters_.size() == inputs_)
       fail<ArgumentError>(label_,
                           ": expected outputs such as \"T z\", got none; declare them as the "
                           "second string");
@@ -69,9 +68,6 @@ ElementwiseKernel::~ElementwiseKernel() = default;
 void ElementwiseKernel::operator()(std::span<const Argument> arguments,
                                    std::optional<std::int64_t> size,
                                    std::vector<Array>& allocated) const {
-  if (arguments.size() != parameters_.size())
-    fail<KernelArgumentError>(label_, ": expected ", parameters_.size(), " arguments, got ",
-                              arguments.size());
   Call(*this, arguments).run(size, allocated);
 }
 

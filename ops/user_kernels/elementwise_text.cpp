@@ -41,7 +41,8 @@ class ElementwiseText {
     body.parameters += whole_array_parameters(types) + "const long long n, ";
     body.arguments += "n, ";
     body.prelude = prologue(code_.spec.common, operands_, types);
-    body.declarations = whole_array_pointers() + index_size_object();
+    body.declarations = whole_array_pointers();
+    if (has_token(code_.operation, "_ind")) body.declarations += "  const sw_count _ind{n};\n";
     body.before = statements("loop_prep of ", code_.spec.loop_prep);
     body.after = statements("after_loop of ", code_.spec.after_loop);
     body.compute = [text = *this](std::span<const std::string> elements) {
@@ -71,10 +72,6 @@ class ElementwiseText {
     for (const ConvertedArgument* operand : whole_arrays())
       list += whole_array_text(*operand, shape_.axes, types);
     return list;
-  }
-
-  std::string index_size_object() const {
-    return has_token(code_.operation, "_ind") ? "  const sw_count _ind{n};\n" : "";
   }
 
   // In a flat kernel, arrays that are also used as a whole are pointers.

@@ -156,11 +156,13 @@ std::vector<Parameter> pointer_parameters(const std::string& label, std::string_
   return parameters;
 }
 
-std::vector<Parameter> value_parameters(const std::string& label, std::string_view text,
-                                        bool are_outputs) {
+std::vector<Parameter> value_parameters(const std::string& label, std::string_view inputs,
+                                        std::string_view outputs) {
   std::vector<Parameter> parameters;
-  for (const std::vector<Token>& tokens : split_arguments(text))
-    parameters.push_back(value_parameter(label, tokens, are_outputs));
+  for (const std::vector<Token>& tokens : split_arguments(inputs))
+    parameters.push_back(value_parameter(label, tokens, false));
+  for (const std::vector<Token>& tokens : split_arguments(outputs))
+    parameters.push_back(value_parameter(label, tokens, true));
   return parameters;
 }
 

@@ -39,9 +39,10 @@ struct Parameter {
 /// `label`.
 std::vector<Parameter> pointer_parameters(const std::string& label, std::string_view text,
                                           std::string_view preamble);
-/// "float32 x, T y, raw Z w". Throws as pointer_parameters().
-std::vector<Parameter> value_parameters(const std::string& label, std::string_view text,
-                                        bool are_outputs);
+/// "float32 x, T y, raw Z w" for inputs, which come first, and outputs. Throws as
+/// pointer_parameters().
+std::vector<Parameter> value_parameters(const std::string& label, std::string_view inputs,
+                                        std::string_view outputs);
 /// A type in either syntax, for accumulators and results: "float", "float32", "T" or a name in the
 /// preamble. Of the returned parameter only the type is set. Throws as pointer_parameters().
 Parameter parse_type(const std::string& label, std::string_view text, std::string_view preamble);

@@ -45,12 +45,12 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
     result.needs_whole_array = false;
     parameters_.push_back(std::move(result));
   } else {
-    parameters_ = value_parameters(label_, spec_.in_params, false);
-    inputs_ = parameters_.size();
-    for (Parameter& output : value_parameters(label_, spec_.out_params, true))
-      parameters_.push_back(std::move(output));
+    parameters_ = value_parameters(label_, spec_.in_params, spec_.out_params);
     check_names(label_, parameters_);
-    for (Parameter& parameter : parameters_) parameter.needs_whole_array = false;
+    for (Parameter& parameter : parameters_) {
+      parameter.needs_whole_array = false;
+      inputs_ += parameter.is_output ? 0 : 1;
+    }
     if (inputs_ == 0 || parameters_.size() == inputs_)
       fail<ArgumentError>(label_, ": expected inputs and outputs such as \"T x\" and \"T y\", got ",
                           inputs_, " inputs and ", parameters_.size() - inputs_, " outputs");
@@ -71,9 +71,6 @@ ReductionKernel::~ReductionKernel() = default;
 
 void ReductionKernel::operator()(std::span<const Argument> arguments, const ReductionAxes& axes,
                                  std::vector<Array>& allocated) const {
-  if (arguments.size() != parameters_.size())
-    fail<KernelArgumentError>(label_, ": expected ", parameters_.size(), " arguments, got ",
-                              arguments.size());
   Call(*this, arguments, axes).run(allocated);
 }
 

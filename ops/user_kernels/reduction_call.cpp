@@ -70,7 +70,7 @@ void ReductionKernel::Call::plan_walks() {
     (is_reduced(axis) ? kept_shape : reduced_shape)[axis] = 1;
   std::vector<const Layout*> reduced, kept;
   for (const ConvertedArgument& operand : operands_.all())
-    if (is_input(operand)) reduced.push_back(&operand.array->layout());
+    if (operand.is_input_element()) reduced.push_back(&operand.array->layout());
   kept = reduced;
   std::vector<Layout> outputs;
   for (std::size_t i = kernel_.inputs_; i < operands_.all().size(); ++i) {
@@ -99,10 +99,10 @@ void ReductionKernel::Call::find_kernel_shape() {
   int index = 0;
   for (std::size_t i = 0; i < kernel_shape_.forms.count; ++i) {
     const ConvertedArgument& operand = operands_[i];
-    kernel_shape_.forms[i] = is_input(operand)      ? element_form(operand, inner, index++)
-                             : operand.is_element() ? element_form(operand)
-                                                    : raw_form(operand);
-    if (is_input(operand) && operand.parameter->needs_whole_array)
+    kernel_shape_.forms[i] = operand.is_input_element() ? element_form(operand, inner, index++)
+                             : operand.is_element()     ? element_form(operand)
+                                                        : raw_form(operand);
+    if (operand.is_input_element() && operand.parameter->needs_whole_array)
       kernel_shape_.axes = std::max(1, shape_.size());
   }
   choose_parts();

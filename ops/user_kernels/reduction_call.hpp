@@ -44,9 +44,6 @@ class ReductionKernel::Call {
   // Returns false if there are no results.
   bool try_plan(std::vector<Array>& allocated);
   void find_shape();
-  static bool is_input(const ConvertedArgument& operand) {
-    return operand.is_element() && !operand.parameter->is_output;
-  }
   bool is_reduced(int axis) const {
     return axes_.all || axes_.axes[static_cast<std::size_t>(axis)];
   }

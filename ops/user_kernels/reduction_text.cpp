@@ -29,7 +29,7 @@ std::string ReductionWriter::parameters(std::string& types) {
   for (std::size_t i = 0; i < operands_.size(); ++i)
     list += parameter_text(operands_[i], shape_.forms[i], false, types);
   for (const ConvertedArgument& operand : operands_)
-    if (is_input_element(operand) && operand.parameter->needs_whole_array)
+    if (operand.is_input_element() && operand.parameter->needs_whole_array)
       list += whole_array_text(operand, shape_.axes, types);
   return list +
          "const sw_kept_walk sw_kept, const sw_reduced_walk sw_reduced, const long long "
@@ -44,11 +44,12 @@ std::string ReductionWriter::mapped() const {
               ");\n");
 }
 
-std::string ReductionWriter::counts() const {
+std::string ReductionWriter::counts(bool folds) const {
   const std::string all = code_.map_expr + " " + code_.spec.post_map_expr;
+  const std::string elements = folds ? "sw_results * sw_part_length" : "sw_results * sw_length";
   std::string out;
-  if (has_token(all, "n")) out += "  const long long n = sw_results * sw_length;\n";
-  if (has_token(all, "_in_ind")) out += "  const sw_count _in_ind{sw_results * sw_length};\n";
+  if (has_token(all, "n")) out += text("  const long long n = ", elements, ";\n");
+  if (has_token(all, "_in_ind")) out += text("  const sw_count _in_ind{", elements, "};\n");
   if (has_token(all, "_out_ind")) out += "  const sw_count _out_ind{sw_results};\n";
   return out;
 }
@@ -88,14 +89,6 @@ std::string ReductionWriter::store_result(bool folds) const {
                  "(long long)sw_result] = sw_a;\n";
 }
 
-std::string ReductionWriter::counts_for(bool folds) const {
-  std::string out = counts();
-  if (!folds) return out;
-  for (std::size_t at; (at = out.find("sw_length")) != std::string::npos;)
-    out.replace(at, 9, "sw_part_length");
-  return out;
-}
-
 std::string reduction_source(const ReductionCode& code, std::span<const ConvertedArgument> operands,
                              const ReductionShape& shape, bool on_gpu) {
   return ReductionWriter(code, operands, shape, on_gpu).write();
@@ -108,7 +101,7 @@ std::string ReductionWriter::gpu_body(bool folds) const {
             : offsets("reduced", "(sw_index)sw_r") +
                   elements([](int k, int) { return text("sw_at_reduced.of[", k, "]"); }) + mapped();
   return text(
-      counts_for(folds), "  constexpr int sw_depth = ", reduction_threads, " / ", adjacent, ";\n",
+      counts(folds), "  constexpr int sw_depth = ", reduction_threads, " / ", adjacent, ";\n",
       "  __shared__ alignas(16) unsigned char sw_bytes[", reduction_threads,
       " * sizeof(sw_acc)];\n  sw_acc* const sw_tile = (sw_acc*)sw_bytes;\n",
       "  const int sw_y = threadIdx.x / ", adjacent, ";\n",

@@ -5,25 +5,28 @@
 // On the CPU a block is a loop over its results, and in it one over elements, in rows.
 namespace spanwise::ops::user_kernels {
 
-std::string ReductionWriter::cpu_body(bool folds) const {
-  const std::string block =
-      counts_for(folds) + R"(  const long long sw_from = (long long)blockIdx.x * sw_per_block;
-  const long long sw_to = sw_from + sw_per_block < sw_results ? sw_from + sw_per_block : sw_results;
-)";
-  if (shape_.by_columns && !folds) return block + cpu_columns();
-  return text(block, "  for (long long sw_result = sw_from; sw_result < sw_to; ++sw_result) {\n",
-              offsets("kept", "sw_result"), finish(), "    sw_acc sw_a = ", identity_value(),
-              ";\n    bool sw_has_value = false;\n", folds ? cpu_fold() : for_each_run(cpu_row()),
-              "    ", store_result(folds), "  }\n");
-}
+namespace {
 
-std::string ReductionWriter::cpu_fold() {
-  return R"(    for (long long sw_r = 0; sw_r < sw_length; ++sw_r) {
+// Combines the partial results of one result.
+constexpr const char* cpu_fold = R"(    for (long long sw_r = 0; sw_r < sw_length; ++sw_r) {
       const sw_acc sw_part = sw_parts[sw_r * sw_results + sw_result];
       sw_a = sw_has_value ? sw_reduce(sw_a, sw_part) : sw_part;
       sw_has_value = true;
     }
 )";
+
+}  // namespace
+
+std::string ReductionWriter::cpu_body(bool folds) const {
+  const std::string block =
+      counts(folds) + R"(  const long long sw_from = (long long)blockIdx.x * sw_per_block;
+  const long long sw_to = sw_from + sw_per_block < sw_results ? sw_from + sw_per_block : sw_results;
+)";
+  if (shape_.by_columns && !folds) return block + cpu_columns();
+  return text(block, "  for (long long sw_result = sw_from; sw_result < sw_to; ++sw_result) {\n",
+              offsets("kept", "sw_result"), finish(), "    sw_acc sw_a = ", identity_value(),
+              ";\n    bool sw_has_value = false;\n", folds ? cpu_fold : for_each_run(cpu_row()),
+              "    ", store_result(folds), "  }\n");
 }
 
 std::string ReductionWriter::cpu_row() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -26,12 +27,10 @@ class ReductionWriter {
   static constexpr int any_step = 2;  // OperandForm::step
 
   bool has_pointer_style() const { return code_.spec.style == ParameterStyle::pointers; }
-  static bool is_input_element(const ConvertedArgument& operand) {
-    return operand.is_element() && !operand.parameter->is_output;
-  }
   static bool is_output(const ConvertedArgument& operand) { return operand.parameter->is_output; }
   int inputs() const {
-    return static_cast<int>(std::count_if(operands_.begin(), operands_.end(), is_input_element));
+    return static_cast<int>(std::count_if(operands_.begin(), operands_.end(),
+                                          std::mem_fn(&ConvertedArgument::is_input_element)));
   }
   int outputs() const {
     return static_cast<int>(std::count_if(operands_.begin(), operands_.end(), is_output));
@@ -55,7 +54,7 @@ class ReductionWriter {
     int k = 0;
     for (std::size_t i = 0; i < operands_.size(); ++i) {
       const ConvertedArgument& operand = operands_[i];
-      if (!is_input_element(operand)) continue;
+      if (!operand.is_input_element()) continue;
       const std::string type = element_type(operand), &name = operand.parameter->name;
       const std::string expression =
           text("sw_p_", name, " + sw_at_kept.of[", k, "] + ", offset(k, int{shape_.forms[i].step}));
@@ -71,8 +70,9 @@ class ReductionWriter {
   }
   // The statement that returns the value of map_expr, as the accumulator's type.
   std::string mapped() const;
-  // Declares the numbers of elements and results, with CuPy's names.
-  std::string counts() const;
+  // Declares the numbers of elements and results, with CuPy's names. The fold receives the number
+  // of elements in another argument.
+  std::string counts(bool folds) const;
   // Declares the function sw_finish, which computes the outputs by post_map_expr.
   std::string finish() const;
   std::string identity_value() const;
@@ -81,12 +81,8 @@ class ReductionWriter {
   std::string store_result(bool folds) const;
 
   std::string gpu_body(bool folds) const;
-  // counts() for one kernel: the fold receives the number of elements in another argument.
-  std::string counts_for(bool folds) const;
 
   std::string cpu_body(bool folds) const;
-  // Combines the partial results of one result.
-  static std::string cpu_fold();
   // Combines a row in independent lanes, which the compiler vectorizes, then the lanes.
   std::string cpu_row() const;
   // Computes results that are adjacent in memory together, element by element.

@@ -33,6 +33,12 @@ const CpuLoops& cpu_loops_for(const OpSignature& signature);
 /// Loops in AVX2 or AVX-512; none if the processor has neither or they are not faster.
 CpuLoops find_wide_loops(OpId op, DType dtype);
 
+/// exp() is 0 below exp_low and infinite above exp_high.
+template <class T>
+inline constexpr T exp_low = sizeof(T) == 4 ? -104 : -746;
+template <class T>
+inline constexpr T exp_high = sizeof(T) == 4 ? 89 : 710;
+
 /// exp of float32 or float64 with an error of at most 1.1 ulp; nullptr for other dtypes, and if the
 /// processor has no vector unit with fused multiplication.
 Loop find_vector_exp(DType dtype) noexcept;

@@ -39,19 +39,6 @@ constexpr VectorName vector_names[] = {
     {OpId::hypot, "hypot", 2},   {OpId::sigmoid, "exp", 1},     {OpId::softplus, "exp", 1},
 };
 
-// Below `low` the exponential is 0, above `high` infinite. libmvec computes such vectors element by
-// element, which is an order of magnitude slower.
-template <class T>
-struct ExpLimits;
-template <>
-struct ExpLimits<float> {
-  static constexpr float low = -104, high = 89;
-};
-template <>
-struct ExpLimits<double> {
-  static constexpr double low = -746, high = 710;
-};
-
 #define SW_VECTOR_BYTES 16
 namespace vectors_sse {
 #include "vector_functions.inc"

@@ -12,10 +12,6 @@ namespace spanwise::ops {
 
 using strided::ArrayRole;
 
-std::size_t CpuProgram::scratch_bytes() const noexcept {
-  return static_cast<std::size_t>(buffers_ * buffer_bytes);
-}
-
 // Whether a later step reads an input in the output's memory, which the output would overwrite.
 bool CpuProgram::is_stored_late(std::size_t output, std::span<const Array* const> inputs,
                                 const Array& array) const {

@@ -58,7 +58,9 @@ class CpuProgram {
   static constexpr std::int64_t buffer_bytes = block_bytes + 5 * 64;
 
   std::int64_t block_length() const noexcept { return block_bytes / itemsize_; }
-  std::size_t scratch_bytes() const noexcept;
+  std::size_t scratch_bytes() const noexcept {
+    return static_cast<std::size_t>(buffers_ * buffer_bytes);
+  }
   bool is_stored_late(std::size_t output, std::span<const Array* const> inputs,
                       const Array& array) const;
   std::unique_ptr<std::byte[]> prepare(std::span<const Array* const> inputs) const;

@@ -26,7 +26,6 @@ class CpuProgramBuilder {
     for (const int value : program_.outputs) add_output(register_of(value));
     note_late_reads();
     assign_buffers();
-    find_itemsize();
     find_bases();
   }
 
@@ -39,6 +38,7 @@ class CpuProgramBuilder {
   }
   int add_register(DType dtype, bool is_number = false) {
     result_.registers_.push_back({dtype, -1, is_number});
+    result_.itemsize_ = std::max<std::int64_t>(result_.itemsize_, dtype.itemsize());
     return static_cast<int>(result_.registers_.size()) - 1;
   }
 
@@ -89,11 +89,16 @@ class CpuProgramBuilder {
     if (!takes_numbers)
       for (std::size_t i = 0; i < values.size(); ++i)
         instruction.registers[i] = filled(instruction.registers[i]);
-    const int computed = add_register(loop_dtype(signature, signature.result));
-    instruction.registers[values.size()] = computed;
-    result_.steps_.push_back(instruction);
-    value_registers_.push_back(converted(computed, step.signature.result));
+    add_result(instruction, loop_dtype(signature, signature.result), signature.result);
     return 1 / static_cast<double>(loops.grain);
+  }
+
+  // Adds the instruction, whose loop computes in `computed`, and its value in `result`.
+  void add_result(Instruction instruction, DType computed, DType result) {
+    const int target = add_register(computed);
+    instruction.registers[static_cast<std::size_t>(instruction.count - 1)] = target;
+    result_.steps_.push_back(instruction);
+    value_registers_.push_back(converted(target, result));
   }
 
   bool only_first_is_array(const Instruction& instruction) {
@@ -111,10 +116,7 @@ class CpuProgramBuilder {
     for (std::size_t i = 0; i < values.size(); ++i)
       instruction.registers[i] =
           filled(converted(register_of(values[i]), loop_dtype(body.inputs[i].dtype)));
-    const int computed = add_register(loop_dtype(step.signature.result));
-    instruction.registers[values.size()] = computed;
-    result_.steps_.push_back(instruction);
-    value_registers_.push_back(converted(computed, step.signature.result));
+    add_result(instruction, loop_dtype(step.signature.result), step.signature.result);
     constexpr double elements_per_thread = 1 << 13;
     return 1 / elements_per_thread;
   }
@@ -191,11 +193,6 @@ class CpuProgramBuilder {
       if (is_last && std::find(free.begin(), free.end(), buffer) == free.end())
         free.push_back(buffer);
     }
-  }
-
-  void find_itemsize() {
-    for (const CpuProgram::Register& value : result_.registers_)
-      result_.itemsize_ = std::max<std::int64_t>(result_.itemsize_, value.dtype.itemsize());
   }
 
   void find_bases() {

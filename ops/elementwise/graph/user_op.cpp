@@ -24,9 +24,7 @@ class UserOp final : public Op, public HasElementBody {
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     expect_arity(*this, inputs, static_cast<int>(spec_.inputs.size()));
-    std::vector<DType> dtypes;
-    for (const Variable& input : inputs) dtypes.push_back(input.type().dtype());
-    const auto types = bind_letters(dtypes);
+    const auto types = bind_letters(inputs);
     const Shape shape = broadcast_types(spec_.name, inputs);
     std::vector<Variable> outputs;
     for (const Parameter& output : spec_.outputs)
@@ -36,13 +34,11 @@ class UserOp final : public Op, public HasElementBody {
   }
 
   std::shared_ptr<const ElementBody> element_body(const Apply& node) const override {
-    std::vector<DType> dtypes;
-    for (const Variable& input : node.inputs()) dtypes.push_back(input.type().dtype());
     auto body = std::make_shared<ElementBody>();
     body->op = spec_.name;
     body->operation = spec_.operation;
     body->preamble = spec_.preamble;
-    body->types = bind_letters(dtypes);
+    body->types = bind_letters(node.inputs());
     for (const Parameter& input : spec_.inputs)
       body->inputs.push_back({input.name, dtype_of(input, body->types)});
     for (const Parameter& output : spec_.outputs)
@@ -105,22 +101,23 @@ class UserOp final : public Op, public HasElementBody {
   }
 
   // The dtype of each letter. Throws DTypeError where two inputs of one letter differ.
-  LetterDtypes bind_letters(std::span<const DType> dtypes) const {
+  LetterDtypes bind_letters(std::span<const Variable> inputs) const {
     LetterDtypes types;
-    for (std::size_t i = 0; i < dtypes.size(); ++i) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
       const Parameter& input = spec_.inputs[i];
-      if (!dtypes[i].is_computable() || dtypes[i].is_complex())
+      const DType dtype = inputs[i].type().dtype();
+      if (!dtype.is_computable() || dtype.is_complex())
         fail<DTypeError>(spec_.name, ": input ", input.name,
-                         ": expected bool, an integer or a floating dtype, got ", dtypes[i],
+                         ": expected bool, an integer or a floating dtype, got ", dtype,
                          "; pass the real and imaginary parts");
       std::optional<DType> expected = input.dtype;
-      for (const auto& [letter, dtype] : types)
-        if (!input.dtype && letter == input.dtype_letter) expected = dtype;
-      if (expected && *expected != dtypes[i])
+      for (const auto& [letter, bound] : types)
+        if (!input.dtype && letter == input.dtype_letter) expected = bound;
+      if (expected && *expected != dtype)
         fail<DTypeError>(spec_.name, ": input ", input.name, ": expected ", *expected,
                          input.dtype ? "" : text(", as other inputs of dtype ", input.dtype_letter),
-                         ", got ", dtypes[i], "; cast it");
-      if (!expected) types.emplace_back(input.dtype_letter, dtypes[i]);
+                         ", got ", dtype, "; cast it");
+      if (!expected) types.emplace_back(input.dtype_letter, dtype);
     }
     return types;
   }
