@@ -71,17 +71,21 @@ void ElementwiseKernel::Call::check_outputs() {
   }
 }
 
-bool ElementwiseKernel::Call::all_flat() const {
-  for (const ConvertedArgument& operand : operands_.all())
-    if (operand.is_element() &&
-        (!operand.array->layout().is_row_major() || operand.array->shape() != shape_))
-      return false;
-  return true;
+bool ElementwiseKernel::Call::is_flat() const {
+  const auto needs_whole_array = [](const ConvertedArgument& operand) {
+    return operand.is_element() && operand.parameter->needs_whole_array;
+  };
+  const auto has_other_layout = [&](const ConvertedArgument& operand) {
+    return operand.is_element() &&
+           (!operand.array->layout().is_row_major() || operand.array->shape() != shape_);
+  };
+  return std::ranges::none_of(operands_.all(), needs_whole_array) ||
+         std::ranges::none_of(operands_.all(), has_other_layout);
 }
 
 void ElementwiseKernel::Call::plan_operands() {
   // The layouts of arrays that are accessed only by element are part of the plan.
-  kernel_shape_.is_flat = !any_needs_whole_array() || all_flat();
+  kernel_shape_.is_flat = is_flat();
   if (!kernel_shape_.is_flat) kernel_shape_.axes = std::max(1, shape_.size());
   kernel_shape_.forms.count = operands_.all().size();
   for (std::size_t i = 0; i < kernel_shape_.forms.count; ++i) {
@@ -103,13 +107,6 @@ void ElementwiseKernel::Call::plan_loop() {
     loop_->add_index(index_.emplace(Layout::row_major(shape_)));
   loop_->plan(on_gpu_ ? kernel_.options_
                       : strided::PlanOptions{.max_width = 1, .packs = 1, .is_serial = true});
-}
-
-bool ElementwiseKernel::Call::any_needs_whole_array() const {
-  return std::any_of(operands_.all().begin(), operands_.all().end(),
-                     [](const ConvertedArgument& operand) {
-                       return operand.is_element() && operand.parameter->needs_whole_array;
-                     });
 }
 
 void ElementwiseKernel::Call::run(std::optional<std::int64_t> size, std::vector<Array>& allocated) {

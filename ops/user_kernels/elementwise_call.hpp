@@ -54,10 +54,9 @@ class ElementwiseKernel::Call {
   void make_outputs(std::vector<Array>& allocated);
   Array new_output(DType dtype) const;
   void check_outputs();
-  bool all_flat() const;
+  bool is_flat() const;
   void plan_operands();
   void plan_loop();
-  bool any_needs_whole_array() const;
 
   const Kernel& function();
   void launch();

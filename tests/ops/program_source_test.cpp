@@ -39,7 +39,7 @@ ElementProgram program_of(DType dtype) {
     step.signature.swapped = false;
     program.steps.push_back(step);
   }
-  program.outputs = {program.values() - 1, 3, program.values() / 2};
+  program.outputs = {program.value_count() - 1, 3, program.value_count() / 2};
   return program;
 }
 

@@ -6,6 +6,7 @@
 
 #include <complex>
 #include <type_traits>
+#include <utility>
 
 #include "divisions.hpp"
 #include "spanwise/core/element_words.hpp"
@@ -87,9 +88,9 @@ void use_division_loops(OpId op, DType dtype, CpuLoops& loops) {
 
 Loop find_mixed_comparison(OpId op) {
   switch (op) {
-#define SW_OP(name, Body, inputs, dtypes, result, traits)                                          \
-  case OpId::name:                                                                                 \
-    if constexpr (((traits) & compares) != 0) return &binary<Body, long long, unsigned long long>; \
+#define SW_OP(name, Body, inputs, dtypes, result, traits)                                         \
+  case OpId::name:                                                                                \
+    if constexpr (((traits) & compares) != 0) return &dense<Body, long long, unsigned long long>; \
     break;
 #include "../table.inc"
 #undef SW_OP
@@ -106,7 +107,7 @@ void checked_power(const void*, std::int64_t n, std::byte* const* arrays) {
   if (lowest < 0)
     fail<ArgumentError>("power: integers to negative integer powers are not allowed, got exponent ",
                         static_cast<long long>(lowest), "; use float_power()");
-  binary<Power, T, T>(nullptr, n, arrays);
+  dense<Power, T, T>(nullptr, n, arrays);
 }
 
 Loop find_checked_power(DType dtype) {

@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <type_traits>
+#include <utility>
 
 #include "cpu_loops.hpp"
 

@@ -58,7 +58,11 @@ class ProgramText {
   std::string expression(int value) const {
     const OpSignature& signature = step(value).signature;
     const auto arguments = program_.arguments(step(value));
-    if (const UserBody& body = step(value).body) return call(body, arguments);
+    if (const UserBody& body = step(value).body) {
+      const bool has_one_output = body.element_body->outputs.size() == 1;
+      return text(body.element_body->op, has_one_output ? "" : text(".", body.output),
+                  argument_list(arguments));
+    }
     if (const std::string_view symbol = infix(signature.op); !symbol.empty())
       return text('(', operand(arguments[0]), symbol, operand(arguments[1]), ')');
     if (signature.op == OpId::negative) return text("(-", operand(arguments[0]), ')');
@@ -70,12 +74,6 @@ class ProgramText {
     std::string list;
     for (const int argument : arguments) list += (list.empty() ? "(" : ", ") + operand(argument);
     return list + ")";
-  }
-
-  std::string call(const UserBody& body, std::span<const int> arguments) const {
-    const bool has_one_output = body.element_body->outputs.size() == 1;
-    return text(body.element_body->op, has_one_output ? "" : text(".", body.output),
-                argument_list(arguments));
   }
 
   const ElementProgram& program_;

@@ -21,12 +21,6 @@ using namespace expression;
 
 bool is_leaf(const Variable& x) { return x.owner() == nullptr; }
 
-// The only node that reads `variable`; null where there are several, or an output.
-const Apply* only_reader(const Variable& variable, const NodeSurroundings& around) {
-  const auto readers = around.readers(variable);
-  return readers.size() == 1 ? readers[0] : nullptr;
-}
-
 bool is_on_device(const Variable& x, Device device) {
   return !x.type().device() || *x.type().device() == device;
 }
@@ -160,8 +154,10 @@ class PassFinder {
       if (reader == nullptr || !is_whole_sum(*reader, weights_)) continue;
       sum_ = reader;
       pass_.has_sum = true;
-      const Apply* after = only_reader(reader->output(0), around_);
-      if (after != nullptr && try_use_sum_program(*after)) sum_program_node_ = after;
+      const auto sum_readers = around_.readers(reader->output(0));
+      if (sum_readers.size() == 1 && sum_readers[0] != nullptr &&
+          try_use_sum_program(*sum_readers[0]))
+        sum_program_node_ = sum_readers[0];
       return;
     }
   }

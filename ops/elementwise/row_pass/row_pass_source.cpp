@@ -129,7 +129,8 @@ class RowPassSource {
                            "\n#define ROWS ", shape_.rows, "\n#define FINISH_THREADS ",
                            finish_threads, "\n#define FINISH_COLUMNS ", finish_columns, "\n");
     all += program_function(pass_.program, "row");
-    all += filled(pass_text, pass_parameters(), row_statements(), "");
+    all += filled(pass_text, parameters(pass_.program, "row", pass_.product_input, 2, true),
+                  row_statements(), "");
     if (pass_.sum_program) all += program_function(*pass_.sum_program, "sum_program");
     const char* result =
         pass_.has_addend ? "fma(alpha, sum, beta * addend[c * addend_step])" : "alpha * sum";
@@ -151,69 +152,66 @@ class RowPassSource {
 
   bool is_number(std::size_t input) const { return (shape_.numbers >> input & 1) != 0; }
 
-  std::string pass_parameters() const {
+  // The parameters for a program in namespace `name`, each followed by a comma: its inputs but
+  // `computed`, which begin at input `position` of the pass, and its outputs. `is_row`: inputs have
+  // strides.
+  std::string parameters(const ElementProgram& program, const char* name, int computed,
+                         std::size_t position, bool is_row) const {
     std::string all;
-    std::size_t position = 2;
-    for (std::size_t i = 0; i < pass_.program.inputs.size(); ++i) {
-      if (static_cast<int>(i) == pass_.product_input) continue;
-      all += is_number(position++) ? text("row::M", i, " a", i, ", ")
-                                   : text("const row::M", i, "* a", i, ", I s", i, ", ");
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+      if (static_cast<int>(i) == computed) continue;
+      const bool by_value = is_number(position++);
+      all += text(by_value ? "" : "const ", name, "::M", i, by_value ? " a" : "* a", i, ", ");
+      if (is_row && !by_value) all += text("I s", i, ", ");
     }
-    for (std::size_t k = 0; k < pass_.program.outputs.size(); ++k)
-      all += text("row::V", pass_.program.outputs[k], "* z", k, ", ");
+    for (std::size_t k = 0; k < program.outputs.size(); ++k)
+      all += text(name, "::V", program.outputs[k], "* z", k, ", ");
+    return all;
+  }
+  // The program's inputs, as parameters() declares them, and `value` for the computed one.
+  std::string arguments(const ElementProgram& program, int computed, const char* value,
+                        std::size_t position, bool is_row) const {
+    std::string all;
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+      all += i > 0 ? ", " : "";
+      if (static_cast<int>(i) == computed)
+        all += value;
+      else if (is_number(position++))
+        all += text("a", i);
+      else
+        all += is_row ? text("a", i, "[row * s", i, "]") : text("*a", i);
+    }
     return all;
   }
 
   std::string row_statements() const {
-    std::string declared, arguments, stored;
-    std::size_t position = 2;
-    for (std::size_t i = 0; i < pass_.program.inputs.size(); ++i) {
-      arguments += i > 0 ? ", " : "";
-      if (static_cast<int>(i) == pass_.product_input)
-        arguments += "product";
-      else
-        arguments += is_number(position++) ? text("a", i) : text("a", i, "[row * s", i, "]");
-    }
+    std::string declared, stored,
+        list = arguments(pass_.program, pass_.product_input, "product", 2, true);
     for (std::size_t k = 0; k < pass_.program.outputs.size(); ++k) {
       declared += text("        row::V", pass_.program.outputs[k], " y", k, ";\n");
-      arguments += text(", y", k);
+      list += text(", y", k);
       stored += text("        z", k, "[row] = y", k, ";\n");
     }
-    return text(declared, "        row::run(", arguments, ");\n", stored, "        weight = y",
+    return text(declared, "        row::run(", list, ");\n", stored, "        weight = y",
                 pass_.weights_output, ";\n");
   }
 
   std::string finish_parameters() const {
     std::string all = pass_.has_addend ? "const T* addend, I addend_step, " : "";
-    all += "T* result";
-    if (pass_.has_sum) all += ", T* total";
-    if (!pass_.sum_program) return all;
-    std::size_t position = pass_.sum_program_position();
-    for (std::size_t i = 0; i < pass_.sum_program->inputs.size(); ++i) {
-      if (static_cast<int>(i) == pass_.sum_input) continue;
-      all += is_number(position++) ? text(", sum_program::M", i, " a", i)
-                                   : text(", const sum_program::M", i, "* a", i);
-    }
-    for (std::size_t k = 0; k < pass_.sum_program->outputs.size(); ++k)
-      all += text(", sum_program::V", pass_.sum_program->outputs[k], "* z", k);
-    return all;
+    all += pass_.has_sum ? "T* result, T* total, " : "T* result, ";
+    if (pass_.sum_program)
+      all += parameters(*pass_.sum_program, "sum_program", pass_.sum_input,
+                        pass_.sum_program_position(), false);
+    return all.substr(0, all.size() - 2);
   }
 
   std::string sum_statements() const {
     std::string all = pass_.has_sum ? "    *total = sum;\n" : "";
     if (!pass_.sum_program) return all;
-    std::string arguments;
-    std::size_t position = pass_.sum_program_position();
-    for (std::size_t i = 0; i < pass_.sum_program->inputs.size(); ++i) {
-      arguments += i > 0 ? ", " : "";
-      if (static_cast<int>(i) == pass_.sum_input)
-        arguments += "sum";
-      else
-        arguments += text(is_number(position++) ? "a" : "*a", i);
-    }
-    for (std::size_t k = 0; k < pass_.sum_program->outputs.size(); ++k)
-      arguments += text(", *z", k);
-    return text(all, "    sum_program::run(", arguments, ");\n");
+    all += "    sum_program::run(" + arguments(*pass_.sum_program, pass_.sum_input, "sum",
+                                               pass_.sum_program_position(), false);
+    for (std::size_t k = 0; k < pass_.sum_program->outputs.size(); ++k) all += text(", *z", k);
+    return all + ");\n";
   }
 
   const RowPass& pass_;
