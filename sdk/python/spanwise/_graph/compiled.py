@@ -1,7 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``sw.function``, its arguments (``In``, ``Out``, ``Mode``), and the graph of a compiled
-function."""
+"""``sw.function``, and the graph of a compiled function."""
 
 from __future__ import annotations
 
@@ -11,16 +10,9 @@ from typing import Any
 from .. import _core
 from .._config import config
 from .._core import Apply, CompiledFunction, GraphError, SharedVariable, Variable
-from .function_options import (
-    as_givens,
-    as_in,
-    as_mode,
-    as_outputs,
-    as_pairs,
-    as_updates,
-)
+from .function_options import as_givens, as_in, as_mode, as_outputs, as_pairs, as_updates
 from .shared import default_updates
-from .unobserved import without_test_values
+from .test_value_scope import without_test_values
 
 __all__ = ["FunctionGraph", "Maker", "copy_function", "function"]
 
@@ -43,10 +35,10 @@ class FunctionGraph:
 
     @property
     def variables(self) -> set[Variable]:
-        found = {*self.inputs, *self.outputs}
+        variables = {*self.inputs, *self.outputs}
         for node in self._nodes:
-            found.update(node.inputs, node.outputs)
-        return found
+            variables.update(node.inputs, node.outputs)
+        return variables
 
     def __repr__(self) -> str:
         return f"FunctionGraph({', '.join(map(str, self.outputs))})"
@@ -101,14 +93,14 @@ def function(
         raise TypeError(
             f"function: inputs must be a list or a tuple of variables, got {inputs!r}; write [{inputs!r}]"
         )
-    outs, pairs, replaced = as_outputs(outputs), as_updates(updates), as_givens(givens)
-    read = [*(out.variable for out in outs[0]), *(new for _, new in replaced)]
-    pairs += default_updates(read, pairs, no_default_updates)
+    outs, update_pairs, given_pairs = as_outputs(outputs), as_updates(updates), as_givens(givens)
+    read = [*(out.variable for out in outs[0]), *(new for _, new in given_pairs)]
+    update_pairs += default_updates(read, update_pairs, no_default_updates)
     recipe = {
-        "ins": [as_in(given, allow_input_downcast) for given in inputs],
+        "ins": [as_in(x, allow_input_downcast) for x in inputs],
         "outs": outs,
-        "updates": pairs,
-        "givens": replaced,
+        "updates": update_pairs,
+        "givens": given_pairs,
         "name": name or "",
         "on_unused_input": on_unused_input or "raise",
         "device": device,
@@ -123,16 +115,16 @@ def function(
 def compile_recipe(recipe: dict[str, Any]) -> CompiledFunction:
     """Compiles the normalised arguments of function(); the function keeps `recipe` for copy() and
     pickling."""
-    outs, single, keys = recipe["outs"]
-    by_setting = recipe["profile"] is None and bool(config.profile)
-    is_profiled = by_setting or bool(recipe["profile"])
+    outs, is_single, keys = recipe["outs"]
+    is_configured = recipe["profile"] is None and bool(config.profile)
+    is_profiled = is_configured or bool(recipe["profile"])
     with without_test_values():
         function = _core._compile(
             recipe["ins"],
             [out.variable for out in outs],
             [out.as_ for out in outs],
             [bool(out.borrow) for out in outs],
-            single,
+            is_single,
             keys,
             recipe["updates"],
             recipe["givens"],
@@ -148,7 +140,7 @@ def compile_recipe(recipe: dict[str, Any]) -> CompiledFunction:
     if is_profiled:
         from ..profile import watch
 
-        watch(function, until_exit=by_setting)
+        watch(function, until_exit=is_configured)
     return function
 
 

@@ -41,27 +41,28 @@ def tensor(
     *,
     broadcastable: Sequence[bool] | None = None,
 ) -> Variable:
-    """A variable. An extent of None in `shape` is not fixed. `broadcastable` is Theano's form of
-    the shape: True is extent 1, False is None; it replaces `shape`."""
+    """A variable of `dtype`. An extent of None in `shape` is not fixed. `device` is that of its values,
+    by default the one of the function that uses it. `broadcastable` is Theano's form of the shape,
+    and replaces it: True is extent 1, False is None."""
     return TensorType(dtype, shape if broadcastable is None else broadcastable, device)(name)
 
 
 def _constructor(
-    kind: str, shape: tuple[int | None, ...], default: str | None
+    own_name: str, shape: tuple[int | None, ...], default: str | None
 ) -> Callable[..., Variable]:
     def make(name: str | None = None, dtype: Any = None) -> Variable:
         return TensorType(dtype or default or config.floatX, shape)(name)
 
-    make.__name__ = make.__qualname__ = kind
-    make.__doc__ = f"A {kind} of dtype {default or 'sw.config.floatX'}, or of `dtype`."
+    make.__name__ = make.__qualname__ = own_name
+    make.__doc__ = f"A {own_name} of dtype {default or 'sw.config.floatX'}, or of `dtype`."
     return make
 
 
-def _plural(kind: str) -> str:
-    return kind[:-2] + "ices" if kind.endswith("ix") else kind + "s"
+def _plural(name: str) -> str:
+    return name[:-2] + "ices" if name.endswith("ix") else name + "s"
 
 
-def _several(kind: str, make: Callable[..., Variable]) -> Callable[..., list[Variable]]:
+def _plural_constructor(name: str, make: Callable[..., Variable]) -> Callable[..., list[Variable]]:
     def make_several(*names: Any, dtype: Any = None) -> list[Variable]:
         if len(names) == 1 and isinstance(names[0], int):
             return [make(None, dtype) for _ in range(names[0])]
@@ -69,18 +70,20 @@ def _several(kind: str, make: Callable[..., Variable]) -> Callable[..., list[Var
             names = tuple(names[0])  # a string is one-letter names, as in Theano
         return [make(name, dtype) for name in names]
 
-    make_several.__name__ = make_several.__qualname__ = _plural(kind)
-    make_several.__doc__ = f"One {kind} for each name, for each letter of a single string, or as many as the integer says."
+    make_several.__name__ = make_several.__qualname__ = _plural(name)
+    make_several.__doc__ = (
+        f"A list of {name} variables: one for each name or for each letter of a single string, or as "
+        "many as a single integer says."
+    )
     return make_several
 
 
 def named_constructors() -> dict[str, Callable[..., Any]]:
-    """ "fmatrix", "fmatrices" and all others."""
-    made: dict[str, Callable[..., Any]] = {}
+    """Name -> constructor: "fmatrix", "fmatrices" and all others."""
+    constructors: dict[str, Callable[..., Any]] = {}
     for letter, dtype in _DTYPES.items():
         for shape_name, shape in _SHAPES.items():
-            kind = letter + shape_name
-            make = _constructor(kind, shape, dtype)
-            made[kind] = make
-            made[_plural(kind)] = _several(kind, make)
-    return made
+            name = letter + shape_name
+            constructors[name] = make = _constructor(name, shape, dtype)
+            constructors[_plural(name)] = _plural_constructor(name, make)
+    return constructors

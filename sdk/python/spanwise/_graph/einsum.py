@@ -14,7 +14,8 @@ from .._numpy.einsum_subscripts import parse_subscripts
 from .functions import as_variable
 from .matrices import arange, contract
 
-_OPEN = 16  # in place of an extent that no type fixes, where a plan compares sizes
+#: Stands for an extent that no type fixes where a plan compares sizes of products: any size above 1.
+_ASSUMED_EXTENT = 16
 
 
 def einsum(*operands: Any) -> Variable:
@@ -24,7 +25,7 @@ def einsum(*operands: Any) -> Variable:
     pairs by matrix products. Raises ArgumentError for subscripts that do not fit the ranks and
     fixed extents of the operands.
     """
-    subscripts, values = read_operands(operands, lambda given: [as_variable(x) for x in given])
+    subscripts, values = read_operands(operands, lambda values: [as_variable(x) for x in values])
     labels, _ = parse_subscripts(subscripts, tuple(x.ndim for x in values))
     plan = plan_for(subscripts, _planned_shapes(labels, values), None)
     dtype = _core.result_type(*(x.dtype for x in values))
@@ -32,25 +33,27 @@ def einsum(*operands: Any) -> Variable:
 
 
 def _planned_shapes(labels: Any, values: list[Variable]) -> tuple[tuple[int, ...], ...]:
-    """The fixed extents; an open one has the extent of its label elsewhere, or _OPEN."""
+    """The fixed extents; one that is not fixed is that of its label in another operand, or
+    _ASSUMED_EXTENT."""
     known: dict[Any, int] = {}
-    for names, x in zip(labels, values, strict=True):
-        for name, extent in zip(names, x.type.shape, strict=True):
+    for of_axes, x in zip(labels, values, strict=True):
+        for label, extent in zip(of_axes, x.type.shape, strict=True):
             if extent is not None and extent != 1:
-                known.setdefault(name, extent)
+                known.setdefault(label, extent)
     return tuple(
         tuple(
-            known.get(n, _OPEN) if e is None else e
-            for n, e in zip(names, x.type.shape, strict=True)
+            known.get(label, _ASSUMED_EXTENT) if extent is None else extent
+            for label, extent in zip(of_axes, x.type.shape, strict=True)
         )
-        for names, x in zip(labels, values, strict=True)
+        for of_axes, x in zip(labels, values, strict=True)
     )
 
 
 def _diagonal(x: Variable, offset: int, first: int, second: int) -> Variable:
-    """The diagonal of two axes, which a call of the function checks to be of equal extent."""
+    """The diagonal of two axes, which a call of the compiled function checks to be of equal extent;
+    `offset` is always 0."""
     others = [i for i in range(x.ndim) if i not in (first, second)]
     extent = x.shape[first]
     rows, columns = arange(extent), arange(x.shape[second]).reshape(extent)
-    found = x.dimshuffle(first, second, *others)[rows, columns]
-    return found.dimshuffle(*range(1, found.ndim), 0)
+    elements = x.dimshuffle(first, second, *others)[rows, columns]
+    return elements.dimshuffle(*range(1, elements.ndim), 0)

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._core import Apply, GraphError, TensorType, Variable
 from .op import Op
+from .traversal import as_list
 
 
 class FromFunctionOp(Op):
@@ -62,18 +63,19 @@ def as_op(
     """
 
     def decorate(function: Callable[..., Any]) -> FromFunctionOp:
-        return FromFunctionOp(function, _listed(itypes), _listed(otypes), grad, infer_shape)
+        return FromFunctionOp(function, _types(itypes), _types(otypes), grad, infer_shape)
 
     return decorate
 
 
-def _listed(types: Any) -> list[TensorType]:
-    listed = list(types) if isinstance(types, (list, tuple)) else [types]
-    for i, given in enumerate(listed):
-        if isinstance(given, TensorType):
-            continue
-        made = given() if callable(given) else None
-        if not isinstance(made, Variable):
-            raise TypeError(f"as_op: expected types such as T.fvector, got {given!r}")
-        listed[i] = made.type
-    return listed
+def _types(types: Any) -> list[TensorType]:
+    return [_type(x) for x in as_list(types)]
+
+
+def _type(x: Any) -> TensorType:
+    if isinstance(x, TensorType):
+        return x
+    variable = x() if callable(x) else None
+    if not isinstance(variable, Variable):
+        raise TypeError(f"as_op: expected types such as T.fvector, got {x!r}")
+    return variable.type

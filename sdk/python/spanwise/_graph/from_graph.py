@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 from .. import _core
@@ -14,17 +15,15 @@ from .from_graph_arguments import as_overrides, check_inputs, shared_inputs_of
 from .op import Op, thunk_of
 from .op_gradient import DisconnectedType, GradFunction, grad_undefined, is_differentiable
 from .rewrite import rewrite
+from .test_value_scope import without_test_values
 from .traversal import ancestors, clone, equal, open_variable, variables_of
-from .unobserved import without_test_values
-
-_INLINE = "inline_from_graph"
 
 
 class OpFromGraph(Op):
     """An op that computes `outputs` from `inputs`, variables of a graph that it copies.
 
     Applied to variables of the same dtypes and ranks it returns the output, or a list of several.
-    The graph is compiled as a function of its own when a function that uses the op is compiled.
+    The graph is compiled as a separate function when a function that uses the op is compiled.
     With `inline` its nodes are put into the graph of that function instead, where they take part in
     rewrites such as fusion. Shared variables of the graph are read at each call.
 
@@ -46,16 +45,14 @@ class OpFromGraph(Op):
         grad_overrides: GradFunction | Sequence[Any] | str = "default",
         name: str | None = None,
     ) -> None:
-        given = [outputs] if isinstance(outputs, Variable) else list(outputs)
+        outputs = [outputs] if isinstance(outputs, Variable) else list(outputs)
         check_inputs(inputs)
-        shared = shared_inputs_of(given, inputs)
-        copies = [x.type(x.name) for x in (*inputs, *shared)]
-        replaced = dict(zip((*inputs, *shared), copies, strict=True))
-        #: The graph: `inputs` are those given and one for each of `shared_inputs`.
-        self.inputs = copies
+        #: The shared variables that the graph reads.
+        self.shared_inputs = shared = shared_inputs_of(outputs, inputs)
+        #: Of the copied graph: one for each of the arguments `inputs`, then of `shared_inputs`.
+        self.inputs = [x.type(x.name) for x in (*inputs, *shared)]
         with without_test_values():
-            self.outputs = clone(given, replaced)
-        self.shared_inputs = shared
+            self.outputs = clone(outputs, dict(zip((*inputs, *shared), self.inputs, strict=True)))
         self.inline, self.name = bool(inline), name
         self.grad_overrides = as_overrides(grad_overrides, len(inputs), len(shared))
         if inline:
@@ -64,20 +61,20 @@ class OpFromGraph(Op):
     def make_node(self, *inputs: Any) -> Apply:
         """A node of the op on variables of the types of its inputs. Raises GraphError for another
         number, dtype or rank. Inputs for the shared variables may be omitted."""
-        wanted = len(self.inputs) - len(self.shared_inputs)
-        if len(inputs) == wanted:
+        count = len(self.inputs) - len(self.shared_inputs)
+        if len(inputs) == count:
             inputs = (*inputs, *self.shared_inputs)
         if len(inputs) != len(self.inputs):
-            raise GraphError(f"{self}: expected {wanted} inputs, got {len(inputs)}")
+            raise GraphError(f"{self}: expected {count} inputs, got {len(inputs)}")
         variables = [_core._as_variable(x) for x in inputs]
-        for i, (x, own) in enumerate(zip(variables, self.inputs, strict=True)):
-            if x.dtype != own.dtype or x.ndim != own.ndim:
+        for i, (x, declared) in enumerate(zip(variables, self.inputs, strict=True)):
+            if x.dtype != declared.dtype or x.ndim != declared.ndim:
                 raise GraphError(
-                    f"{self}: input {i} must be of {own.dtype} and rank {own.ndim}, got {x} of "
-                    f"{x.type}; cast it"
+                    f"{self}: input {i} must be of {declared.dtype} and rank {declared.ndim}, got "
+                    f"{x} of {x.type}; cast it"
                 )
-        made = clone(self.outputs, dict(zip(self.inputs, variables, strict=True)))
-        return Apply(self, variables, [y.type() for y in made])
+        outputs = clone(self.outputs, dict(zip(self.inputs, variables, strict=True)))
+        return Apply(self, variables, [y.type() for y in outputs])
 
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):  # type: ignore[no-untyped-def]
         """A call of the graph, which is compiled for the device of the node."""
@@ -91,43 +88,42 @@ class OpFromGraph(Op):
 
     def connection_pattern(self, node: Apply) -> list[list[bool]]:
         """For each input, which outputs depend on it."""
-        read = [variables_of([y]) for y in self.outputs]
-        return [[x in found for found in read] for x in self.inputs]
+        read_by_output = [variables_of([y]) for y in self.outputs]
+        return [[x in read for read in read_by_output] for x in self.inputs]
 
     def L_op(  # noqa: N802  (Theano's name)
         self, inputs: list[Variable], outputs: list[Variable], output_gradients: list[Any]
     ) -> list[Any]:
         """The derivatives by `grad_overrides`, or of the graph: an OpFromGraph of the inputs and the
         derivatives with respect to the outputs."""
-        given = self.grad_overrides
-        if callable(given):
-            return list(given(inputs, output_gradients))
-        made: list[Any] = [
-            own(inputs, output_gradients) if callable(own) else None for own in given
+        overrides = self.grad_overrides
+        if callable(overrides):
+            return list(overrides(inputs, output_gradients))
+        defaults = [i for i, override in enumerate(overrides) if not callable(override)]
+        of_graph = iter(self._graph_gradients(defaults, inputs, output_gradients))
+        return [
+            override(inputs, output_gradients) if callable(override) else next(of_graph)
+            for override in overrides
         ]
-        missing = [i for i, own in enumerate(given) if not callable(own)]
-        found = self._graph_gradients(missing, inputs, output_gradients)
-        for i, derivative in zip(missing, found, strict=True):
-            made[i] = derivative
-        return made
 
     def _graph_gradients(
-        self, wanted: list[int], inputs: list[Variable], output_gradients: list[Any]
+        self, positions: list[int], inputs: list[Variable], output_gradients: list[Any]
     ) -> list[Any]:
-        known, rows, given = [], [], []
+        """The derivatives of the graph with respect to the inputs at `positions`."""
+        known, cotangents, values = [], [], []
         for y, g in zip(self.outputs, output_gradients, strict=True):
             if not isinstance(g.type, DisconnectedType):
-                rows.append(open_variable(y))
-                known.append((y, rows[-1]))
-                given.append(g.astype(y.dtype))
-        derivatives = [self._derivative(known, i) for i in wanted]
+                cotangents.append(open_variable(y))
+                known.append((y, cotangents[-1]))
+                values.append(g.astype(y.dtype))
+        derivatives = [self._derivative(known, i) for i in positions]
         graphs = [d for d in derivatives if isinstance(d, Variable)]
         if not graphs:
             return derivatives
         name = None if self.name is None else f"{self.name}_gradient"
-        op = OpFromGraph([*self.inputs, *rows], graphs, self.inline, name=name)
-        values = iter(op(*inputs, *given, return_list=True))
-        return [next(values) if isinstance(d, Variable) else d for d in derivatives]
+        op = OpFromGraph([*self.inputs, *cotangents], graphs, self.inline, name=name)
+        results = iter(op(*inputs, *values, return_list=True))
+        return [next(results) if isinstance(d, Variable) else d for d in derivatives]
 
     def _derivative(self, known: list[tuple[Variable, Variable]], i: int) -> Any:
         """The derivative with respect to input `i`: a variable of the graph, or a disconnected or
@@ -137,10 +133,10 @@ class OpFromGraph(Op):
             return DisconnectedType()()
         try:
             with without_test_values():
-                found = _core._gradients(known, [x], [], "none")[0]
+                derivative = _core._gradients(known, [x], [], "none")[0]
         except GraphError as error:
             return grad_undefined(self, i, x, str(error))
-        return DisconnectedType()() if found is None else found
+        return DisconnectedType()() if derivative is None else derivative
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -169,29 +165,26 @@ class OpFromGraph(Op):
 def inlined(op: OpFromGraph, inputs: Sequence[Variable]) -> list[Variable]:
     """The outputs of the graph of `op` on `inputs`, with new nodes, also for the ops with inline=True
     inside it."""
-    now: dict[Variable, Variable] = dict(zip(op.inputs, inputs, strict=True))
+    new_of: dict[Variable, Variable] = dict(zip(op.inputs, inputs, strict=True))
     for node in ancestors(op.outputs, op.inputs):
-        given = [now.get(x, x) for x in node.inputs]
+        new_inputs = [new_of.get(x, x) for x in node.inputs]
         inner: Any = node.op
-        is_inline = isinstance(inner, OpFromGraph) and inner.inline
-        made = inlined(inner, given) if is_inline else node.clone_with_new_inputs(given).outputs
-        now.update(zip(node.outputs, made, strict=True))
-    return [now.get(y, y) for y in op.outputs]
+        if isinstance(inner, OpFromGraph) and inner.inline:
+            outputs = inlined(inner, new_inputs)
+        else:
+            outputs = node.clone_with_new_inputs(new_inputs).outputs
+        new_of.update(zip(node.outputs, outputs, strict=True))
+    return [new_of.get(y, y) for y in op.outputs]
 
 
-_registered: list[Callable[[Apply], Any]] = []
-
-
+@functools.cache
 def _register_inlining() -> None:
-    """At the first op with inline=True: programs without one do not call Python for each node."""
-    if _registered:
-        return
+    """Registers the rewrite, once, for the first op with inline=True: compilations without such ops
+    do not call Python for each node."""
 
-    @rewrite(_INLINE, position=1, tags=("fast_run", "fast_compile"))
+    @rewrite("inline_from_graph", position=1, tags=("fast_run", "fast_compile"))
     def inline(node: Apply) -> list[Variable] | None:
         op: Any = node.op
         if not isinstance(op, OpFromGraph) or not op.inline:
             return None
         return inlined(op, node.inputs)
-
-    _registered.append(inline)

@@ -12,6 +12,7 @@ from .traversal import variables_of
 
 
 def check_inputs(inputs: Sequence[Variable]) -> None:
+    """Raises TypeError or GraphError for inputs that OpFromGraph does not take."""
     for i, x in enumerate(inputs):
         if not isinstance(x, Variable):
             raise TypeError(f"OpFromGraph: inputs[{i}]: expected a variable, got {x!r}")
@@ -38,19 +39,20 @@ def shared_inputs_of(outputs: list[Variable], inputs: Sequence[Variable]) -> lis
     return [x for x in leaves if isinstance(x, SharedVariable)]
 
 
-def as_overrides(given: Any, inputs: int, shared: int) -> Any:
-    """The argument grad_overrides as a function, or a list with one entry for each input."""
-    if callable(given):
-        return given
-    listed = [given] * inputs if isinstance(given, str) else list(given)
-    if len(listed) != inputs:
+def as_overrides(overrides: Any, input_count: int, shared_count: int) -> Any:
+    """The argument grad_overrides as a function, or a list with one entry for each input and, at the
+    end, for each shared variable."""
+    if callable(overrides):
+        return overrides
+    listed = [overrides] * input_count if isinstance(overrides, str) else list(overrides)
+    if len(listed) != input_count:
         raise GraphError(
-            f"OpFromGraph: grad_overrides: expected one entry for each of {inputs} inputs, got "
+            f"OpFromGraph: grad_overrides: expected one entry for each of {input_count} inputs, got "
             f"{len(listed)}"
         )
-    for own in listed:
-        if own != "default" and not callable(own):
+    for override in listed:
+        if override != "default" and not callable(override):
             raise TypeError(
-                f'OpFromGraph: grad_overrides: expected "default" or a function, got {own!r}'
+                f'OpFromGraph: grad_overrides: expected "default" or a function, got {override!r}'
             )
-    return [*listed, *["default"] * shared]
+    return [*listed, *["default"] * shared_count]

@@ -43,7 +43,8 @@ class In:
         self.value = value
         if mutable and borrow is False:
             raise ValueError(
-                f"In({variable}): mutable=True needs borrow: what may be overwritten is not a copy"
+                f"In({variable}): expected borrow=True or none with mutable=True, which allows the "
+                "function to overwrite the argument itself, got borrow=False"
             )
         self.mutable = mutable
         self.borrow = mutable if borrow is None else borrow
@@ -80,7 +81,8 @@ class Mode:
     and excluding() take the names and tags of rewrites that ``sw.graph.rewrites()`` lists.
     """
 
-    _errors = (True, True, True)  # of NanGuardMode
+    #: Whether NaN, infinity and large numbers are errors in mode "nan_guard".
+    _guards = (True, True, True)
 
     def __init__(
         self, name: str = "", including: Iterable[str] = (), excluding: Iterable[str] = ()
@@ -89,18 +91,18 @@ class Mode:
         self._including = tuple(including)
         self._excluding = tuple(excluding)
 
-    def including(self, *words: str) -> Mode:
+    def including(self, *rewrites: str) -> Mode:
         """A new mode that also runs these rewrites (names or tags)."""
-        return self._with(self._including + words, self._excluding)
+        return self._with(self._including + rewrites, self._excluding)
 
-    def excluding(self, *words: str) -> Mode:
+    def excluding(self, *rewrites: str) -> Mode:
         """A new mode without these rewrites (names or tags)."""
-        return self._with(self._including, self._excluding + words)
+        return self._with(self._including, self._excluding + rewrites)
 
     def _with(self, including: tuple[str, ...], excluding: tuple[str, ...]) -> Mode:
-        made = copy.copy(self)
-        made._including, made._excluding = including, excluding
-        return made
+        mode = copy.copy(self)
+        mode._including, mode._excluding = including, excluding
+        return mode
 
     def __repr__(self) -> str:
         return f"Mode({self.name!r}, including={self._including}, excluding={self._excluding})"
@@ -108,7 +110,8 @@ class Mode:
 
 class NanGuardMode(Mode):
     """A mode in which a call raises GraphError at the first node whose output has a NaN, an infinite
-    number or a magnitude above 1e10, as far as the arguments say so; also for inputs of the function.
+    number or a magnitude above 1e10, whichever of these the arguments select; also for inputs of the
+    function.
 
     The error names the node, the lines that made it, and the ranges of its inputs. Nodes are not
     fused and do not work in place. A call waits for each node. ``mode="nan_guard"`` is the same with
@@ -124,25 +127,28 @@ class NanGuardMode(Mode):
         excluding: Iterable[str] = (),
     ) -> None:
         super().__init__("nan_guard", including, excluding)
-        self._errors = bool(nan_is_error), bool(inf_is_error), bool(big_is_error)
+        self._guards = bool(nan_is_error), bool(inf_is_error), bool(big_is_error)
 
     def __repr__(self) -> str:
-        nan, inf, big = self._errors
+        nan, inf, big = self._guards
         return f"NanGuardMode(nan_is_error={nan}, inf_is_error={inf}, big_is_error={big})"
 
 
 def as_mode(mode: Any) -> tuple[str, list[str], list[str], list[bool]]:
+    """(name, included rewrites, excluded rewrites, guards of "nan_guard") of a Mode or its name; None
+    is the default mode."""
     if mode is None:
         mode = Mode()
     elif isinstance(mode, str):
         mode = Mode(mode)
     elif not isinstance(mode, Mode):
         raise TypeError(f"function: mode must be a name or a Mode, got {mode!r}")
-    return mode.name, list(mode._including), list(mode._excluding), list(mode._errors)
+    return mode.name, list(mode._including), list(mode._excluding), list(mode._guards)
 
 
-def as_in(given: Any, allow_downcast: bool | None) -> In:
-    spec = given if isinstance(given, In) else In(given)
+def as_in(x: Any, allow_downcast: bool | None) -> In:
+    """`x`, a Variable or an In, as an In; `allow_downcast` applies where the In does not say it."""
+    spec = x if isinstance(x, In) else In(x)
     if spec.allow_downcast is None and allow_downcast is not None:
         spec = copy.copy(spec)
         spec.allow_downcast = allow_downcast
@@ -167,9 +173,9 @@ def _as_out(output: Any) -> Out:
     return output if isinstance(output, Out) else Out(output)
 
 
-def as_pairs(what: str, pairs: Any) -> list[tuple[Variable, Variable]]:
-    """A dict or a list of pairs as a list of pairs. The first of each must be a Variable; the
-    second may be any value."""
+def as_pairs(argument: str, pairs: Any) -> list[tuple[Variable, Variable]]:
+    """A dict or a list of pairs, passed as `argument`, as a list of pairs. The first of each must be a
+    Variable; the second may be any value."""
     if not pairs:
         return []
     if isinstance(pairs, Mapping):
@@ -178,11 +184,11 @@ def as_pairs(what: str, pairs: Any) -> list[tuple[Variable, Variable]]:
     for pair in pairs:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise TypeError(
-                f"function: {what} must be a dict or a list of pairs, got {pair!r} in it"
+                f"function: {argument} must be a dict or a list of pairs, got {pair!r} in it"
             )
         old, new = pair
         if not isinstance(old, Variable):
-            raise GraphError(f"function: {what} names {old!r}, which is no variable")
+            raise GraphError(f"function: {argument} names {old!r}, which is no variable")
         result.append((old, new))
     return result
 

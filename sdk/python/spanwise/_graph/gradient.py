@@ -11,7 +11,7 @@ from .. import _core
 from .._core import GraphError, Variable
 from .op import apply_registered
 from .op_gradient import is_differentiable, op_directional
-from .traversal import ancestors
+from .traversal import ancestors, as_list
 
 __all__ = ["Lop", "Rop", "consider_constant", "disconnected_grad", "grad", "zero_grad"]
 
@@ -33,7 +33,7 @@ def grad(
     it `cost` may be None. For a variable on which the cost does not depend, `disconnected_inputs`
     selects GraphError ("raise"), zeros with a warning ("warn") or zeros ("ignore"); with
     return_disconnected="none" the derivative is None then. `add_names` names each derivative
-    "(dcost/dx)".
+    "(dcost/dx)". `null_gradients` may only be "raise".
 
     Raises GraphError for a cost that is not of rank 0, and where a derivative passes through an op
     that has none; DTypeError for a variable of `wrt` that is not of a floating dtype.
@@ -48,13 +48,13 @@ def grad(
         )
     known = [(variable, _core._as_variable(g)) for variable, g in (known_grads or {}).items()]
     if cost is not None:
-        known.append((cost, _checked_cost(cost)))
+        known.append((cost, _cotangent_of_cost(cost)))
     elif not known:
         raise GraphError("grad: expected a cost, or derivatives in known_grads")
     disconnected = "none" if return_disconnected == "none" else disconnected_inputs
     derivatives = _derivatives(known, wrt, consider_constant, disconnected)
     if add_names:
-        _name(cost, wrt, derivatives)
+        _set_names(cost, wrt, derivatives)
     return derivatives
 
 
@@ -67,7 +67,7 @@ def Lop(  # noqa: N802  (Theano's name)
 ) -> Any:
     """The product of the row `eval_points` and the Jacobian of `f` with respect to `wrt`: for each of
     `wrt` the sum over f of ``eval_points * df/dwrt``. `f` and `eval_points` are variables of equal
-    shapes, or lists of them."""
+    shapes, or lists of them; the other arguments are those of grad()."""
     known = _pairs("Lop", f, eval_points)
     return _derivatives(known, wrt, consider_constant, disconnected_inputs)
 
@@ -78,39 +78,41 @@ def Rop(  # noqa: N802  (Theano's name)
     """The product of the Jacobian of `f` with respect to `wrt` and the column `eval_points`: the
     derivative of f in that direction. Ops with a method ``R_op`` compute it themselves. Elsewhere it
     is computed by Lop twice, so every other op between needs a gradient, and so do the ops of these
-    gradients."""
-    outputs = _listed(f)
+    gradients. `disconnected_outputs` is for outputs that do not depend on `wrt`, as
+    disconnected_inputs of grad()."""
+    outputs = as_list(f)
     known = dict(_pairs("Rop", wrt, eval_points))
-    borders: list[Variable] = []  # outputs of ops with R_op
+    computed: list[Variable] = []  # outputs of ops with R_op
     for node in ancestors(outputs, known):
         if not hasattr(node.op, "R_op"):
             continue
-        columns = _lop_twice(node.inputs, known, borders, "none")
+        columns = _lop_twice(node.inputs, known, computed, "none")
         if all(column is None for column in columns):
             continue
         for output, column in zip(node.outputs, op_directional(node, columns), strict=True):
-            borders.append(output)
+            computed.append(output)
             if column is not None:
                 known[output] = column
-    directional = _lop_twice(outputs, known, borders, disconnected_outputs)
+    directional = _lop_twice(outputs, known, computed, disconnected_outputs)
     return directional if isinstance(f, (list, tuple)) else directional[0]
 
 
 def _lop_twice(
     outputs: Sequence[Variable],
     known: Mapping[Variable, Variable],
-    borders: list[Variable],
+    constants: list[Variable],
     disconnected: str,
 ) -> list[Variable | None]:
     """The derivatives of `outputs` in the direction in which each variable of `known` changes by its
-    value and other `borders` are constant. "none" gives None for outputs of integer dtypes too."""
+    value and the others of `constants` are constant. "none" gives None for outputs of integer dtypes
+    too."""
     rows = [_core._zeros_like(output) for output in outputs]
     pairs = [
         (output, row)
         for output, row in zip(outputs, rows, strict=True)
         if disconnected != "none" or is_differentiable(output)
     ]
-    columns = _core._gradients(pairs, list(known), borders, "ignore")
+    columns = _core._gradients(pairs, list(known), constants, "ignore")
     return _core._gradients(list(zip(columns, known.values(), strict=True)), rows, [], disconnected)
 
 
@@ -134,17 +136,17 @@ def _derivatives(
     consider_constant: Sequence[Variable] | None,
     disconnected: str,
 ) -> Any:
-    borders = list(consider_constant or ())
-    for caller, x in [("wrt", x) for x in _listed(wrt)] + [
-        ("consider_constant", x) for x in borders
-    ]:
-        if not isinstance(x, Variable):
-            raise TypeError(f"grad: {caller}: expected variables, got {x!r}")
-    found = _core._gradients(known, _listed(wrt), borders, disconnected)
-    return found if isinstance(wrt, (list, tuple)) else found[0]
+    variables, constants = as_list(wrt), list(consider_constant or ())
+    for argument, values in (("wrt", variables), ("consider_constant", constants)):
+        for x in values:
+            if not isinstance(x, Variable):
+                raise TypeError(f"grad: {argument}: expected variables, got {x!r}")
+    derivatives = _core._gradients(known, variables, constants, disconnected)
+    return derivatives if isinstance(wrt, (list, tuple)) else derivatives[0]
 
 
-def _checked_cost(cost: Variable) -> Variable:
+def _cotangent_of_cost(cost: Variable) -> Variable:
+    """1, the derivative of the cost with respect to itself. Raises for what is no cost."""
     if not isinstance(cost, Variable):
         raise TypeError(f"grad: expected the cost as a variable, got {cost!r}")
     if cost.ndim != 0:
@@ -159,10 +161,8 @@ def _checked_cost(cost: Variable) -> Variable:
     return _core._as_variable(_core.ones((), cost.dtype, device="cpu"))
 
 
-def _name(cost: Variable | None, wrt: Any, derivatives: Any) -> None:
-    several = isinstance(wrt, (list, tuple))
-    pairs = zip(wrt, derivatives, strict=True) if several else [(wrt, derivatives)]
-    for variable, derivative in pairs:
+def _set_names(cost: Variable | None, wrt: Any, derivatives: Any) -> None:
+    for variable, derivative in zip(as_list(wrt), as_list(derivatives), strict=True):
         if derivative is None or not variable.name or derivative.name:
             continue
         if cost is not None and cost.name and derivative.owner is not None:
@@ -170,13 +170,9 @@ def _name(cost: Variable | None, wrt: Any, derivatives: Any) -> None:
 
 
 def _pairs(caller: str, variables: Any, points: Any) -> list[tuple[Variable, Variable]]:
-    first, second = _listed(variables), [_core._as_variable(x) for x in _listed(points)]
-    if len(first) != len(second):
+    listed, values = as_list(variables), [_core._as_variable(x) for x in as_list(points)]
+    if len(listed) != len(values):
         raise GraphError(
-            f"{caller}: {len(first)} variables and {len(second)} eval_points; expected one each"
+            f"{caller}: {len(listed)} variables and {len(values)} eval_points; expected one each"
         )
-    return list(zip(first, second, strict=True))
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
+    return list(zip(listed, values, strict=True))

@@ -16,7 +16,7 @@ from .op_gradient import GradFunction, check_kernel_gradient
 
 __all__ = ["KernelOp", "kernel_op", "kernel_op_counts"]
 
-# The kind of a dtype that holds a Python number of each type, or a later kind.
+# A Python number is converted to a dtype of its own kind, or of a kind after it.
 _KINDS = "biufc"
 _KIND_OF_NUMBER = {bool: "b", int: "i", float: "f", complex: "c"}
 
@@ -42,22 +42,23 @@ class KernelOp(NativeOp):
             for parameter, value in zip(parameters, inputs, strict=False)
             if parameter.has_letter and hasattr(value, "dtype")
         }
-        found = list(inputs)
+        converted = list(inputs)
         for i, (parameter, value) in enumerate(zip(parameters, inputs, strict=False)):
             dtype = letters.get(parameter.dtype) if parameter.has_letter else parameter.dtype
             kind = _KIND_OF_NUMBER.get(type(value))
             if kind and dtype and _KINDS.index(kind) <= _KINDS.index(_kind_of(dtype)):
-                found[i] = _core.array(value, dtype=dtype, device="cpu")
-        return tuple(found)
+                converted[i] = _core.array(value, dtype=dtype, device="cpu")
+        return tuple(converted)
 
 
 def _has_arrays_only(inputs: Sequence[Any]) -> bool:
-    found = False
+    """Whether an input is an Array and none is a Variable."""
+    has_array = False
     for x in inputs:
         if isinstance(x, Variable):
             return False
-        found = found or isinstance(x, Array)
-    return found
+        has_array = has_array or isinstance(x, Array)
+    return has_array
 
 
 def _kind_of(dtype: str) -> str:
@@ -128,8 +129,8 @@ def kernel_op(
     GraphError for inputs that do not fit it.
     """
     if _is_element_declaration(inputs, outputs):
-        given = (arguments, grid, scalars, overwrites, kernel, options, include_dirs)
-        if any(given) or block != (256,) or shared != 0:
+        of_kernels = (arguments, grid, scalars, overwrites, kernel, options, include_dirs)
+        if any(of_kernels) or block != (256,) or shared != 0:
             raise _core.ArgumentError(
                 f"kernel_op {name}: an element body takes preamble= and grad=, and no grid, arguments "
                 "or options"
@@ -183,8 +184,8 @@ def _element_op(
         f"kernel_op {name}", inputs, outputs, operation, preamble
     )
 
-    def described(parameters: list[tuple[str, str, str | None]]) -> list[str]:
-        return [f"{own}: element {dtype or letter}" for own, letter, dtype in parameters]
+    def declarations(parameters: list[tuple[str, str, str | None]]) -> list[str]:
+        return [f"{each}: element {dtype or letter}" for each, letter, dtype in parameters]
 
     op = _core._element_op(
         {
@@ -193,8 +194,8 @@ def _element_op(
             "preamble": preamble,
             "element_inputs": read,
             "element_outputs": written,
-            "inputs": described(read),
-            "outputs": described(written),
+            "inputs": declarations(read),
+            "outputs": declarations(written),
             "grad": grad,
         }
     )

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 _DECLARED = re.compile(r"\s*(\w+)\s*:\s*(\w+)\s+(\w+)\s*(?:\[(.*)\])?\s*", re.DOTALL)
-_COMMA = re.compile(r",(?![^(]*\))")
 
 
 class KernelParameter(NamedTuple):
@@ -31,8 +30,19 @@ def kernel_parameters(declaration: Mapping[str, Any], kind: str) -> list[KernelP
 
 
 def _parsed(text: str) -> KernelParameter:
-    found = _DECLARED.fullmatch(text)
-    assert found is not None, text
-    name, _, dtype, extents = found.groups()
-    parts = [part.strip() for part in _COMMA.split(extents or "")]
-    return KernelParameter(name, dtype, tuple(part for part in parts if part))
+    match = _DECLARED.fullmatch(text)
+    assert match is not None, text
+    name, _, dtype, extents = match.groups()
+    return KernelParameter(name, dtype, _extents(extents or ""))
+
+
+def _extents(text: str) -> tuple[str, ...]:
+    """The expressions in `text`, which commas outside parentheses separate."""
+    expressions, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            expressions.append("")
+        else:
+            expressions[-1] += character
+    return tuple(filter(None, map(str.strip, expressions)))

@@ -57,6 +57,7 @@ def triu(x: Any, k: Any = 0) -> Variable:
 
 
 def _triangle(x: Any, keeps: Any) -> Variable:
+    """`x` where ``keeps(rows, columns)`` of the indices is true, else 0."""
     matrix = as_variable(x)
     if matrix.ndim < 2:
         raise _core.LayoutError(f"tril, triu: expected at least 2 axes, got {matrix.type}")
@@ -92,8 +93,8 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variabl
     part = v.dimshuffle(first, second, *others)
     part = part[:, offset:] if offset >= 0 else part[-offset:]
     indices = arange(_core.minimum(part.shape[0], part.shape[1]))
-    found = part[indices, indices]
-    return found.dimshuffle(*range(1, found.ndim), 0)
+    elements = part[indices, indices]
+    return elements.dimshuffle(*range(1, elements.ndim), 0)
 
 
 def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variable:
@@ -107,23 +108,23 @@ def outer(x: Any, y: Any) -> Variable:
 
 
 def contract(
-    one: Variable, two: Variable, batch: Sequence[Sequence[int]], summed: Sequence[Sequence[int]]
+    x: Variable, y: Variable, batch: Sequence[Sequence[int]], summed: Sequence[Sequence[int]]
 ) -> Variable:
-    """The products of `one` and `two` with equal indices along the axes `batch`, which come first,
+    """The products of `x` and `y` with equal indices along the axes `batch`, which come first,
     summed over the axes `summed`; both are lists of axes for each operand."""
-    rows = [i for i in range(one.ndim) if i not in (*batch[0], *summed[0])]
-    columns = [i for i in range(two.ndim) if i not in (*batch[1], *summed[1])]
-    kept = [one.shape[i] for i in batch[0]]
-    left = _stacked(one, kept, batch[0], rows, summed[0])
-    right = _stacked(two, kept, batch[1], summed[1], columns)
-    outer = [*kept, *(one.shape[i] for i in rows), *(two.shape[i] for i in columns)]
-    return _core.matmul(left, right).reshape(*outer)
+    rows = [i for i in range(x.ndim) if i not in (*batch[0], *summed[0])]
+    columns = [i for i in range(y.ndim) if i not in (*batch[1], *summed[1])]
+    extents = [x.shape[i] for i in batch[0]]
+    left = _stacked(x, extents, batch[0], rows, summed[0])
+    right = _stacked(y, extents, batch[1], summed[1], columns)
+    shape = [*extents, *(x.shape[i] for i in rows), *(y.shape[i] for i in columns)]
+    return _core.matmul(left, right).reshape(*shape)
 
 
-def _stacked(x: Variable, kept: list[Any], batch: Any, rows: Any, columns: Any) -> Variable:
-    """`x` as matrices, of which the axes `rows` and `columns` are joined, for the axes `batch`."""
+def _stacked(x: Variable, extents: list[Any], batch: Any, rows: Any, columns: Any) -> Variable:
+    """`x` as matrices: the axes `batch` of `extents`, then `rows` as one axis, then `columns`."""
     sizes = (prod((x.shape[i] for i in axes), start=as_variable(1)) for axes in (rows, columns))
-    return x.dimshuffle(*batch, *rows, *columns).reshape(*kept, *sizes)
+    return x.dimshuffle(*batch, *rows, *columns).reshape(*extents, *sizes)
 
 
 def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Variable:
@@ -153,7 +154,8 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
 
 
 class RepeatedPositions(Op):
-    """The position of each element after it is repeated as often as the input says, int64."""
+    """(counts) -> the indices by which take() repeats element i `counts[i]` times, int64: [2, 0, 1]
+    gives [0, 0, 2]."""
 
     __props__ = ()
 
@@ -177,11 +179,11 @@ def tile(x: Any, reps: int | Sequence[Any], ndim: int | None = None) -> Variable
     v = v.dimshuffle(*["x"] * (rank - v.ndim), *range(v.ndim))
     times = [1] * (rank - len(times)) + times
     pattern: list[Any] = []
-    wide: list[Any] = []
+    extents: list[Any] = []
     for axis, count in enumerate(times):
         pattern += ["x", axis]
-        wide += [count, v.shape[axis]]
-    repeated = v.dimshuffle(*pattern).broadcast_to(tuple(wide))
+        extents += [count, v.shape[axis]]
+    repeated = v.dimshuffle(*pattern).broadcast_to(tuple(extents))
     return repeated.reshape(*(v.shape[axis] * count for axis, count in enumerate(times)))
 
 

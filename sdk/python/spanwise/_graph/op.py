@@ -35,7 +35,7 @@ class Op:
         if "__props__" not in cls.__dict__:
             return
         for name, method in _PROPS_METHODS.items():
-            if name not in cls.__dict__ or (name == "__hash__" and "__eq__" not in cls.__dict__):
+            if name not in cls.__dict__:
                 setattr(cls, name, method)
 
     def make_node(self, *inputs: Any) -> Apply:
@@ -48,10 +48,10 @@ class Op:
         if len(inputs) != len(self.itypes):
             raise GraphError(f"{self}: expected {len(self.itypes)} inputs, got {len(inputs)}")
         variables = [_core._as_variable(value) for value in inputs]
-        for i, (variable, wanted) in enumerate(zip(variables, self.itypes, strict=False)):
-            if variable.type != wanted:
-                raise GraphError(f"{self}: input {i} must be of {wanted}, got {variable.type}")
-        return Apply(self, variables, [output() for output in self.otypes])
+        for i, (variable, itype) in enumerate(zip(variables, self.itypes, strict=True)):
+            if variable.type != itype:
+                raise GraphError(f"{self}: input {i} must be of {itype}, got {variable.type}")
+        return Apply(self, variables, [otype() for otype in self.otypes])
 
     def perform(self, node: Apply, inputs: list[Any], output_storage: list[Any]) -> None:
         """Computes the outputs from the arrays `inputs` and stores them in
@@ -197,8 +197,8 @@ class NativeOp(Op):
             return _core._element_op if is_element else _core._kernel_op, (declaration,)
         if self.recipe is None:
             raise GraphError(
-                f"{self}: cannot be pickled, since no name is known that makes it again; register it "
-                "with register_op and make it by its name, sw.ops.<name>"
+                f"{self}: cannot be pickled, since the op has no registered name; register it with "
+                "register_op and make it by its name, sw.ops.<name>"
             )
         name, properties = self.recipe
         return _load_op, (name, properties, library_paths.get(name.rpartition(".")[0]))

@@ -1,7 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """The gradient methods of Python ops (``grad``, ``L_op``, ``R_op``, ``connection_pattern``),
-``grad=`` of ``kernel_op``, and what they return besides variables. The interface is that of Theano (theano/gradient.py)."""
+``grad=`` of ``kernel_op``, and their results that are no variables. The interface is that of Theano
+(theano/gradient.py)."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ def grad_undefined(op: Any, x_pos: int, x: Variable, comment: str = "") -> Any:
 
 
 def grad_not_implemented(op: Any, x_pos: int, x: Variable, comment: str = "") -> Any:
-    """The same for a derivative that `op` does not implement."""
+    """As grad_undefined(), for a derivative that `op` does not implement."""
     return _Undefined(comment or f"{op} does not implement the derivative of input {x_pos}")
 
 
@@ -57,14 +58,15 @@ def without_none(derivatives: Sequence[Variable | None]) -> list[Any]:
     return [DisconnectedType()() if g is None else g for g in derivatives]
 
 
-def op_gradient(op: Any, node: Apply, outputs: list[Variable | None]) -> list[Any]:
-    """The derivatives of the inputs of `node` by ``op.L_op`` or ``op.grad``: a Variable, None if
-    disconnected, or the reason why it is undefined. Raises GraphError for another result."""
-    given = without_none(outputs)
+def op_gradient(op: Any, node: Apply, cotangents: list[Variable | None]) -> list[Any]:
+    """The derivatives with respect to the inputs of `node` by ``op.L_op`` or ``op.grad``, from those
+    with respect to its outputs: a Variable, None if disconnected, or the reason why it is undefined.
+    Raises GraphError for another result."""
+    output_gradients = without_none(cotangents)
     if hasattr(op, "L_op"):
-        result = op.L_op(node.inputs, node.outputs, given)
+        result = op.L_op(node.inputs, node.outputs, output_gradients)
     elif hasattr(op, "grad"):
-        result = op.grad(node.inputs, given)
+        result = op.grad(node.inputs, output_gradients)
     else:
         return ["the op defines neither grad() nor L_op()"] * len(node.inputs)
     return converted_gradients(op, result)
@@ -80,6 +82,7 @@ def converted_gradients(op: Any, result: Any) -> list[Any]:
 
 
 def _converted(op: Any, derivative: Any) -> Any:
+    """One derivative in the form of op_gradient()."""
     if derivative is None or isinstance(getattr(derivative, "type", None), DisconnectedType):
         return None
     if isinstance(derivative, _Undefined):
@@ -105,7 +108,7 @@ def op_directional(node: Apply, columns: Sequence[Variable | None]) -> list[Vari
             f"{op}: R_op must return a list with one derivative for each of the {len(node.outputs)} "
             f"outputs, got {result!r}"
         )
-    found = []
+    derivatives = []
     for output, derivative in zip(node.outputs, result, strict=True):
         if derivative is not None and not isinstance(derivative, Variable):
             derivative = _converted(op, derivative)
@@ -116,8 +119,8 @@ def op_directional(node: Apply, columns: Sequence[Variable | None]) -> list[Vari
                 f"{op}: R_op gives a derivative of rank {derivative.ndim} for {output} of "
                 f"{output.type}; expected the rank of the output"
             )
-        found.append(None if derivative is None else derivative.astype(output.dtype))
-    return found
+        derivatives.append(None if derivative is None else derivative.astype(output.dtype))
+    return derivatives
 
 
 def op_connects(op: Any, node: Apply, input: int, output: int) -> bool:
@@ -129,6 +132,7 @@ def op_connects(op: Any, node: Apply, input: int, output: int) -> bool:
 
 
 def _declared_names(op: Any, kind: str) -> list[str]:
+    """The names of the "inputs" or "outputs" of a kernel op."""
     declaration = getattr(getattr(op, "_handle", None), "declaration", None)
     if declaration is None:
         raise ArgumentError(f"kernel_op: grad: expected an op made by kernel_op, got {op!r}")
@@ -142,23 +146,23 @@ def _names(declared: Sequence[str]) -> list[str]:
 def check_kernel_gradient(op: Any) -> None:
     """Raises TypeError or ArgumentError where grad= of the kernel op does not fit its declaration."""
     declaration = op._handle.declaration
-    given, name = declaration["grad"], declaration["name"]
-    if given is None or callable(given):
+    grad, name = declaration["grad"], declaration["name"]
+    if grad is None or callable(grad):
         return
-    if not isinstance(given, Mapping):
-        raise TypeError(f"kernel_op {name}: grad: expected a function or a dict, got {given!r}")
+    if not isinstance(grad, Mapping):
+        raise TypeError(f"kernel_op {name}: grad: expected a function or a dict, got {grad!r}")
     inputs, outputs = _names(declaration["inputs"]), _names(declaration["outputs"])
     known = [*inputs, *outputs, *("d" + output for output in outputs)]
-    for key, gradient_op in given.items():
+    for key, gradient_op in grad.items():
         if key not in inputs:
             raise ArgumentError(
                 f"kernel_op {name}: grad has an entry for {key!r}; the op has the inputs: "
                 + ", ".join(inputs)
             )
-        for wanted in _declared_names(gradient_op, "inputs"):
-            if wanted not in known:
+        for input_name in _declared_names(gradient_op, "inputs"):
+            if input_name not in known:
                 raise ArgumentError(
-                    f"kernel_op {name}: grad[{key!r}] has an input {wanted!r}; expected "
+                    f"kernel_op {name}: grad[{key!r}] has an input {input_name!r}; expected "
                     + ", ".join(known[:-1])
                     + f" or {known[-1]}"
                 )
@@ -167,22 +171,21 @@ def check_kernel_gradient(op: Any) -> None:
 
 
 def kernel_gradient(
-    declaration: Mapping[str, Any], node: Apply, outputs: list[Variable | None]
+    declaration: Mapping[str, Any], node: Apply, cotangents: list[Variable | None]
 ) -> list[Any]:
     """op_gradient() for a kernel op with grad=."""
-    given = declaration["grad"]
-    if callable(given):
-        return converted_gradients(node.op, given(node.inputs, without_none(outputs)))
+    grad = declaration["grad"]
+    if callable(grad):
+        return converted_gradients(node.op, grad(node.inputs, without_none(cotangents)))
     inputs, names = _names(declaration["inputs"]), _names(declaration["outputs"])
     values = dict(zip(inputs, node.inputs, strict=True))
-    for name, output, derivative in zip(names, node.outputs, outputs, strict=True):
+    for name, output, derivative in zip(names, node.outputs, cotangents, strict=True):
         values[name] = output
         values["d" + name] = _core._zeros_like(output) if derivative is None else derivative
 
     def applied(name: str) -> Any:
-        if name not in given:
+        if name not in grad:
             return f"grad= has no entry for {name}"
-        wanted = _declared_names(given[name], "inputs")
-        return given[name](*(values[key] for key in wanted))
+        return grad[name](*(values[key] for key in _declared_names(grad[name], "inputs")))
 
     return [applied(name) for name in inputs]

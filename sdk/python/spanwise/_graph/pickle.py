@@ -63,9 +63,9 @@ def reduce_variable(x: Variable) -> tuple[Any, ...]:
         update = (tag or {}).get("default_update")
         if tag and update is not None:
             tag = {name: value for name, value in tag.items() if value is not update} or None
-        made = _load_shared, (x.get_value(borrow=True), x.name, str(x.device), tag)
+        load = _load_shared, (x.get_value(borrow=True), x.name, str(x.device), tag)
         # The update reads x, so it is loaded after x, as its state.
-        return made if update is None else (*made, update, None, None, set_default_update)
+        return load if update is None else (*load, update, None, None, set_default_update)
     return _load_input, (x.type, x.name, tag)
 
 
@@ -93,13 +93,13 @@ def _with_tag(x: Any, tag: dict[str, Any] | None) -> Any:
 
 def _load_node(op: Any, inputs: list[Any], outputs: list[Any], tag: dict[str, Any] | None) -> Apply:
     read = [x if isinstance(x, Variable) else _node(x[0]).outputs[x[1]] for x in inputs]
-    made = [_with_tag(type_(name), own) for type_, name, own in outputs]
-    return _with_tag(Apply(op, read, made), tag)
+    written = [_with_tag(type_(name), own_tag) for type_, name, own_tag in outputs]
+    return _with_tag(Apply(op, read, written), tag)
 
 
-def _node(given: Apply | _PickledNode) -> Apply:
+def _node(node: Apply | _PickledNode) -> Apply:
     """The Apply: unpickling passes it, copy.copy() passes the _PickledNode of __reduce__ as it is."""
-    return given.node if isinstance(given, _PickledNode) else given
+    return node.node if isinstance(node, _PickledNode) else node
 
 
 def _load_output(graph: list[Any], node: Any, index: int) -> Variable:

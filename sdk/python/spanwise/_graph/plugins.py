@@ -68,8 +68,8 @@ class OpNamespace:
 
 def _load_namespace(name: str, library: str | None) -> OpNamespace:
     """Called by unpickling; its name and parameters must not change, because pickles contain them."""
-    found = OpNamespace(name)
-    return found if library is None or dir(found) else load_ops(library)
+    namespace = OpNamespace(name)
+    return namespace if library is None or dir(namespace) else load_ops(library)
 
 
 def load_ops(path: str | os.PathLike[str]) -> OpNamespace:
@@ -86,10 +86,10 @@ def load_ops(path: str | os.PathLike[str]) -> OpNamespace:
     library stays in memory as well, since its code may still run; after a rebuild the file can be
     loaded again.
     """
-    place = os.fspath(path)
-    name, ops = _core._load_ops(place)
-    # A name that the dynamic loader resolves is kept.
-    library_paths.setdefault(name, os.path.abspath(place) if os.path.exists(place) else place)
+    library = os.fspath(path)
+    name, ops = _core._load_ops(library)
+    # Without such a file the dynamic loader has found the library by its name, which is kept.
+    library_paths.setdefault(name, os.path.abspath(library) if os.path.exists(library) else library)
     for op, summary in ops:
         _summaries[f"{name}.{op}"] = summary
     return OpNamespace(name)

@@ -36,12 +36,12 @@ class RandomDraw(Op):
 
     def make_node(self, state: Any, *extents: Any) -> Apply:
         """A node; the extents are integers of rank 0."""
-        given = [as_variable(extent) for extent in extents]
-        for extent in given:
+        variables = [as_variable(extent) for extent in extents]
+        for extent in variables:
             if extent.ndim != 0 or extent.dtype.kind not in "iu":
                 raise GraphError(f"{self}: expected extents that are integers, got {extent.type}")
         outputs = [TensorType("uint64", (3,), _HOST)(), TensorType(self.dtype, self.shape)()]
-        return Apply(self, [as_variable(state), *given], outputs)
+        return Apply(self, [as_variable(state), *variables], outputs)
 
     def perform(self, node: Apply, inputs: list[Any], output_storage: list[Any]) -> None:
         key, stream, position = inputs[0].tolist()
@@ -49,7 +49,7 @@ class RandomDraw(Op):
         computed = iter(inputs[1:])
         shape = tuple(int(next(computed)) if n is None else n for n in self.shape)
         output_storage[1][0] = self._drawn(counter, shape)
-        position = _core._random_position(counter, 0)
+        position = _core._random_position(counter, 0)  # after the draw; 0: advances no further
         output_storage[0][0] = _core.array([key, stream, position], "uint64", device=_HOST)
 
     def _drawn(self, counter: Any, shape: tuple[int, ...]) -> Array:
@@ -75,9 +75,9 @@ class RandomStreams:
     """Random variables: ``T.RandomStreams(seed).normal((3, 2))`` has other values at each call of a
     function that computes it.
 
-    Each method call makes a stream of its own, with a state in a shared variable (``x.tag.rng`` of
-    the result x) whose default_update is the next state: functions that read it advance it, except
-    with ``no_default_updates=``. The numbers are those of sw.random, equal on all devices. A seed
+    Each method call makes a new stream, whose state is a shared variable, ``x.tag.rng`` of the result
+    x. Its default_update is the next state: functions that compute x advance it, except with
+    ``no_default_updates=``. The numbers are those of sw.random, equal on all devices. A seed
     (see sw.random.default_rng) determines all streams, in the order of the calls.
 
     `size` is an integer, a sequence of integers and variables, or a vector variable such as
@@ -124,7 +124,7 @@ class RandomStreams:
         """Numbers of successes in `n` trials of probability `p`. `n` is a Python integer."""
         extents = _extents(_shape_of(p, 0) if size is None else size)
         draws = self._draw("uniform", [n, *extents], "float64")
-        return _marked(_core.sum(_core.less(draws, p), axis=0).astype(dtype), draws)
+        return _with_rng_of(draws, _core.sum(_core.less(draws, p), axis=0).astype(dtype))
 
     def random_integers(
         self, size: Any = None, low: int = 0, high: int = 1, ndim: Any = None, dtype: Any = "int64"
@@ -143,25 +143,25 @@ class RandomStreams:
         """A random permutation of range(n), int64."""
         return self._draw("permutation", [n], "int64")
 
-    def _scaled(self, kind: str, size: Any, dtype: Any, a: Any, b: Any, change: Any) -> Variable:
+    def _scaled(self, kind: str, size: Any, dtype: Any, a: Any, b: Any, scale: Any) -> Variable:
+        """`scale` of numbers of the standard distribution `kind`, for the parameters `a` and `b`."""
         extents = _extents(_shape_of(a, b) if size is None else size)
-        wanted = _core.dtype(dtype or config.floatX)
-        if wanted.kind != "f" and wanted.name != "bfloat16":
+        result_dtype = _core.dtype(dtype or config.floatX)
+        if result_dtype.kind != "f" and result_dtype.name != "bfloat16":
             raise _core.DTypeError(
-                f"{kind}: expected a floating dtype, got {wanted}; cast the result"
+                f"{kind}: expected a floating dtype, got {result_dtype}; cast the result"
             )
-        draws = self._draw(kind, extents, wanted.name)
-        return _marked(change(draws).astype(wanted), draws)
+        draws = self._draw(kind, extents, result_dtype.name)
+        return _with_rng_of(draws, scale(draws).astype(result_dtype))
 
     def _draw(
         self, kind: str, extents: list[Any], dtype: Any, low: int = 0, span: int = 1
     ) -> Variable:
-        known = tuple(static_integer(extent) for extent in extents)
-        op = RandomDraw(kind, _core.dtype(dtype).name, known, low, span)
+        shape = tuple(static_integer(extent) for extent in extents)
+        op = RandomDraw(kind, _core.dtype(dtype).name, shape, low, span)
         state = _core._shared(self._first_state(len(self._states)), None, True, _HOST)
-        computed = [extent for extent, n in zip(extents, known, strict=True) if n is None]
-        after, numbers = op(state, *computed)
-        state.default_update = after
+        computed = [extent for extent, n in zip(extents, shape, strict=True) if n is None]
+        state.default_update, numbers = op(state, *computed)
         self._states.append(state)
         numbers.tag.rng = state
         return numbers
@@ -172,6 +172,7 @@ class RandomStreams:
 
 
 def _extents(size: Any) -> list[Any]:
+    """The extents of the argument `size`, integers and variables."""
     if isinstance(size, Variable) and size.ndim == 1:
         count = size.type.shape[0]
         if count is None:
@@ -191,6 +192,6 @@ def _shape_of(a: Any, b: Any) -> Any:
     return (as_variable(a) + b).shape
 
 
-def _marked(result: Variable, draws: Variable) -> Variable:
+def _with_rng_of(draws: Variable, result: Variable) -> Variable:
     result.tag.rng = draws.tag.rng
     return result

@@ -16,7 +16,7 @@ from .._core import Apply, ArgumentError, GraphError, Variable
 __all__ = ["remove_rewrite", "rewrite", "rewrites"]
 
 _Function = TypeVar("_Function", bound=Callable[[Apply], Any])
-_registered: set[str] = set()
+_registered: set[str] = set()  # names of rewrites in Python
 
 
 def rewrites() -> list[tuple[str, float, list[str]]]:
@@ -39,8 +39,8 @@ def rewrite(
     Rewrites run in the order of `position`: "stable_functions" at 5, "merge" at 10,
     "fold_constants" at 20, "inplace" at 80. `tags` selects the modes, "fast_run" and
     "fast_compile"; a tag "stabilize" applies the rewrite to a cost before `grad` differentiates it,
-    too. A second registration of a name replaces the first; ArgumentError for a name of Spanwise's
-    own. ``remove_rewrite(name)`` removes it. With ``config.on_opt_error = "warn"`` or "ignore" a
+    too. A second registration of a name replaces the first; ArgumentError for the name of a
+    rewrite of Spanwise. ``remove_rewrite(name)`` removes it. With ``config.on_opt_error = "warn"`` or "ignore" a
     node for which the function fails stays; otherwise the error is raised.
     """
 
@@ -73,13 +73,13 @@ def remove_rewrite(name: str) -> None:
 
 
 def _replacements(name: str, node: Apply, function: Callable[[Apply], Any]) -> list[Variable]:
+    """The variables by which `function` replaces the outputs of `node`; empty if the node stays."""
     try:
         result = function(node)
     except Exception as error:
-        how = config.on_opt_error
-        if how == "raise":
+        if config.on_opt_error == "raise":
             raise
-        if how == "warn":
+        if config.on_opt_error == "warn":
             warnings.warn(
                 f"rewrite {name}: {type(error).__name__}: {error}; the node {node} stays (config "
                 "on_opt_error)",

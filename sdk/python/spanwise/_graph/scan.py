@@ -11,8 +11,8 @@ from .. import _core
 from .._core import Constant, GraphError, SharedVariable, Variable
 from .from_graph import OpFromGraph
 from .scan_op import Loop, Scan
-from .traversal import ancestors, open_variable
-from .unobserved import without_test_values
+from .test_value_scope import without_test_values
+from .traversal import ancestors, as_list, open_variable
 
 
 def scan(
@@ -26,10 +26,11 @@ def scan(
 ) -> Any:
     """Calls `fn` once, on variables that stand for one step, and repeats its graph.
 
-    Step t of `fn` is given element t of each sequence (along the first axis), the results of the
-    step before for those outputs whose `outputs_info` is an initial value, and the
-    `non_sequences` themselves. It returns the outputs of a step in the order of `outputs_info`, whose entries
-    are None for outputs that no later step reads; without `outputs_info` no step reads an output.
+    The arguments of step t of `fn` are element t of each sequence (along the first axis), the results
+    of the step before for those outputs whose `outputs_info` is an initial value, and the
+    `non_sequences` themselves. It returns the outputs of a step in the order of `outputs_info`, whose
+    entries are None for outputs that no later step reads; without `outputs_info` no step reads an
+    output.
     Returns a variable for each output, or a list of several: the outputs of all steps along a new
     first axis. ``result[-1]`` is that of the last step.
 
@@ -47,44 +48,38 @@ def scan(
             "scan: sequences: expected variables, got a dict of an input and taps; give slices of "
             "the input as sequences, such as x[:-1] and x[1:]"
         )
-    given = [_core._as_variable(x) for x in listed]
-    infos, fixed = _listed(outputs_info), [_core._as_variable(x) for x in _listed(non_sequences)]
+    variables = [_core._as_variable(x) for x in listed]
+    constants = [_core._as_variable(x) for x in _listed(non_sequences)]
+    infos = _listed(outputs_info)
     initial = [None if x is None else _core._as_variable(_initial_value(x)) for x in infos]
-    steps = _number_of_steps(n_steps, given)
-    elements = [open_variable(x, x.name, x.ndim - 1) for x in given]
+    steps = _number_of_steps(n_steps, variables)
+    elements = [open_variable(x, x.name, x.ndim - 1) for x in variables]
     states = [open_variable(x, x.name) for x in initial if x is not None]
     with without_test_values():
-        made = fn(*elements, *states, *fixed)
-    outputs = _outputs_of(made)
+        outputs = _outputs_of(fn(*elements, *states, *constants))
     if infos and len(outputs) != len(infos):
         raise GraphError(f"scan: fn returns {len(outputs)} outputs, outputs_info has {len(infos)}")
-    own = [*elements, *states]
-    captured = _captured(outputs, own)
-    is_state = [x is not None for x in initial] or [False] * len(outputs)
-    new_states = [y for y, is_one in zip(outputs, is_state, strict=True) if is_one]
+    captured = _captured(outputs, [*elements, *states])
+    are_states = [x is not None for x in initial] or [False] * len(outputs)
+    new_states = [y for y, is_state in zip(outputs, are_states, strict=True) if is_state]
+    others = [y for y, is_state in zip(outputs, are_states, strict=True) if not is_state]
     _check_states(new_states, states)
-    step = OpFromGraph(
-        [*own, *captured],
-        [*new_states, *(y for y, is_one in zip(outputs, is_state, strict=True) if not is_one)],
-        name=name,
-    )
+    step = OpFromGraph([*elements, *states, *captured], [*new_states, *others], name=name)
     loop = Loop(len(elements), [True] * len(states), step)
-    values = [x[:steps][::-1] for x in given] if go_backwards else given
+    values = [x[:steps][::-1] for x in variables] if go_backwards else variables
     starts = [x for x in initial if x is not None]
     results = Scan(loop)(steps, *values, *starts, *captured, *step.shared_inputs, return_list=True)
-    first, second = iter(results[: len(states)]), iter(results[len(states) :])
-    ordered = [next(first) if is_one else next(second) for is_one in is_state]
+    state_results, other_results = iter(results[: len(states)]), iter(results[len(states) :])
+    ordered = [next(state_results if is_state else other_results) for is_state in are_states]
     return ordered[0] if len(ordered) == 1 else ordered
 
 
-def _listed(given: Any) -> list[Any]:
-    if given is None:
-        return []
-    return list(given) if isinstance(given, (list, tuple)) else [given]
+def _listed(argument: Any) -> list[Any]:
+    return [] if argument is None else as_list(argument)
 
 
 def _initial_value(info: Any) -> Any:
-    """Theano's dict(initial=x, taps=[-1]) is x."""
+    """x of Theano's dict(initial=x, taps=[-1]); another entry of outputs_info as it is."""
     if not isinstance(info, dict):
         return info
     unknown = set(info) - {"initial", "taps"}
@@ -114,8 +109,9 @@ def _number_of_steps(n_steps: Any, sequences: Sequence[Variable]) -> Variable:
     return shortest.astype("int64")
 
 
-def _outputs_of(made: Any) -> list[Variable]:
-    listed = _listed(made)
+def _outputs_of(returned: Any) -> list[Variable]:
+    """The result of fn as a list of variables."""
+    listed = _listed(returned)
     if not listed:
         raise GraphError("scan: fn returns no output")
     if any(isinstance(y, (dict, list, tuple)) for y in listed):
@@ -135,15 +131,15 @@ def _check_states(outputs: Sequence[Variable], states: Sequence[Variable]) -> No
             )
 
 
-def _captured(outputs: Sequence[Variable], own: Sequence[Variable]) -> list[Variable]:
-    """The variables from outside that a step reads: those that depend on no variable of the step, at
-    the border of those that do."""
-    inside = set(own)
-    found: dict[Variable, None] = {}
-    for node in ancestors(list(outputs), list(own)):
+def _captured(outputs: Sequence[Variable], arguments: Sequence[Variable]) -> list[Variable]:
+    """The variables from outside that a step reads: those that depend on no argument of fn, and that a
+    node reads which depends on one, or that are outputs."""
+    inside = set(arguments)
+    captured: dict[Variable, None] = {}
+    for node in ancestors(outputs, arguments):
         if not any(x in inside for x in node.inputs):
             continue
         inside.update(node.outputs)
-        found.update(dict.fromkeys(x for x in node.inputs if x not in inside))
-    found.update(dict.fromkeys(y for y in outputs if y not in inside))
-    return [x for x in found if not isinstance(x, (Constant, SharedVariable))]
+        captured.update(dict.fromkeys(x for x in node.inputs if x not in inside))
+    captured.update(dict.fromkeys(y for y in outputs if y not in inside))
+    return [x for x in captured if not isinstance(x, (Constant, SharedVariable))]

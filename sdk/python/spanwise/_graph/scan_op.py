@@ -14,28 +14,27 @@ from .functions import zeros_like
 from .op import Op, thunk_of
 from .op_gradient import DisconnectedType, grad_undefined, is_differentiable
 from .subtensor import set_subtensor
+from .test_value_scope import without_test_values
 from .traversal import open_variable
-from .unobserved import without_test_values
 
 
 class Loop(NamedTuple):
-    """The inputs of `step` are elements of `sequences` sequences, the states, and what is the same in
-    all steps; its outputs are the new states and others."""
+    """The inputs of `step` are an element of each of `sequence_count` sequences, the states, and the
+    non-sequences, which are the same in all steps; its outputs are the new states, then others."""
 
-    sequences: int
-    keeps_all: list[
-        bool
-    ]  #: of each state: whether the states of all steps are results, or the last
+    sequence_count: int
+    #: Of each state: whether the states of all steps are results, or only the last one.
+    keeps_all: list[bool]
     step: OpFromGraph
 
     @property
-    def states(self) -> int:
+    def state_count(self) -> int:
         return len(self.keeps_all)
 
 
 class Scan(Op):
-    """Inputs: the number of steps, the sequences, the initial states, and what is the same in all
-    steps. Outputs: the states of all steps or the last one, then the other outputs of all steps."""
+    """Inputs: the number of steps, the sequences, the initial states, and the non-sequences. Outputs:
+    the states of all steps or the last one, then the other outputs of all steps."""
 
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
@@ -43,7 +42,7 @@ class Scan(Op):
     def make_node(self, steps: Any, *inputs: Any) -> Apply:
         variables = [_core._as_variable(x) for x in inputs]
         outputs = [
-            open_variable(y, rank=y.ndim + (not self._is_last(k)))
+            open_variable(y, rank=y.ndim + (not self._returns_last(k)))
             for k, y in enumerate(self.loop.step.outputs)
         ]
         return Apply(self, [steps, *variables], outputs)
@@ -51,15 +50,15 @@ class Scan(Op):
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):  # type: ignore[no-untyped-def]
         compiled = self.loop.step.compiled(str(self))
 
-        def run(steps: Any, *given: Any) -> list[Any]:
-            return self._run(compiled, int(steps.item()), given, node)
+        def run(steps: Any, *inputs: Any) -> list[Any]:
+            return self._run(compiled, int(steps.item()), inputs, node)
 
         return thunk_of(run, node, storage_map)
 
-    def _run(self, compiled: Any, steps: int, given: Sequence[Any], node: Apply) -> list[Any]:
-        count, states = self.loop.sequences, self.loop.states
-        sequences, fixed = given[:count], given[count + states :]
-        now = [x.copy() for x in given[count : count + states]]
+    def _run(self, compiled: Any, steps: int, inputs: Sequence[Any], node: Apply) -> list[Any]:
+        count, state_count = self.loop.sequence_count, self.loop.state_count
+        sequences, non_sequences = inputs[:count], inputs[count + state_count :]
+        states = [x.copy() for x in inputs[count : count + state_count]]
         for i, x in enumerate(sequences):
             if x.shape[0] < steps:
                 raise ValueError(
@@ -67,23 +66,25 @@ class Scan(Op):
                 )
         results: list[Any] = [None] * len(node.outputs)
         for t in range(steps):
-            made = compiled(*(x[t, ...] for x in sequences), *now, *fixed)
-            now = made[:states]
-            for k, value in enumerate(made):
-                if not self._is_last(k):
+            outputs = compiled(*(x[t, ...] for x in sequences), *states, *non_sequences)
+            states = outputs[:state_count]
+            for k, value in enumerate(outputs):
+                if not self._returns_last(k):
                     results[k] = self._stored(results[k], value, t, steps)
         for k, y in enumerate(node.outputs):
-            if self._is_last(k):
-                results[k] = now[k]
+            if self._returns_last(k):
+                results[k] = states[k]
             elif results[k] is None:  # no steps; only the extents of states are known
-                shape = given[count + k].shape if k < states else (0,) * (y.ndim - 1)
+                shape = inputs[count + k].shape if k < state_count else (0,) * (y.ndim - 1)
                 results[k] = _core.empty((0, *shape), dtype=y.dtype)
         return results
 
-    def _is_last(self, k: int) -> bool:
-        return k < self.loop.states and not self.loop.keeps_all[k]
+    def _returns_last(self, k: int) -> bool:
+        """Whether output `k` is a state of which only the last value is a result."""
+        return k < self.loop.state_count and not self.loop.keeps_all[k]
 
     def _stored(self, stack: Any, value: Any, t: int, steps: int) -> Any:
+        """`stack`, allocated by the first step if it is None, with `value` at index `t`."""
         if stack is None:
             stack = _core.empty((steps, *value.shape), dtype=value.dtype, device=value.device)
         if stack.shape[1:] != value.shape:
@@ -114,7 +115,7 @@ class Scan(Op):
         return isinstance(other, Scan) and self.loop == other.loop
 
     def __hash__(self) -> int:
-        return hash((self.loop.sequences, tuple(self.loop.keeps_all), self.loop.step))
+        return hash((self.loop.sequence_count, tuple(self.loop.keeps_all), self.loop.step))
 
     def __str__(self) -> str:
         name = self.loop.step.name
@@ -122,107 +123,112 @@ class Scan(Op):
 
 
 class _Backward:
-    """Its states are the derivatives with respect to the states and, summed so far, with respect to what
-    is the same in all steps; its sequences are those of the loop, the states before each step and the
-    derivatives with respect to the outputs, all from the last step to the first."""
+    """The loop of derivatives. Its states are the derivatives with respect to the states and, summed so
+    far, with respect to the non-sequences; its sequences are those of the loop, the states before each
+    step and the derivatives with respect to the outputs, all from the last step to the first."""
 
     def __init__(self, loop: Loop, inputs: list[Variable], gradients: list[Any]) -> None:
         self.loop, self.inputs = loop, inputs
-        count, states = loop.sequences, loop.states
-        self.steps, given = inputs[0], inputs[1:]
-        self.sequences = given[:count]
-        self.initial = given[count : count + states]
-        self.fixed = given[count + states :]
-        own = loop.step.inputs
-        self.elements, self.states = own[:count], own[count : count + states]
-        self.own_fixed = own[count + states :]
-        #: {output of a step: derivative with respect to it}, for outputs of all steps.
-        self.given = {
+        self.steps = inputs[0]
+        self.sequences, self.initial, self.non_sequences = self._divided(inputs[1:])
+        #: The inputs of a step.
+        self.elements, self.states, self.constants = self._divided(loop.step.inputs)
+        #: Index of an output of the loop -> the derivative with respect to it.
+        self.output_gradients = {
             k: g for k, g in enumerate(gradients) if not isinstance(g.type, DisconnectedType)
         }
-        self.carried = [k for k, x in enumerate(self.states) if is_differentiable(x)]
+
+    def _divided(self, values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
+        """Values for the inputs of a step as those for sequences, states and non-sequences."""
+        first, end = self.loop.sequence_count, self.loop.sequence_count + self.loop.state_count
+        return values[:first], values[first:end], values[end:]
 
     def differentiate_step(self) -> None:
+        """Makes the derivatives of one step with respect to its inputs, in the graph of the step."""
         outputs = self.loop.step.outputs
-        self.rows = {
+        #: By index: variables for the derivatives with respect to an output of one step, and with
+        #: respect to a state after the step, by way of later steps.
+        self.from_outputs = {
             k: open_variable(outputs[k])
-            for k in self.given
-            if k >= self.loop.states or self.loop.keeps_all[k]
+            for k in self.output_gradients
+            if k >= self.loop.state_count or self.loop.keeps_all[k]
         }
-        self.carries = {k: open_variable(self.states[k]) for k in self.carried}
+        self.from_later_steps = {
+            k: open_variable(x) for k, x in enumerate(self.states) if is_differentiable(x)
+        }
         known = []
         for k, y in enumerate(outputs):
-            terms = [group[k] for group in (self.carries, self.rows) if k in group]
+            terms = [of[k] for of in (self.from_later_steps, self.from_outputs) if k in of]
             if terms and is_differentiable(y):
                 known.append((y, terms[0] + terms[1] if len(terms) == 2 else terms[0]))
-        wanted = [*self.elements, *self.states, *self.own_fixed]
-        found = [
+        derivatives = [
             _core._gradients(known, [x], [], "none")[0] if is_differentiable(x) else None
-            for x in wanted
+            for x in self.loop.step.inputs
         ]
-        count, states = self.loop.sequences, self.loop.states
-        self.of_elements = found[:count]
-        self.of_states = found[count : count + states]
-        self.of_fixed = found[count + states :]
+        self.of_elements, self.of_states, self.of_constants = self._divided(derivatives)
 
     def derivatives(self, outputs: list[Variable]) -> list[Any]:
-        summed = {
+        """The derivatives with respect to the inputs of the loop, whose outputs are `outputs`."""
+        sums = {
             j: open_variable(x)
-            for j, x in enumerate(self.own_fixed)
-            if self.of_fixed[j] is not None
+            for j, x in enumerate(self.constants)
+            if self.of_constants[j] is not None
         }
-        new_carries = [
+        before_step = [
             zeros_like(self.states[k]) if self.of_states[k] is None else self.of_states[k]
-            for k in self.carried
+            for k in self.from_later_steps
         ]
-        read = [i for i, d in enumerate(self.of_elements) if d is not None]
+        connected = [i for i, d in enumerate(self.of_elements) if d is not None]
         step = OpFromGraph(
-            [*self.elements, *self.states, *self.rows.values(), *self.carries.values(),
-             *summed.values(), *self.own_fixed],
-            [*new_carries, *(summed[j] + self.of_fixed[j] for j in summed),
-             *(self.of_elements[i] for i in read)],
+            [*self.elements, *self.states, *self.from_outputs.values(),
+             *self.from_later_steps.values(), *sums.values(), *self.constants],
+            [*before_step, *(sums[j] + self.of_constants[j] for j in sums),
+             *(self.of_elements[i] for i in connected)],
             name=None if self.loop.step.name is None else f"{self.loop.step.name}_gradient",
         )  # fmt: skip
-        rows = [self.given[k].astype(self.rows[k].dtype) for k in self.rows]
-        sequences = [*self.sequences, *self._states_before(outputs), *rows]
-        last = len(self.carries) + len(summed)
-        found = Scan(Loop(len(sequences), [False] * last, step))(
+        gradients = [self.output_gradients[k].astype(x.dtype) for k, x in self.from_outputs.items()]
+        sequences = [*self.sequences, *self._states_before(outputs), *gradients]
+        state_count = len(self.from_later_steps) + len(sums)
+        results = Scan(Loop(len(sequences), [False] * state_count, step))(
             self.steps,
             *(x[: self.steps][::-1] for x in sequences),
-            *(self._carry_before(k) for k in self.carried),
-            *(zeros_like(self.fixed[j]) for j in summed),
-            *self.fixed,
+            *(self._gradient_of_last_state(k) for k in self.from_later_steps),
+            *(zeros_like(self.non_sequences[j]) for j in sums),
+            *self.non_sequences,
             return_list=True,
         )
-        by_state = dict(zip(self.carried, found, strict=False))
-        by_fixed = dict(zip(summed, found[len(self.carried) : last], strict=True))
-        by_sequence = dict(zip(read, found[last:], strict=True))
-        none = DisconnectedType()()
+        by_state = dict(zip(self.from_later_steps, results, strict=False))
+        by_constant = dict(zip(sums, results[len(by_state) : state_count], strict=True))
+        by_sequence = dict(zip(connected, results[state_count:], strict=True))
+        disconnected = DisconnectedType()()
         return [
-            none,
-            *(self._in_place(i, by_sequence.get(i)) for i in range(len(self.sequences))),
-            *(by_state.get(k, none) for k in range(len(self.states))),
-            *(by_fixed.get(j, none) for j in range(len(self.fixed))),
+            disconnected,
+            *(self._of_sequence(i, by_sequence.get(i)) for i in range(len(self.sequences))),
+            *(by_state.get(k, disconnected) for k in range(len(self.states))),
+            *(by_constant.get(j, disconnected) for j in range(len(self.non_sequences))),
         ]
 
     def _states_before(self, outputs: list[Variable]) -> list[Variable]:
-        kept: Sequence[Variable] = outputs
+        """For each state its values before each step; of a loop that returns last states only, by
+        running it again."""
+        after: Sequence[Variable] = outputs
         if not all(self.loop.keeps_all):
-            every = self.loop._replace(keeps_all=[True] * self.loop.states)
-            kept = Scan(every)(*self.inputs, return_list=True)
+            every = self.loop._replace(keeps_all=[True] * self.loop.state_count)
+            after = Scan(every)(*self.inputs, return_list=True)
         return [
-            concatenate([x.dimshuffle("x", *range(x.ndim)), kept[k]], axis=0)
+            concatenate([x.dimshuffle("x", *range(x.ndim)), after[k]], axis=0)
             for k, x in enumerate(self.initial)
         ]
 
-    def _carry_before(self, k: int) -> Variable:
-        """The derivative with respect to the last state, where that is a result of its own."""
-        if k in self.given and not self.loop.keeps_all[k]:
-            return self.given[k].astype(self.initial[k].dtype)
+    def _gradient_of_last_state(self, k: int) -> Variable:
+        """The derivative with respect to the last state: not 0 where only that is a result."""
+        if k in self.output_gradients and not self.loop.keeps_all[k]:
+            return self.output_gradients[k].astype(self.initial[k].dtype)
         return zeros_like(self.initial[k])
 
-    def _in_place(self, i: int, derivative: Variable | None) -> Any:
-        """The derivatives of the elements of a sequence, which may be longer than the loop."""
+    def _of_sequence(self, i: int, derivative: Variable | None) -> Any:
+        """The derivative with respect to a sequence, which may be longer than the loop, from those with
+        respect to its elements in reverse order."""
         if derivative is None:
             return DisconnectedType()()
         return set_subtensor(zeros_like(self.sequences[i])[: self.steps], derivative[::-1])

@@ -25,8 +25,8 @@ class ArgSort(Op):
 
     def make_node(self, x: Any) -> Apply:
         variable = as_variable(x)
-        kind = variable.type
-        return Apply(self, [variable], [TensorType("int64", kind.shape, kind.device)()])
+        shape, device = variable.type.shape, variable.type.device
+        return Apply(self, [variable], [TensorType("int64", shape, device)()])
 
     def perform(self, node: Apply, inputs: list[Any], output_storage: list[Any]) -> None:
         import numpy as np

@@ -11,7 +11,7 @@ from typing import Any
 from .. import _core
 from .._core import Constant, Variable
 
-_LARGEST = 2**63 - 1
+_INT64_MAX = 2**63 - 1
 
 
 def static_integer(value: Any) -> int | None:
@@ -32,21 +32,22 @@ def as_index(key: Any) -> tuple[str, list[Variable]]:
     order. Raises BoundsError for values that are no index."""
     inputs: list[Variable] = []
     parts = key if isinstance(key, tuple) else (key,)
-    return ", ".join(_part(part, inputs) for part in parts), inputs
+    return ", ".join(_part_text(part, inputs) for part in parts), inputs
 
 
-def _part(part: Any, inputs: list[Variable]) -> str:
+def _part_text(part: Any, inputs: list[Variable]) -> str:
+    """The text of one part of an index; appends the variables for its ? and [] to `inputs`."""
     if part is None:
         return "None"
     if part is Ellipsis:
         return "..."
     if isinstance(part, slice):
-        ends = [_bound(part.start, inputs), _bound(part.stop, inputs)]
-        if part.step is not None:
-            ends.append(_bound(part.step, inputs))
-        return ":".join(ends)
+        integers = (
+            [part.start, part.stop] if part.step is None else [part.start, part.stop, part.step]
+        )
+        return ":".join("" if n is None else _integer_text(n, inputs) for n in integers)
     if _is_integer(part):
-        return _number(part, inputs)
+        return _integer_text(part, inputs)
     inputs.append(_index_array(part))
     return "[]"
 
@@ -63,19 +64,18 @@ def _is_integer(part: Any) -> bool:
     return True
 
 
-def _number(value: Any, inputs: list[Variable]) -> str:
+def _integer_text(value: Any, inputs: list[Variable]) -> str:
     known = static_integer(value)
     if known is not None:
-        return str(max(-_LARGEST - 1, min(known, _LARGEST)))  # clipped, it is still out of bounds
+        return str(
+            max(-_INT64_MAX - 1, min(known, _INT64_MAX))
+        )  # clipped, it is still out of bounds
     inputs.append(value)
     return "?"
 
 
-def _bound(value: Any, inputs: list[Variable]) -> str:
-    return "" if value is None else _number(value, inputs)
-
-
 def _index_array(part: Any) -> Variable:
+    """The variable for an index array or a mask. Raises BoundsError for other values."""
     if isinstance(part, (str, bytes, dict, float, complex)):
         raise _core.BoundsError(
             "only integers, slices (`:`), ellipsis (`...`), None and integer or boolean arrays or "

@@ -13,6 +13,11 @@ from .._numpy.compare import array_equal
 __all__ = ["ancestors", "clone", "equal"]
 
 
+def as_list(value: Any) -> list[Any]:
+    """The elements of a list or tuple; another value as the only element."""
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
 def open_variable(x: Variable, name: str | None = None, rank: int | None = None) -> Variable:
     """A variable of the dtype and the rank of `x`, or of `rank`, without fixed extents."""
     return TensorType(x.dtype, (None,) * (x.ndim if rank is None else rank))(name)
@@ -61,27 +66,27 @@ def clone(
     variables to replacements of the same dtype and rank: ``{x: y * 2}``. Raises GraphError for
     others.
     """
-    now = dict(replace.items() if isinstance(replace, Mapping) else replace or ())
-    for old, by in now.items():
-        now[old] = _replacement(old, by)
-    wanted = _listed(outputs)
-    for node in ancestors(wanted, now):
-        made = node.clone_with_new_inputs([now.get(v, v) for v in node.inputs])
-        for old, new in zip(node.outputs, made.outputs, strict=True):
+    new_of = dict(replace.items() if isinstance(replace, Mapping) else replace or ())
+    for old, value in new_of.items():
+        new_of[old] = _replacement(old, value)
+    roots = _listed(outputs)
+    for node in ancestors(roots, new_of):
+        copied = node.clone_with_new_inputs([new_of.get(v, v) for v in node.inputs])
+        for old, new in zip(node.outputs, copied.outputs, strict=True):
             new.name = old.name
             vars(new.tag).update(vars(old.tag))
-            now.setdefault(old, new)
+            new_of.setdefault(old, new)
     if isinstance(outputs, Mapping):
-        return {key: now.get(x, x) for key, x in outputs.items()}
+        return {key: new_of.get(x, x) for key, x in outputs.items()}
     if isinstance(outputs, (list, tuple)):
-        return type(outputs)(now.get(x, x) for x in wanted)
-    return now.get(outputs, outputs)
+        return type(outputs)(new_of.get(x, x) for x in roots)
+    return new_of.get(outputs, outputs)
 
 
-def _replacement(old: Any, by: Any) -> Variable:
+def _replacement(old: Any, value: Any) -> Variable:
     if not isinstance(old, Variable):
         raise GraphError(f"clone: replace names {old!r}, which is no variable")
-    new = as_variable(by)
+    new = as_variable(value)
     if new.dtype != old.dtype or new.ndim != old.ndim:
         raise GraphError(
             f"clone: replace= maps {old} of {old.type} to {new} of {new.type}; expected "
@@ -91,13 +96,8 @@ def _replacement(old: Any, by: Any) -> Variable:
 
 
 def _listed(outputs: Any) -> list[Variable]:
-    listed = (
-        list(outputs.values())
-        if isinstance(outputs, Mapping)
-        else list(outputs)
-        if isinstance(outputs, (list, tuple))
-        else [outputs]
-    )
+    """The variables of a variable, a list, a tuple or a dict. Raises GraphError for other values."""
+    listed = list(outputs.values()) if isinstance(outputs, Mapping) else as_list(outputs)
     for x in listed:
         if not isinstance(x, Variable):
             raise GraphError(f"expected variables of a graph, got {x!r}")
@@ -150,6 +150,7 @@ class _Leaves:
         self._is_free = is_free
 
     def match(self, x: Variable, y: Variable) -> bool:
+        """Whether two variables without nodes correspond; constants do by their values."""
         if x.owner is not None or y.owner is not None:
             return False
         if isinstance(x, Constant) or isinstance(y, Constant):

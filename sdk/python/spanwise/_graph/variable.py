@@ -30,21 +30,22 @@ round_ = _elementwise.round
 
 _EVAL_CACHE_SIZE = 32
 _compiled: OrderedDict[Any, CompiledFunction] = OrderedDict()
-_COMPUTED = _core._computed_extent  # in the property shape= of an op: an input of the op
+#: Stands in the property shape= of an op for an extent that is an input of the op.
+_COMPUTED = _core._computed_extent
 
 
 def evaluate(x: Variable, inputs_to_values: Mapping[Variable, Any] | None = None) -> Any:
     """The value of `x` for values of its inputs: ``z.eval({x: 1.0})``. The compiled functions of
     the last 32 combinations of `x` and inputs are cached."""
-    given = dict(inputs_to_values or {})
-    key = (x, tuple(given))
+    values = dict(inputs_to_values or {})
+    key = (x, tuple(values))
     compiled = _compiled.pop(key, None)
     if compiled is None:
-        compiled = function(list(given), x)
+        compiled = function(list(values), x)
     _compiled[key] = compiled  # moves the entry to the end: least recently used first
     while len(_compiled) > _EVAL_CACHE_SIZE:
         _compiled.popitem(last=False)
-    return compiled(*given.values())
+    return compiled(*values.values())
 
 
 def clone(x: Variable, name: str | None = None) -> Variable:
@@ -54,8 +55,8 @@ def clone(x: Variable, name: str | None = None) -> Variable:
 
 def astype(x: Variable, dtype: Any, copy: bool = True) -> Variable:
     """`x` cast to `dtype`; `x` itself if it has that dtype. `copy` is ignored."""
-    wanted = _core.dtype(dtype)
-    return x if x.dtype == wanted else apply("cast", x, dtype=wanted.name)
+    target = _core.dtype(dtype)
+    return x if x.dtype == target else apply("cast", x, dtype=target.name)
 
 
 # ---- Shapes ----
@@ -226,8 +227,8 @@ def items(x: Variable) -> Iterator[Variable]:
 def refuse_array(x: Variable, dtype: Any = None, copy: Any = None) -> Any:
     """Variable.__array__, which numpy.asarray() calls: always raises TypeError."""
     raise TypeError(
-        f"{x} has no value yet, so it is no array; compile it with function(), or ask "
-        "it.eval({...})"
+        f"{x} has no value yet, so it is no array; compile it with function(), or call "
+        "its eval({...})"
     )
 
 

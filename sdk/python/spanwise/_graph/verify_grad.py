@@ -11,7 +11,7 @@ from .. import _core
 from .._core import Variable
 from .compiled import function
 from .gradient import grad
-from .unobserved import without_test_values
+from .test_value_scope import without_test_values
 
 
 class GradientError(Exception):
@@ -59,16 +59,16 @@ def verify_grad(
     shape = evaluate(*points).shape
     for _ in range(n_tests):
         weight = rng.uniform(0.5, 1.5, shape)
-        found = [value.numpy() for value in differentiate(*points, weight)]
+        computed = [value.numpy() for value in differentiate(*points, weight)]
         for k, point in enumerate(points):
             numeric = _central_differences(weighted, points, k, weight, eps)
-            wrong = ~(abs(found[k] - numeric) <= abs_tol + rel_tol * abs(numeric))
+            wrong = ~(abs(computed[k] - numeric) <= abs_tol + rel_tol * abs(numeric))
             if wrong.any():
                 at = tuple(int(i) for i in np.argwhere(wrong)[0])
                 raise GradientError(
                     f"verify_grad: the derivative with respect to argument {k} at element {at}, where "
                     f"the argument is {point[at]}: expected {numeric[at]} by differences, got "
-                    f"{found[k][at]}"
+                    f"{computed[k][at]}"
                 )
 
 
