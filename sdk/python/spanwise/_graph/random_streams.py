@@ -66,10 +66,6 @@ class RandomDraw(Op):
         """Numbers do not depend on the state in a way that has a derivative."""
         return [[False, False] for _ in node.inputs]
 
-    def grad(self, inputs: Any, output_gradients: Any) -> Any:
-        """Nothing is connected."""
-        return [None for _ in inputs]
-
 
 class RandomStreams:
     """Random variables: ``T.RandomStreams(seed).normal((3, 2))`` has other values at each call of a

@@ -41,9 +41,6 @@ class ArgSort(Op):
     def connection_pattern(self, node: Apply) -> list[list[bool]]:
         return [[False]]
 
-    def grad(self, inputs: Any, output_gradients: Any) -> Any:
-        return [None]
-
 
 def argsort(x: Any, axis: int | None = -1) -> Variable:
     """The int64 indices that sort `x` along `axis`, or the flattened `x` for None. Equal elements

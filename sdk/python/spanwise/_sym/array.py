@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""SymArray: NumPy's array in operators, methods and functions, which records instead of
-computing."""
+"""SymArray, which has the operators, methods and functions of NumPy's arrays, and records their calls
+instead of computing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .record import FUNCTIONS, leaf, record
 from .tree import Node, Symbolic
 
 
-def _forward(name: str) -> Callable[..., Any]:
+def _recorded(name: str) -> Callable[..., Any]:
     def call(self: Operators, *args: Any, **kwargs: Any) -> Any:
         return self.wrap(record(name, self, *args, **kwargs))
 
@@ -28,6 +28,8 @@ def _forward(name: str) -> Callable[..., Any]:
 
 
 def _reflected(name: str) -> Callable[..., Any]:
+    """The method of an operator whose right operand is `self`."""
+
     def call(self: Operators, other: Any) -> Any:
         return self.wrap(record(name, other, self))
 
@@ -42,36 +44,36 @@ class Operators(Symbolic):
 
     @classmethod
     def wrap(cls, node: Node) -> Any:
-        made = cls.__new__(cls)
-        made._node = node
-        return made
+        array = cls.__new__(cls)
+        array._node = node
+        return array
 
-    __add__, __radd__ = _forward("add"), _reflected("add")
-    __sub__, __rsub__ = _forward("subtract"), _reflected("subtract")
-    __mul__, __rmul__ = _forward("multiply"), _reflected("multiply")
-    __truediv__, __rtruediv__ = _forward("divide"), _reflected("divide")
-    __floordiv__, __rfloordiv__ = _forward("floor_divide"), _reflected("floor_divide")
-    __mod__, __rmod__ = _forward("remainder"), _reflected("remainder")
-    __pow__, __rpow__ = _forward("power"), _reflected("power")
-    __matmul__, __rmatmul__ = _forward("matmul"), _reflected("matmul")
-    __and__, __rand__ = _forward("bitwise_and"), _reflected("bitwise_and")
-    __or__, __ror__ = _forward("bitwise_or"), _reflected("bitwise_or")
-    __xor__, __rxor__ = _forward("bitwise_xor"), _reflected("bitwise_xor")
-    __lshift__, __rlshift__ = _forward("left_shift"), _reflected("left_shift")
-    __rshift__, __rrshift__ = _forward("right_shift"), _reflected("right_shift")
-    __lt__, __le__ = _forward("less"), _forward("less_equal")
-    __gt__, __ge__ = _forward("greater"), _forward("greater_equal")
-    __eq__, __ne__ = _forward("equal"), _forward("not_equal")
-    __neg__, __pos__ = _forward("negative"), _forward("positive")
-    __invert__, __abs__ = _forward("invert"), _forward("absolute")
+    __add__, __radd__ = _recorded("add"), _reflected("add")
+    __sub__, __rsub__ = _recorded("subtract"), _reflected("subtract")
+    __mul__, __rmul__ = _recorded("multiply"), _reflected("multiply")
+    __truediv__, __rtruediv__ = _recorded("divide"), _reflected("divide")
+    __floordiv__, __rfloordiv__ = _recorded("floor_divide"), _reflected("floor_divide")
+    __mod__, __rmod__ = _recorded("remainder"), _reflected("remainder")
+    __pow__, __rpow__ = _recorded("power"), _reflected("power")
+    __matmul__, __rmatmul__ = _recorded("matmul"), _reflected("matmul")
+    __and__, __rand__ = _recorded("bitwise_and"), _reflected("bitwise_and")
+    __or__, __ror__ = _recorded("bitwise_or"), _reflected("bitwise_or")
+    __xor__, __rxor__ = _recorded("bitwise_xor"), _reflected("bitwise_xor")
+    __lshift__, __rlshift__ = _recorded("left_shift"), _reflected("left_shift")
+    __rshift__, __rrshift__ = _recorded("right_shift"), _reflected("right_shift")
+    __lt__, __le__ = _recorded("less"), _recorded("less_equal")
+    __gt__, __ge__ = _recorded("greater"), _recorded("greater_equal")
+    __eq__, __ne__ = _recorded("equal"), _recorded("not_equal")
+    __neg__, __pos__ = _recorded("negative"), _recorded("positive")
+    __invert__, __abs__ = _recorded("invert"), _recorded("absolute")
 
-    sum, prod, cumsum, cumprod = map(_forward, ("sum", "prod", "cumsum", "cumprod"))
-    min, max, argmin, argmax = map(_forward, ("min", "max", "argmin", "argmax"))
-    mean, var, std = map(_forward, ("mean", "var", "std"))
-    any, all = map(_forward, ("any", "all"))
-    dot, take, clip, round = map(_forward, ("dot", "take", "clip", "round"))
-    astype, conj, ravel = map(_forward, ("astype", "conj", "ravel"))
-    swapaxes, squeeze = map(_forward, ("swapaxes", "squeeze"))
+    sum, prod, cumsum, cumprod = map(_recorded, ("sum", "prod", "cumsum", "cumprod"))
+    min, max, argmin, argmax = map(_recorded, ("min", "max", "argmin", "argmax"))
+    mean, var, std = map(_recorded, ("mean", "var", "std"))
+    any, all = map(_recorded, ("any", "all"))
+    dot, take, clip, round = map(_recorded, ("dot", "take", "clip", "round"))
+    astype, conj, ravel = map(_recorded, ("astype", "conj", "ravel"))
+    swapaxes, squeeze = map(_recorded, ("swapaxes", "squeeze"))
 
 
 class SymArray(Operators):
@@ -166,8 +168,8 @@ class SymArray(Operators):
         name = ufunc.__name__
         called = name if method == "__call__" else METHODS.get((name, method))
         if called not in FUNCTIONS:
-            dotted = name if method == "__call__" else f"{name}.{method}"
-            return SymArray.of(dotted, *args)  # raises a TypeError that names it
+            shown = name if method == "__call__" else f"{name}.{method}"
+            return SymArray.of(shown, *args)  # raises a TypeError that names it
         if method != "__call__":
             kwargs.setdefault("axis", 0)
         return SymArray.of(called, *args, **kwargs)
@@ -231,8 +233,7 @@ class SymArray(Operators):
     @classmethod
     def of(cls, function: str, *args: Any, **kwargs: Any) -> SymArray:
         """The call of NumPy's `function` as a symbolic array."""
-        made: SymArray = cls.wrap(record(function, *args, **kwargs))
-        return made
+        return cls.wrap(record(function, *args, **kwargs))  # type: ignore[no-any-return]
 
 
 def array(x: Any, dtype: Any = None, name: str | None = None) -> SymArray:
@@ -244,5 +245,4 @@ def array(x: Any, dtype: Any = None, name: str | None = None) -> SymArray:
     """
     if isinstance(x, SymArray):
         return x if dtype is None or dtype == x.dtype else SymArray.of("astype", x, dtype)
-    made: SymArray = SymArray.wrap(leaf(x, name, dtype))
-    return made
+    return SymArray.wrap(leaf(x, name, dtype))  # type: ignore[no-any-return]

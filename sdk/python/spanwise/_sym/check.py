@@ -29,7 +29,7 @@ def check(x: SymArray, tolerance: float | None = None, device: Any = None) -> di
         is_exact = expected.dtype.kind in "biu"
         tolerance = 0.0 if is_exact else _TOLERANCES.get(expected.dtype.name, 1e-9)
     got = {"cuda": _core.to_numpy(x.asCUDA(device), copyif=True)}
-    if (matrix := _cudamat(x)) is not None:
+    if (matrix := _cudamat_value(x)) is not None:
         got["cudamat"] = matrix.astype(expected.dtype)  # a mask comes as 0 and 1
     for target, value in got.items():
         if value.shape != expected.shape or value.dtype != expected.dtype:
@@ -46,7 +46,7 @@ def check(x: SymArray, tolerance: float | None = None, device: Any = None) -> di
     return differences
 
 
-def _cudamat(x: SymArray) -> np.ndarray[Any, Any] | None:
+def _cudamat_value(x: SymArray) -> np.ndarray[Any, Any] | None:
     """CUDAMat's result; None where it is not installed or lacks an operation."""
     try:
         x.cudamat_code()
@@ -54,8 +54,7 @@ def _cudamat(x: SymArray) -> np.ndarray[Any, Any] | None:
             return None
     except (_core.NotSupportedError, ValueError):  # ValueError: a module without __spec__
         return None
-    result: np.ndarray[Any, Any] = np.array(x.asCUDAMat().asarray())
-    return result
+    return np.array(x.asCUDAMat().asarray())
 
 
 def _difference(got: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> float:

@@ -76,7 +76,7 @@ class _Writer(CudamatWriter):
             return [f"{name} = cm.dot({left}, {right})"]
         if function in REDUCTIONS:
             return self._copies(f"{name} = {self._reduction(node)}")
-        for functions, write in self._kinds():
+        for functions, write in self._writers():
             if function in functions:
                 if node.kwargs:
                     raise unsupported(
@@ -85,7 +85,8 @@ class _Writer(CudamatWriter):
                 return self._copies(f"{name} = {write(node)}")
         raise unsupported(node, "it has no such function")
 
-    def _kinds(self) -> list[tuple[Any, Callable[[Node], str]]]:
+    def _writers(self) -> list[tuple[Any, Callable[[Node], str]]]:
+        """(functions, method that writes a call of one of them), for calls without options."""
         return [
             (FUNCTIONS, self._function),
             (ARITHMETIC, self._arithmetic),
@@ -98,10 +99,10 @@ class _Writer(CudamatWriter):
     def _is_transpose(self, node: Node) -> bool:
         if node.function in ("T", "matrix_transpose"):
             return True
-        rest = [*node.args[1:], *node.kwargs.values()]
-        return node.function == "transpose" and rest in ([], [None], [(1, 0)], [[1, 0]])
+        axes = [*node.args[1:], *node.kwargs.values()]
+        return node.function == "transpose" and axes in ([], [None], [(1, 0)], [[1, 0]])
 
     def _copies(self, line: str) -> list[str]:
-        """`line` behind the transposed copies that it uses."""
+        """`line` behind the lines that make the transposed copies it uses."""
         lines, self.copies = [*self.copies, line], []
         return lines

@@ -38,6 +38,7 @@ ARITHMETIC = {
 
 
 def unsupported(node: Node, reason: str) -> NotSupportedError:
+    """The error for an operation that CUDAMat does not have."""
     return NotSupportedError(
         f"CUDAMat: {node.function} at {node.place}: {reason}; use asNumpy() or asCUDA()"
     )
@@ -48,22 +49,27 @@ class CudamatWriter:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.transposed: dict[str, str] = {}  #: step without a copy so far -> what it transposes
-        self.copies: list[str] = []  #: copies of these, for the next line
+        #: Name of a transposed step that has not been copied -> name of its operand.
+        self.transposed: dict[str, str] = {}
+        #: Lines that copy transposed steps, to be written before the line that uses them.
+        self.copies: list[str] = []
 
     # ---- Operands ----
 
     def _matrices(self, node: Node, count: int) -> list[Node]:
-        found = [x for x in node.args if isinstance(x, Node)]
-        if len(found) != count or len(node.args) != count:
+        """The arguments of `node`, which must be `count` matrices."""
+        matrices = [x for x in node.args if isinstance(x, Node)]
+        if len(matrices) != count or len(node.args) != count:
             raise unsupported(node, f"expected {count} matrices")
-        return found
+        return matrices
 
     def _factor(self, node: Node) -> str:
+        """A matrix, transposed without a copy if it is a transposed step, as cm.dot takes it."""
         name = self.program.names[id(node)]
         return f"{self.transposed[name]}.T" if name in self.transposed else name
 
     def _matrix(self, node: Node) -> str:
+        """A matrix, a copy if it is a transposed step."""
         name = self.program.names[id(node)]
         if name in self.transposed:
             self.copies.append(f"{name} = {self.transposed.pop(name)}.transpose()")
@@ -143,13 +149,13 @@ class CudamatWriter:
         return f"{matrix}.{start}target={_new(node)})"
 
     def _where(self, node: Node) -> str:
-        filled = [
+        operands = [
             self._value(node, x)
             if isinstance(x, Node)
             else f"{_new(node)}.assign({number(node, x)})"
             for x in node.args
         ]
-        return f"cm.where({', '.join(filled)}, target={_new(node)})"
+        return f"cm.where({', '.join(operands)}, target={_new(node)})"
 
     def _broadcast(self, node: Node) -> str:
         x = node.args[0]
@@ -167,7 +173,7 @@ def _new(node: Node) -> str:
 
 
 def number(node: Node, x: Any) -> str:
-    """A scalar argument; CUDAMat takes int and float only."""
+    """A scalar argument as text; CUDAMat takes int and float only."""
     if isinstance(x, tuple | list | complex):
         raise unsupported(node, f"expected a matrix or a real number, got {x!r}")
     value = float(x)

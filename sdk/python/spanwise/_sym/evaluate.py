@@ -35,10 +35,9 @@ def as_numpy(node: Node) -> np.ndarray[Any, Any]:
 
 
 def as_cuda(node: Node, device: Any = None) -> _core.Array:
-    wanted = _core.default_device() if device is None else _core.device(device)
-    function, program = _prepared(node, "spanwise", wanted)
-    made: _core.Array = function(*_values(program))
-    return made
+    device = _core.default_device() if device is None else _core.device(device)
+    function, program = _prepared(node, "spanwise", device)
+    return function(*_values(program))  # type: ignore[no-any-return]
 
 
 def as_cudamat(node: Node) -> Any:
@@ -69,14 +68,15 @@ def inputs(node: Node) -> dict[str, Any]:
 
 
 def _values(program: Program) -> list[Any]:
+    """The arrays of the leaves. Raises ValueError if one has changed its shape."""
     return [_value(name, x) for name, x in program.leaves.items()]
 
 
 def _value(name: str, leaf: Leaf) -> Any:
-    now = tuple(leaf.value.shape)
-    if now != leaf.shape:
+    shape = tuple(leaf.value.shape)
+    if shape != leaf.shape:
         raise ValueError(
             f"{name}: the array had shape {leaf.shape} when sym.array was called at {leaf.place}, now "
-            f"it has {now}; make the expression again"
+            f"it has {shape}; make the expression again"
         )
     return _core.asarray(leaf.value).astype(leaf.dtype) if leaf.is_cast else leaf.value

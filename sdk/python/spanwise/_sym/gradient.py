@@ -46,8 +46,8 @@ def grad(cost: SymArray, wrt: Any) -> Any:
     derivatives = gradient.grad(cost._node.variable, [x._node.variable for x in listed])
     for apply in ancestors(derivatives, known):
         known[apply.outputs[0]] = _translated(apply, [_operand(x, known) for x in apply.inputs])
-    made = [_array(_operand(v, known)) for v in derivatives]
-    return made if isinstance(wrt, (list, tuple)) else made[0]
+    arrays = [_array(_operand(v, known)) for v in derivatives]
+    return arrays if isinstance(wrt, (list, tuple)) else arrays[0]
 
 
 def _operand(
@@ -85,9 +85,11 @@ def _translated(
     arrays = [_array(x) for x in inputs]
     if name == "dimshuffle":
         kept = [i for i in options["order"] if i >= 0]
-        moved = arrays[0].T if kept[::-1] == sorted(kept) else arrays[0].transpose(kept)
-        moved = arrays[0] if kept == sorted(kept) else moved
-        return moved if moved.shape == shape else moved.reshape(shape)
+        if kept == sorted(kept):
+            permuted = arrays[0]
+        else:
+            permuted = arrays[0].T if kept[::-1] == sorted(kept) else arrays[0].transpose(kept)
+        return permuted if permuted.shape == shape else permuted.reshape(shape)
     if name in _SHAPES:
         return SymArray.of(name, arrays[0], shape)
     if name == "cast":
@@ -108,10 +110,12 @@ def _translated(
 
 
 def _number(name: str, numbers: Sequence[np.generic], options: dict[str, Any]) -> Any:
+    """The element of the result of an operation on arrays of equal elements."""
     if name in _SHAPES:
         return numbers[0]
-    made = numbers[0].astype(options["dtype"]) if name == "cast" else getattr(np, name)(*numbers)
-    return np.asarray(made)[()]
+    if name == "cast":
+        return numbers[0].astype(options["dtype"])
+    return np.asarray(getattr(np, name)(*numbers))[()]
 
 
 def _elementwise(
@@ -119,9 +123,9 @@ def _elementwise(
 ) -> SymArray:
     dtypes = {x.dtype for x in inputs if isinstance(x, SymArray)}
     if name == "multiply" and any(isinstance(x, _ConstantArray) and x.number == 1 for x in inputs):
-        (kept,) = (x for x in inputs if isinstance(x, SymArray))
-        if kept.shape == shape and dtypes == {x.number.dtype for x in inputs if x is not kept}:  # type: ignore[union-attr]
-            return kept
+        (factor,) = (x for x in inputs if isinstance(x, SymArray))
+        if factor.shape == shape and dtypes == {x.number.dtype for x in inputs if x is not factor}:  # type: ignore[union-attr]
+            return factor
     args = [
         x
         if isinstance(x, SymArray)
@@ -130,8 +134,8 @@ def _elementwise(
         else x.number
         for x in inputs
     ]
-    made = SymArray.of(name, *args)
-    return made if made.shape == shape else SymArray.of(name, *map(_array, inputs))
+    result = SymArray.of(name, *args)
+    return result if result.shape == shape else SymArray.of(name, *map(_array, inputs))
 
 
 def _summed_to(x: SymArray, shape: tuple[int, ...]) -> SymArray:
@@ -153,29 +157,29 @@ def _placed(value: SymArray, index: str, shape: tuple[int, ...]) -> SymArray | N
         key = [_index_part(part.strip()) for part in index.split(",")]
     except ValueError:
         return None
-    used = len([part for part in key if part is not None and part is not ...])
-    at = key.index(...) if ... in key else len(key)
-    key[at : at + 1] = [slice(None)] * (len(shape) - used)
+    indexed = len([part for part in key if part is not None and part is not ...])
+    i = key.index(...) if ... in key else len(key)
+    key[i : i + 1] = [slice(None)] * (len(shape) - indexed)
     ranges = [
         range(n)[part] if isinstance(part, slice) else range(part % n, part % n + 1)
         for n, part in zip(shape, (part for part in key if part is not None), strict=True)
     ]
     if any(len(r) > 1 and abs(r.step) != 1 for r in ranges):
         return None
-    made = value.reshape(tuple(len(r) for r in ranges))
+    result = value.reshape(tuple(len(r) for r in ranges))
     for axis, (n, r) in enumerate(zip(shape, ranges, strict=True)):
         if len(r) > 1 and r.step < 0:
-            made = SymArray.of("flip", made, axis)
+            result = SymArray.of("flip", result, axis)
         first = min(r, default=0)
         pads = [first, n - first - len(r)]
         if any(pads):
-            zero, shape = np.dtype(made.dtype).type(0), made.shape
+            zero, extents = np.dtype(result.dtype).type(0), result.shape
             before, after = (
-                _array(_ConstantArray(zero, (*shape[:axis], pad, *shape[axis + 1 :])))
+                _array(_ConstantArray(zero, (*extents[:axis], pad, *extents[axis + 1 :])))
                 for pad in pads
             )
-            made = SymArray.of("concatenate", [before, made, after], axis=axis)
-    return made
+            result = SymArray.of("concatenate", [before, result, after], axis=axis)
+    return result
 
 
 def _index_part(text: str) -> Any:

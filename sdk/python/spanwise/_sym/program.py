@@ -40,6 +40,8 @@ _RESERVED = frozenset((*dir(builtins), *keyword.kwlist, "np", "sw", "cm", "progr
 
 @dataclass
 class Program:
+    """The calls that compute one expression."""
+
     leaves: dict[str, Leaf] = field(default_factory=dict)
     steps: dict[str, Node] = field(default_factory=dict)  #: in the order of computation
     names: dict[int, str] = field(default_factory=dict)  #: of nodes, by id()
@@ -71,7 +73,7 @@ def program_of(root: Node) -> Program:
 
 def _in_order(root: Node) -> list[Node]:
     """The nodes that compute `root`, operands first. Iterative, for expressions of any depth."""
-    found: list[Node] = []
+    order: list[Node] = []
     done: set[int] = set()
     stack = [(root, False)]
     while stack:
@@ -80,14 +82,15 @@ def _in_order(root: Node) -> list[Node]:
             continue
         if is_ready:
             done.add(id(node))
-            found.append(node)
+            order.append(node)
         else:
             stack.append((node, True))
             stack.extend((x, False) for x in reversed(list(operands(node))))
-    return found
+    return order
 
 
 def _key(node: Node, names: dict[int, str]) -> Any:
+    """Equal for nodes that compute the same; `names` has those of the operands."""
     if isinstance(node, Leaf):
         return id(node.value), node.dtype
 
@@ -98,7 +101,8 @@ def _key(node: Node, names: dict[int, str]) -> Any:
 
 
 def _add(program: Program, node: Node) -> str:
-    place: dict[str, Any] = program.leaves if isinstance(node, Leaf) else program.steps
+    """Adds `node` to the program; returns its name, which is a valid identifier and unique."""
+    named: dict[str, Any] = program.leaves if isinstance(node, Leaf) else program.steps
     name = node.name or _new_name(program, node)
     while not name.isidentifier() or name in _RESERVED:
         name = "_".join(filter(None, ["".join(c if c.isalnum() else "_" for c in name), "v"]))
@@ -107,7 +111,7 @@ def _add(program: Program, node: Node) -> str:
     while unique in taken:
         count += 1
         unique = f"{name}_{count}"
-    place[unique] = node
+    named[unique] = node
     return unique
 
 
@@ -169,11 +173,11 @@ def short(place: str) -> str:
 
 def _call(node: Node, program: Program, module: str) -> str:
     name, args = node.function, [text(x, program) for x in node.args]
-    plain = not any(isinstance(x, tuple | list) for x in node.args) and not node.kwargs
-    if name in _BINARY and plain:
+    has_operator = not any(isinstance(x, tuple | list) for x in node.args) and not node.kwargs
+    if name in _BINARY and has_operator:
         left = f"({args[0]})" if args[0].startswith("-") else args[0]
         return f"{left} {_BINARY[name]} {args[1]}"
-    if name in _UNARY and plain:
+    if name in _UNARY and has_operator:
         return _UNARY[name] + args[0]
     if name == "T":
         return f"{args[0]}.T"

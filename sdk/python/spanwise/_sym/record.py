@@ -55,10 +55,10 @@ def leaf(value: Any, name: str | None = None, dtype: Any = None) -> Leaf:
         )
     if not (hasattr(value, "shape") and hasattr(value, "dtype")):
         value = np.asarray(value)
-    given = _dtype_of(value)
-    wanted = given if dtype is None else _core.dtype(dtype)
-    variable = TensorType(wanted, tuple(int(n) for n in value.shape))(name)
-    is_cast = wanted != given
+    own_dtype = _dtype_of(value)
+    leaf_dtype = own_dtype if dtype is None else _core.dtype(dtype)
+    variable = TensorType(leaf_dtype, tuple(int(n) for n in value.shape))(name)
+    is_cast = leaf_dtype != own_dtype
     return Leaf("array", (), {}, variable, place_of_caller(), name, value=value, is_cast=is_cast)
 
 
@@ -100,7 +100,7 @@ def _clip_arguments(
     bounds = [(low, a_min, kwargs.pop("min", None)), (high, a_max, kwargs.pop("max", None))]
     if kwargs:
         raise TypeError(f"clip: expected the array and two bounds, got {', '.join(kwargs)} too")
-    return x, *(next((b for b in given if b is not None), None) for given in bounds)
+    return x, *(next((b for b in names if b is not None), None) for names in bounds)
 
 
 def _dtype_of(array: Any) -> _core.dtype:
@@ -112,6 +112,7 @@ def _dtype_of(array: Any) -> _core.dtype:
 
 
 def _operand(x: Any) -> Any:
+    """An argument of a recorded call: a node for an array, options as they are."""
     if isinstance(x, Symbolic):
         return x._node
     if isinstance(x, np.generic) or x is None or isinstance(x, bool | int | float | complex | str):
@@ -126,16 +127,17 @@ def _operand(x: Any) -> Any:
 
 
 def _apply(name: str, node: Node) -> Variable:
+    """The result of the call of `node` on graph variables."""
     function: Any = _METHODS.get(name) or getattr(tensor, name)
     args, kwargs = map_nested(
         (node.args, node.kwargs), lambda x: x.variable if isinstance(x, Node) else x
     )
-    made = function(*args, **kwargs)
-    if not isinstance(made, Variable):
-        raise TypeError(f"sym.{name}: expected one array as the result, got {made!r}")
-    if None in made.type.shape:
+    result = function(*args, **kwargs)
+    if not isinstance(result, Variable):
+        raise TypeError(f"sym.{name}: expected one array as the result, got {result!r}")
+    if None in result.type.shape:
         raise TypeError(
-            f"sym.{name}: the shape of the result, {made.type}, depends on values; use "
+            f"sym.{name}: the shape of the result, {result.type}, depends on values; use "
             "sym.where(mask, x, 0), or index arrays instead of a mask: numpy.flatnonzero(mask)"
         )
-    return made
+    return result

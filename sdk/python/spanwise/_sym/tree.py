@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The nodes of a symbolic expression: each is one NumPy call, or an array that is given."""
+"""The nodes of a symbolic expression: each is one NumPy call, or an array."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from .._core import Variable
 
-_LIBRARIES = ("spanwise", "numpy")  # their frames are not where an operation was written
+_LIBRARIES = ("spanwise", "numpy")  # their frames are not the place where an operation is written
 
 
 @dataclass(slots=True, eq=False)
@@ -46,7 +46,7 @@ class Leaf(Node):
 
 
 class Symbolic:
-    """The base of SymArray: what other modules recognize as a symbolic array."""
+    """The base class of SymArray, by which modules that SymArray imports recognize it."""
 
     __slots__ = ("_node",)
     _node: Node

@@ -1,10 +1,11 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The board: a thread of rank 0 that all ranks have connections to. It keeps values, compares what
-the ranks are about to call, and records which ranks have ended. Data of collectives never passes through it.
+"""The board: a thread of rank 0 to which all ranks are connected. It keeps values, compares the calls
+that the ranks are about to make, and records which ranks have ended. No data of collectives pass
+through it.
 
-A message is 4 bytes of length, then JSON. A reply has the number of its request, so that one that
-comes after the time limit of its request is recognised.
+A message is 4 bytes of length, then JSON. A reply has the number of its request, so that a reply
+after the time limit of its request is not taken for that of the next one.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from contextlib import suppress
 from typing import Any
 
 _LENGTH = struct.Struct("!I")
-_LONGEST = 1 << 20
+_MAX_MESSAGE_BYTES = 1 << 20
+_READ_BYTES = 1 << 16
 
 
 def send_message(connection: socket.socket, message: dict[str, Any]) -> None:
@@ -28,25 +30,28 @@ def send_message(connection: socket.socket, message: dict[str, Any]) -> None:
     connection.sendall(_LENGTH.pack(len(data)) + data)
 
 
-class Messages:
-    """The messages in a stream of bytes."""
+class MessageReader:
+    """Divides a stream of bytes into messages."""
 
     def __init__(self) -> None:
         self._data = b""
 
     def feed(self, data: bytes) -> list[dict[str, Any]]:
+        """The messages that `data` completes. Raises ValueError for one that is too long or no JSON."""
         self._data += data
-        found = []
+        messages = []
         while len(self._data) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._data)
-            if length > _LONGEST:
-                raise ValueError("a message that is too long")
+            if length > _MAX_MESSAGE_BYTES:
+                raise ValueError(
+                    f"a message of {length} bytes; expected at most {_MAX_MESSAGE_BYTES}"
+                )
             end = _LENGTH.size + length
             if len(self._data) < end:
                 break
-            found.append(json.loads(self._data[_LENGTH.size : end]))
+            messages.append(json.loads(self._data[_LENGTH.size : end]))
             self._data = self._data[end:]
-        return found
+        return messages
 
 
 class _Client:
@@ -54,34 +59,35 @@ class _Client:
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
-        self.messages = Messages()
-        self.rank: int | None = None  # until hello
-        self.is_watch = False  # its end is the end of the rank
+        self.messages = MessageReader()
+        self.rank: int | None = None  # until its message "hello"
+        self.is_watch = False  # whether the rank has ended when this connection does
 
 
 class BoardServer:
     """Serves `size` ranks that send `token`, on a thread of its own."""
 
     def __init__(self, host: str, port: int, size: int, token: str) -> None:
+        # A rank connects once for itself and once for each communicator, all ranks at the same time.
         self._listener = socket.create_server((host, port), backlog=max(128, 2 * size))
         self.port: int = self._listener.getsockname()[1]
         self._size, self._token = size, token
         self._values: dict[str, Any] = {}
         self._getters: list[tuple[_Client, dict[str, Any]]] = []
-        self._texts: dict[str, dict[int, str]] = {}  # of an item, by rank
+        self._texts: dict[str, dict[int, str]] = {}  # of each item to agree on, by rank
         self._agreeing: list[tuple[_Client, dict[str, Any]]] = []
-        self._calls: dict[int, dict[str, str]] = {}
-        self._ended: dict[int, str] = {}  # why a rank takes part no more
-        self._errors: dict[str, dict[int, str]] = {}  # of a communicator, by rank
+        self._calls: dict[int, dict[str, str]] = {}  # a rank's last calls, by communicator
+        self._ended: dict[int, str] = {}  # why a rank has ended
+        self._errors: dict[str, dict[int, str]] = {}  # of a communicator, "*" for all, by rank
         self._stops = threading.Event()
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._thread = threading.Thread(target=self._serve, name="spanwise-board", daemon=True)
         self._thread.start()
 
-    def close(self, pause_timeout: float) -> None:
-        """Ends when all ranks have left, or after `pause_timeout` seconds."""
-        end = time.monotonic() + pause_timeout
+    def close(self, timeout: float) -> None:
+        """Ends the thread when all ranks have ended, or after `timeout` seconds."""
+        end = time.monotonic() + timeout
         while len(self._ended) < self._size and time.monotonic() < end:
             time.sleep(0.01)
         self._stops.set()
@@ -101,12 +107,12 @@ class BoardServer:
     def _accept(self) -> None:
         connection, _ = self._listener.accept()
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection.settimeout(5)
+        connection.settimeout(5)  # seconds that a reply may block the board
         self._selector.register(connection, selectors.EVENT_READ, _Client(connection))
 
     def _read(self, client: _Client) -> None:
         try:
-            data = client.connection.recv(1 << 16)
+            data = client.connection.recv(_READ_BYTES)
             if not data:
                 raise ConnectionError
             for message in client.messages.feed(data):
@@ -126,9 +132,9 @@ class BoardServer:
     def _handle(self, client: _Client, message: dict[str, Any]) -> None:
         do = message["do"]
         if client.rank is None:
-            right = do == "hello" and hmac.compare_digest(str(message["token"]), self._token)
-            if not right or not 0 <= int(message["rank"]) < self._size:
-                raise ValueError("a stranger")
+            is_member = do == "hello" and hmac.compare_digest(str(message["token"]), self._token)
+            if not is_member or not 0 <= int(message["rank"]) < self._size:
+                raise ValueError("expected a hello with the token and a rank")
             client.rank, client.is_watch = int(message["rank"]), bool(message["watch"])
             self._reply(client, message, {})
         elif do == "set":
@@ -194,14 +200,15 @@ class BoardServer:
 
 
 class BoardClient:
-    """A connection to the board. One thread at a time."""
+    """A connection of `rank` to the board, for one thread at a time. The board takes the end of a
+    connection with `watch` for the end of the rank."""
 
     def __init__(
         self, address: tuple[str, int], token: str, rank: int, *, watch: bool, timeout: float
     ) -> None:
         self._connection = socket.create_connection(address, timeout=timeout)
         self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._messages, self._number = Messages(), 0
+        self._messages, self._number = MessageReader(), 0
         try:
             self.request(timeout, do="hello", token=token, rank=rank, watch=watch)
         except BaseException:
@@ -209,14 +216,15 @@ class BoardClient:
             raise
 
     def request(self, timeout: float, **message: Any) -> dict[str, Any]:
-        """The reply. Raises TimeoutError, and ConnectionError where the board has ended."""
+        """Sends a message and returns the reply. Raises TimeoutError after `timeout` seconds, and
+        ConnectionError where the board has ended."""
         self._number += 1
         self._connection.settimeout(max(timeout, 0.001))
         send_message(self._connection, {**message, "number": self._number})
         end = time.monotonic() + timeout
         while True:
             self._connection.settimeout(max(end - time.monotonic(), 0.001))
-            data = self._connection.recv(1 << 16)
+            data = self._connection.recv(_READ_BYTES)
             if not data:
                 raise ConnectionError("the board has ended")
             for reply in self._messages.feed(data):

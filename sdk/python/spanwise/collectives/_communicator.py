@@ -20,7 +20,7 @@ from ._stores import connect, launched_by_mpi, local_rank
 _ENGINES = ("nccl", "mpi", "torch")
 #: The communicator of calls without one.
 _default: Communicator | None = None
-_count = 0
+_unnamed_count = 0  # calls of init() without a name
 
 
 class Communicator(_core._Communicator):
@@ -154,20 +154,20 @@ def init(
     `store` says how they find each other: "env" (RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as
     torchrun sets them), "mpi" or a communicator of mpi4py, "tcp://host:port" of rank 0 or
     "tcp://host:port/token" (each further init() takes the next port), "file:///path" on a shared file
-    system, or the rank that spanwise.dask.run_ranks passes. By
-    default what the launcher offers; without a launcher the process is the only rank. `rank` and
-    `size` are for "tcp:" and "file:" without a launcher.
+    system, or the rank that spanwise.dask.run_ranks passes. By default it is the one that the launcher
+    provides; without a launcher the process is the only rank. `rank` and `size` are for "tcp:" and
+    "file:" without a launcher.
 
     `engine` moves the data: "nccl" (GPUs, one for each rank), "mpi" or "torch" (Gloo) on the CPU;
     arrays of a GPU then pass through host memory. "auto" takes NCCL where each rank has a GPU of its
-    own, else MPI under mpiexec, else PyTorch. `device` is the one that the rank should compute on,
-    by default GPU number LOCAL_RANK, else the CPU.
+    own, else MPI under mpiexec, else PyTorch. `device` is the one that the rank should compute on, by
+    default GPU number LOCAL_RANK, else the CPU.
 
     No wait takes longer than `timeout` seconds. The first `check` calls (-1: all) are compared
     before they start. Raises ArgumentError, CollectiveError, TimeoutError, and ImportError for a
     missing package.
     """
-    global _default, _count
+    global _default, _unnamed_count
     if engine not in ("auto", *_ENGINES):
         raise ArgumentError(
             f"init: expected engine= of 'auto', {', '.join(map(repr, _ENGINES))}, got {engine!r}"
@@ -176,34 +176,33 @@ def init(
         raise ArgumentError(f"init: expected timeout= of more than 0 seconds, got {timeout!r}")
     link = connect(store, rank, size, timeout)
     if name is None:
-        name = f"world-{_count}" if _count else "world"
-        _count += 1
-    own_device = _device(device)
+        name = f"world-{_unnamed_count}" if _unnamed_count else "world"
+        _unnamed_count += 1
+    device = _core.device(device) if device is not None else _default_device()
     ranks = list(range(link.size)) if link else [0]
-    chosen = _choose(engine, link, name, own_device)
-    _default = _create(name, ranks, link, chosen, own_device, timeout, check, None)
+    engine = _choose_engine(engine, link, name, device)
+    _default = _create(name, ranks, link, engine, device, timeout, check, None)
     return _default
 
 
-def _device(given: Any) -> Any:
-    if given is not None:
-        return _core.device(given)
-    own = _core.device()
-    if own.kind != "cuda":
-        return own
-    gpus = [each for each in _core.devices() if each.kind == "cuda"]
+def _default_device() -> Any:
+    default = _core.device()
+    if default.kind != "cuda":
+        return default
+    gpus = [device for device in _core.devices() if device.kind == "cuda"]
     return gpus[local_rank() % len(gpus)]
 
 
-def _choose(engine: str, link: Link | None, name: str, device: Any) -> str:
+def _choose_engine(engine: str, link: Link | None, name: str, device: Any) -> str:
     if engine != "auto":
         return engine
-    with_gpu = device.kind == "cuda" and not _core._why_no_engine("nccl")
+    has_nccl = device.kind == "cuda" and not _core._why_no_engine("nccl")
     if link is None:
-        return "nccl" if with_gpu else "self"
+        return "nccl" if has_nccl else "self"
+    # Ranks that use the same GPU have the same text; NCCL needs a GPU for each rank.
     gpu = [socket.gethostname(), os.environ.get("CUDA_VISIBLE_DEVICES", ""), str(device)]
     monitor = Monitor(link, f"{name}/engine", list(range(link.size)), link.timeout)
-    gpus = monitor.exchange("gpu", gpu if with_gpu else None)
+    gpus = monitor.exchange("gpu", gpu if has_nccl else None)
     monitor.disconnect()
     if None not in gpus and len({tuple(each) for each in gpus}) == link.size:
         return "nccl"
@@ -216,7 +215,7 @@ def _create(
     name: str,
     ranks: list[int],
     link: Link | None,
-    kind: str,
+    engine_name: str,
     device: Any,
     timeout: float,
     check: int,
@@ -226,19 +225,19 @@ def _create(
     rank = ranks.index(link.rank) if link else 0
     monitor = Monitor(link, name, ranks, timeout) if link else None
     if monitor is not None:
-        text = f"init(engine={kind!r}, timeout={timeout:g}, check={check}) named {name!r}"
+        text = f"init(engine={engine_name!r}, timeout={timeout:g}, check={check}) named {name!r}"
         monitor.agree([("init", [], text)], -1, "init")
     waits = BoundedWait(monitor, timeout)
-    engine = start(waits) if start else _start(kind, monitor, waits)
+    engine = start(waits) if start else _start_engine(engine_name, monitor, waits)
     return Communicator(name, ranks, rank, device, timeout, check, engine, monitor)
 
 
-def _start(kind: str, monitor: Monitor | None, waits: BoundedWait) -> Any:
-    if kind == "nccl":
+def _start_engine(name: str, monitor: Monitor | None, waits: BoundedWait) -> Any:
+    if name == "nccl":
         return _nccl_id(monitor)
-    if kind == "self" or monitor is None:
+    if name == "self" or monitor is None:
         return SelfEngine()
-    if kind == "mpi":
+    if name == "mpi":
         from ._mpi import MpiEngine, duplicate, load_mpi
 
         mpi = load_mpi()
@@ -254,6 +253,7 @@ def _start(kind: str, monitor: Monitor | None, waits: BoundedWait) -> Any:
 
 
 def _nccl_id(monitor: Monitor | None) -> tuple[str, bytes]:
+    """("nccl", NCCL's id of the communicator), by which the extension module starts the engine."""
     if monitor is None or len(monitor.ranks) == 1:
         return "nccl", _core._engine_id("nccl")
     own = _core._engine_id("nccl").hex() if monitor.rank == 0 else None
@@ -263,7 +263,8 @@ def _nccl_id(monitor: Monitor | None) -> tuple[str, bytes]:
 def _split_starter(
     parent: Communicator, color: int | None, key: int
 ) -> Callable[[BoundedWait], Any] | None:
-    """MPI splits its own communicator, which all ranks do, also those without a color."""
+    """A function that makes the engine of a split of `parent`; None where it starts as that of init().
+    MPI splits its own communicator, a call of all ranks, also of those without a color."""
     if parent.engine != "mpi":
         return None
     from ._mpi import MpiEngine, load_mpi

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the engines of the CPU share: dtypes that a library does not reduce, and waits that end."""
+"""Parts of the engines of the CPU: reductions of dtypes that a library lacks, and waits with a time
+limit."""
 
 from __future__ import annotations
 
@@ -17,16 +18,17 @@ if TYPE_CHECKING:
 
 #: Tests without a pause, which take some 100 us: most small calls end within them.
 _SPINS = 200
-#: Seconds of tests without a pause.
-_BUSY = 0.02
+#: Seconds in which the thread only yields between tests; later it sleeps.
+_YIELD_SECONDS = 0.02
 
 #: bool as 0 and 1: the sum is "or" and the product "and", as in NumPy.
 BOOL_OPS = {"sum": "max", "prod": "min", "min": "min", "max": "max"}
 
 
 class Reduction:
-    """A reduction of `source` into `target` (None where this rank gets no result) in a dtype that
-    the library has. `computed` maps names of dtypes to such dtypes."""
+    """A reduction over `size` ranks of `source` into `target` (None where this rank gets no result) in a
+    dtype that the library has. `computed` maps names of dtypes to such dtypes. The library reduces by
+    the attribute `op` from the attribute `source` into `target`; finish() follows."""
 
     def __init__(
         self,
@@ -53,6 +55,7 @@ class Reduction:
                 self.target = _core.empty(target.shape, computed[name], device="cpu")
 
     def finish(self) -> None:
+        """Divides a mean by the number of ranks, and converts the result into the caller's array."""
         if self._result is None or self.target is None:
             return
         if self._is_mean:
@@ -61,7 +64,7 @@ class Reduction:
             self._result[...] = self.target.astype(self._result.dtype)
 
 
-def refuse_reduction(engine: str, op: str, dtype: Any, remedy: str) -> DTypeError:
+def unsupported_reduction(engine: str, op: str, dtype: Any, remedy: str) -> DTypeError:
     return DTypeError(f"{engine}: it does not compute op={op!r} of {dtype}; {remedy}")
 
 
@@ -81,7 +84,7 @@ class BoundedWait:
         begin = time.monotonic()
         while not test():
             waited = time.monotonic() - begin
-            if waited > _BUSY:
+            if waited > _YIELD_SECONDS:
                 self._check(waited)
                 time.sleep(min(waited / 100, 1e-3))
             else:

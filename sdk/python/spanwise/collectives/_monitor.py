@@ -16,14 +16,17 @@ from typing import Any
 from .._core import CollectiveError
 from ._board import BoardClient, BoardServer
 
-#: Seconds between two questions to the board; longer for many ranks.
-_BEAT = 0.1
+#: Seconds between two heartbeats of a rank; longer for many ranks.
+_HEARTBEAT_SECONDS = 0.1
+#: Heartbeats a second that the board answers, from all ranks together.
+_MAX_HEARTBEATS = 5000
 #: Seconds that a call goes on after another rank has ended: that rank may have done its part.
-GRACE = 0.5
-#: Seconds that rank 0 waits at exit for the others to leave, so that they receive its cause.
-_FAREWELL = 2.0
+_GRACE_SECONDS = 0.5
+#: Time limit of the last messages to the board, and of rank 0's wait for the other ranks at exit.
+_CLOSE_SECONDS = 2.0
+_MAX_ERROR_LENGTH = 10000  # characters
 
-#: Why a rank takes part no more, where it has made all its calls.
+#: The reason of the end of a rank that has made all its calls.
 CLOSED = "it has closed its communicators"
 
 _links: weakref.WeakSet[Link] = weakref.WeakSet()
@@ -48,7 +51,7 @@ class Link:
         self._ended: dict[int, str] = {}
         self._errors: dict[str, dict[int, str]] = {}
         self._calls: dict[int, dict[str, str]] = {}
-        self._monitors: list[Monitor] = []
+        self.monitors: list[Monitor] = []
         self._stops = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="spanwise-watchdog", daemon=True)
         self._thread.start()
@@ -56,41 +59,43 @@ class Link:
         _report_uncaught()
 
     def client(self) -> BoardClient:
+        """A further connection to the board."""
         return BoardClient(self._address, self._token, self.rank, watch=False, timeout=self.timeout)
 
-    def add(self, monitor: Monitor) -> None:
-        self._monitors.append(monitor)
-
     def remove(self, monitor: Monitor) -> None:
-        if monitor in self._monitors:
-            self._monitors.remove(monitor)
-        if not self._monitors:
+        """Closes the link with its last monitor."""
+        if monitor in self.monitors:
+            self.monitors.remove(monitor)
+        if not self.monitors:
             self.close(CLOSED)
 
     def close(self, why: str) -> None:
         if self._stops.is_set():
             return
         self._stops.set()
-        try:
-            with self._lock:
-                self._board.request(_FAREWELL, do="bye", why=why)
-                self._board.close()
-        except OSError:
-            pass
+        self._request(_CLOSE_SECONDS, do="bye", why=why)
+        self._board.close()
         if self._server is not None:
-            self._server.close(_FAREWELL)
+            self._server.close(_CLOSE_SECONDS)
 
     def report(self, communicator: str, text: str) -> None:
+        """Sends an error of this rank to the board; `communicator` is "*" for all."""
+        text = text[:_MAX_ERROR_LENGTH]
+        self._request(_CLOSE_SECONDS, do="error", communicator=communicator, text=text)
+
+    def _request(self, timeout: float, **message: Any) -> None:
+        """Sends a message to the board, and takes over the status in its reply."""
         try:
             with self._lock:
-                self._board.request(
-                    _FAREWELL, do="error", communicator=communicator, text=text[:10000]
-                )
+                reply = self._board.request(timeout, **message)
+                if "ended" in reply:
+                    self.receive(reply)
         except OSError:
-            self._board_lost()
+            if not self._stops.is_set():
+                self._ended = {**self._ended, 0: "its process, which connects the ranks, has ended"}
 
     def error_among(self, communicator: str, ranks: list[int]) -> str | None:
-        """What another of these ranks has reported, or None."""
+        """The error that another of these ranks has reported, or None."""
         for name in (communicator, "*"):
             for rank, text in self._errors.get(name, {}).items():
                 if rank in ranks and rank != self.rank:
@@ -112,32 +117,26 @@ class Link:
         return any(rank in ranks and why != CLOSED for rank, why in self._ended.items())
 
     def calls_of(self, communicator: str, ranks: list[int]) -> list[str]:
+        """The last call of each rank, as of the last heartbeat."""
         return [self._calls.get(rank, {}).get(communicator, "not known") for rank in ranks]
 
     def receive(self, status: dict[str, Any]) -> None:
+        """Takes over the status of the ranks from a reply of the board; the keys of JSON are text."""
         by_rank = lambda values: {int(rank): value for rank, value in values.items()}  # noqa: E731
         self._errors = {name: by_rank(errors) for name, errors in status["errors"].items()}
         self._calls, self._ended = by_rank(status["calls"]), by_rank(status["ended"])
 
     def send_heartbeat(self) -> None:
         """Sends this rank's last calls to the board, which replies with those of the others."""
-        calls = {monitor.name: monitor.last_call() for monitor in list(self._monitors)}
-        try:
-            with self._lock:
-                self.receive(self._board.request(self.timeout, do="beat", calls=calls))
-        except OSError:
-            self._board_lost()
-
-    def _board_lost(self) -> None:
-        if not self._stops.is_set():
-            self._ended = {**self._ended, 0: "its process, which connects the ranks, has ended"}
+        calls = {monitor.name: monitor.last_call() for monitor in list(self.monitors)}
+        self._request(self.timeout, do="beat", calls=calls)
 
     def _watch(self) -> None:
-        pause = max(_BEAT, self.size / 5000)
+        pause = max(_HEARTBEAT_SECONDS, self.size / _MAX_HEARTBEATS)
         while not self._stops.wait(pause):
             if 0 not in self._ended or self._server is not None:
                 self.send_heartbeat()
-            for monitor in list(self._monitors):
+            for monitor in list(self.monitors):
                 monitor.watch()
 
 
@@ -149,34 +148,36 @@ class Monitor:
         self.link, self.name, self.ranks, self.timeout = link, name, ranks, timeout
         self.rank = ranks.index(link.rank)
         self._client = link.client()
-        self._communicator: weakref.ref[Any] | None = None
+        #: Returns the communicator, None before serve() and after the communicator is destroyed.
+        self.communicator: Callable[[], Any] = lambda: None
         self._failed_at: float | None = None
         self._closed = False
 
     def serve(self, communicator: Any) -> None:
-        self._communicator = weakref.ref(communicator)
-        self.link.add(self)
+        """Begins to watch for `communicator`, which stays alive only while others refer to it."""
+        self.communicator = weakref.ref(communicator)
+        self.link.monitors.append(self)
 
     def last_call(self) -> str:
-        communicator = self._communicator and self._communicator()
+        communicator = self.communicator()
         return communicator._last_call() if communicator is not None else "closed"
 
     def failure(self) -> str | None:
-        """Why a call that waits now will not end; None where it may, within GRACE too."""
-        found = self.link.failure_among(self.name, self.ranks)
-        if found is None:
+        """Why a call that waits now will not end; None where it may, also within _GRACE_SECONDS."""
+        reason = self.link.failure_among(self.name, self.ranks)
+        if reason is None:
             self._failed_at = None
             return None
         now = time.monotonic()
         if self._failed_at is None:
             self._failed_at = now
-        return found if now - self._failed_at >= GRACE else None
+        return reason if now - self._failed_at >= _GRACE_SECONDS else None
 
     def watch(self) -> None:
-        """Called by the watchdog. Ends the communicator where a rank has reported an error, and
-        queued work that a rank which is no more will not do. Ranks that have closed the communicator
-        have done theirs."""
-        communicator = self._communicator and self._communicator()
+        """Called by the watchdog. Aborts the communicator where a rank has reported an error, and with
+        NCCL where a rank has ended without closing its communicators: work queued on GPUs would wait
+        for it without end."""
+        communicator = self.communicator()
         if communicator is None or communicator.failure:
             return
         communicator._poll()
@@ -186,8 +187,8 @@ class Monitor:
         if reported is not None:
             communicator._abort(reported)
 
-    def end(self, reason: str) -> None:
-        communicator = self._communicator and self._communicator()
+    def abort(self, reason: str) -> None:
+        communicator = self.communicator()
         if communicator is not None:
             communicator._abort(reason)
 
@@ -237,9 +238,10 @@ class Monitor:
         return values
 
     def _give_up(self, number: int, op: str, why: str) -> None:
+        """Reports the error, aborts the communicator and raises the error."""
         error = self._error(number, op, why, self.last_calls())
         self.report(str(error).partition("\n")[0])
-        self.end(str(error).partition("\n")[0])
+        self.abort(str(error).partition("\n")[0])
         raise error
 
     def _error(self, number: int, op: str, why: str, calls: list[str]) -> CollectiveError:
@@ -254,9 +256,9 @@ class Monitor:
         self.link.report(self.name, error)
 
     def last_calls(self) -> list[str]:
-        known = self.link.calls_of(self.name, self.ranks)
-        known[self.rank] = self.last_call()
-        return known
+        calls = self.link.calls_of(self.name, self.ranks)
+        calls[self.rank] = self.last_call()
+        return calls
 
     def disconnect(self) -> None:
         """For a monitor that serves no communicator."""
@@ -271,15 +273,14 @@ class Monitor:
 
 def _close_links() -> None:
     for link in list(_links):
-        for monitor in list(link._monitors):
-            communicator = monitor._communicator and monitor._communicator()
-            if communicator is not None:
+        for monitor in list(link.monitors):
+            if (communicator := monitor.communicator()) is not None:
                 communicator.close()
         link.close(CLOSED)
 
 
 def _report_uncaught() -> None:
-    """Makes an exception that ends this process known to the other ranks. Once a process."""
+    """Makes sys.excepthook report an exception that ends this process to the other ranks, once."""
     if getattr(sys.excepthook, "_spanwise", False):
         return
     before: Callable[..., Any] = sys.excepthook
@@ -290,8 +291,8 @@ def _report_uncaught() -> None:
             for link in list(_links):
                 reason = f"rank {link.rank} raised {kind.__name__}: {error}"
                 link.report("*", reason)
-                for monitor in list(link._monitors):  # work that waits for the others will not end
-                    monitor.end(reason)
+                for monitor in list(link.monitors):  # work that waits for the others will not end
+                    monitor.abort(reason)
 
     hook._spanwise = True  # type: ignore[attr-defined]
     sys.excepthook = hook

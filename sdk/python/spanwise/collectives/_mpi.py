@@ -12,8 +12,9 @@ from functools import partial
 from typing import Any
 
 from .._core import Array, CollectiveError, dtype
-from ._host import BoundedWait, Reduction, refuse_reduction
+from ._host import BoundedWait, Reduction, unsupported_reduction
 
+_TEXT_BYTES = 1000  # more than an address and a token
 #: The dtypes in which 16-bit floats are reduced: MPI need not have them.
 _COMPUTED = {"float16": "float32", "bfloat16": "float32"}
 _TYPES = {
@@ -59,7 +60,7 @@ class MpiEngine:
         self._comm, self._waits = comm, waits
         self._rank, self._size = comm.Get_rank(), comm.Get_size()
         self._types = {dtype(name): getattr(mpi, type_) for name, type_ in _TYPES.items()}
-        self._at = mpi.buffer.fromaddress
+        self._buffer_at = mpi.buffer.fromaddress
         self._ops = {"sum": mpi.SUM, "prod": mpi.PROD, "min": mpi.MIN, "max": mpi.MAX}
 
     def run(self, calls: list[tuple[Any, ...]]) -> None:
@@ -93,7 +94,7 @@ class MpiEngine:
     # ---- Operations: (request, what to do when it is complete) ----
 
     def _bytes(self, array: Array) -> list[Any]:
-        return [self._at(array.ptr, array.nbytes), self._mpi.BYTE]
+        return [self._buffer_at(array.ptr, array.nbytes), self._mpi.BYTE]
 
     def _reduced(
         self, start: Callable[..., Any], reduction: str, source: Array, target: Array | None
@@ -104,14 +105,12 @@ class MpiEngine:
             source, target, reduction, finish = work.source, work.target, work.op, work.finish
             kind = self._types.get(source.dtype)
         if kind is None:
-            raise refuse_reduction("mpi", reduction, source.dtype, "convert the array first")
-        address, bytes_ = source.ptr, source.nbytes
-        if target is None:
-            sent, received = [self._at(address, bytes_), kind], None
-        else:
-            to = target.ptr
-            sent = self._mpi.IN_PLACE if to == address else [self._at(address, bytes_), kind]
-            received = [self._at(to, target.nbytes), kind]
+            raise unsupported_reduction("mpi", reduction, source.dtype, "convert the array first")
+        sent, received = [self._buffer_at(source.ptr, source.nbytes), kind], None
+        if target is not None:
+            received = [self._buffer_at(target.ptr, target.nbytes), kind]
+            if target.ptr == source.ptr:
+                sent = self._mpi.IN_PLACE
         return start(sent, received, self._ops[reduction]), finish
 
     def _all_reduce(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
@@ -146,16 +145,18 @@ class MpiEngine:
 
 def duplicate(comm: Any, waits: BoundedWait) -> Any:
     """A communicator of MPI with the same ranks. All ranks call it."""
-    made, request = comm.Idup()
+    duplicated, request = comm.Idup()
     waits.until(request.Test)
-    return made
+    return duplicated
 
 
 def share_text(comm: Any, text: str, waits: BoundedWait) -> str:
-    """Rank 0's `text`, at most 1000 bytes, on every rank."""
-    data = bytearray(text.encode().ljust(1000))
-    if len(data) != 1000:
-        raise CollectiveError(f"mpi: rank 0's text has {len(data)} bytes; expected at most 1000")
+    """Rank 0's `text`, at most _TEXT_BYTES, on every rank."""
+    data = bytearray(text.encode().ljust(_TEXT_BYTES))
+    if len(data) != _TEXT_BYTES:
+        raise CollectiveError(
+            f"mpi: rank 0's text has {len(data)} bytes; expected at most {_TEXT_BYTES}"
+        )
     request = comm.Ibcast([data, load_mpi().BYTE], 0)
     waits.until(request.Test)
     return data.decode().rstrip()

@@ -25,12 +25,8 @@ def _call(
 ) -> Any:
     if comm is None:
         comm = default()
-    if type(x) is not Array and isinstance(x, Variable):
-        return _node(name, x, comm, op, peer, out)
-    return _collective(comm, name, x, op, peer, out, overlap)
-
-
-def _node(name: str, x: Variable, comm: Communicator, op: str, peer: int, out: Any) -> Variable:
+    if type(x) is Array or not isinstance(x, Variable):
+        return _collective(comm, name, x, op, peer, out, overlap)
     if out is not None:
         raise _core.ArgumentError(f"{name}: out= is for arrays; a graph places its results itself")
     return apply_registered(

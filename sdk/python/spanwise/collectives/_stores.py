@@ -37,6 +37,7 @@ def launched_by_mpi() -> bool:
 
 
 def numbers_from_launcher() -> tuple[int, int] | None:
+    """(rank, number of ranks); None if no launcher has set them."""
     for rank, size, _ in _LAUNCHERS:
         if rank in os.environ and size in os.environ:
             return int(os.environ[rank]), int(os.environ[size])
@@ -45,7 +46,7 @@ def numbers_from_launcher() -> tuple[int, int] | None:
 
 def local_rank() -> int:
     """The rank among those of this machine; 0 if the launcher sets no variable for it."""
-    return next((int(os.environ[each]) for *_, each in _LAUNCHERS if each in os.environ), 0)
+    return next((int(os.environ[name]) for *_, name in _LAUNCHERS if name in os.environ), 0)
 
 
 def connect(store: Any, rank: int | None, size: int | None, timeout: float) -> Link | None:
@@ -63,7 +64,7 @@ def connect(store: Any, rank: int | None, size: int | None, timeout: float) -> L
             f"init: expected store= of 'env', 'mpi', 'tcp://host:port', 'file:///path', a "
             f"communicator of mpi4py or the rank of run_ranks, got {store!r}"
         )
-    rank, size = _numbers(store, rank, size)
+    rank, size = _rank_and_size(store, rank, size)
     if store == "env":
         return _by_environment(rank, size, timeout)
     parts = urlsplit(store)
@@ -82,19 +83,20 @@ def _store_of_launcher() -> str | None:
     return "mpi" if launched_by_mpi() else None
 
 
-def _numbers(store: str, rank: int | None, size: int | None) -> tuple[int, int]:
+def _rank_and_size(store: str, rank: int | None, size: int | None) -> tuple[int, int]:
     if rank is not None and size is not None:
         return rank, size
-    found = numbers_from_launcher()
-    if found is None:
+    numbers = numbers_from_launcher()
+    if numbers is None:
         raise ValueError(
             f"init: store={store!r} needs the number of this process and of all: pass rank= and "
             "size=, or set RANK and WORLD_SIZE, as torchrun does"
         )
-    return found
+    return numbers
 
 
 def _next_use(address: str) -> int:
+    """How many calls of init() have used this address before."""
     _used[address] = _used.get(address, -1) + 1
     return _used[address]
 
@@ -191,6 +193,7 @@ def _private(path: str, flags: int) -> int:
 
 
 def _retried(connect: Callable[[], Link], problem: str, timeout: float) -> Link:
+    """`connect()`, repeated until it succeeds. Raises TimeoutError after `timeout` seconds."""
     end = time.monotonic() + timeout
     while True:
         try:

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 from .._core import Array, CollectiveError
-from ._host import BoundedWait, Reduction, refuse_reduction
+from ._host import BoundedWait, Reduction, unsupported_reduction
 from ._monitor import Monitor
 from ._stores import own_address
 
@@ -34,17 +34,17 @@ def start_torch(monitor: Monitor, waits: BoundedWait) -> TorchEngine:
             f"spanwise.collectives: engine='torch' needs PyTorch with Gloo, got {error}. Remedy: "
             "pip install torch, or start the program by mpiexec with 'spanwise[mpi]'"
         ) from error
-    time = timedelta(seconds=monitor.timeout)
+    timeout = timedelta(seconds=monitor.timeout)
     size, store, text = len(monitor.ranks), None, None
     if monitor.rank == 0:
         is_local = monitor.link._address[0] == "127.0.0.1"
         host = "127.0.0.1" if is_local else own_address()
-        store = TCPStore(host, 0, size, True, time, wait_for_workers=False)
+        store = TCPStore(host, 0, size, True, timeout, wait_for_workers=False)
         text = json.dumps([host, store.port])
     host, port = json.loads(monitor.exchange("torch", text)[0])
     if store is None:
-        store = TCPStore(host, port, size, False, time, wait_for_workers=False)
-    group = ProcessGroupGloo(store, monitor.rank, size, time)
+        store = TCPStore(host, port, size, False, timeout, wait_for_workers=False)
+    group = ProcessGroupGloo(store, monitor.rank, size, timeout)
     return TorchEngine(torch, group, store, monitor.rank, size, waits)
 
 
@@ -73,8 +73,8 @@ class TorchEngine:
                 finish()
 
     def _wait(self, op: str, work: Any) -> None:
-        # Gloo's messages are complete only when they are waited for, which ends where the other
-        # rank closes the connection.
+        # A message of Gloo is complete only after wait(), which also returns when the other rank
+        # closes the connection.
         if op not in ("send", "recv"):
             self._waits.until(work.is_completed)
         try:
@@ -108,9 +108,9 @@ class TorchEngine:
         name = source.dtype.name
         if reduction == "prod" and name in _REAL:
             remedy = "use engine='mpi', or all_gather and multiply"
-            raise refuse_reduction("torch", reduction, source.dtype, remedy)
+            raise unsupported_reduction("torch", reduction, source.dtype, remedy)
         if name == "uint64" and reduction in ("min", "max"):
-            raise refuse_reduction("torch", reduction, source.dtype, "use engine='mpi'")
+            raise unsupported_reduction("torch", reduction, source.dtype, "use engine='mpi'")
         work = Reduction(reduction, source, None, self._size, _COMPUTED)
         values = work.source.copy() if work.source.ptr == source.ptr else work.source
         flat = values.reshape(-1)

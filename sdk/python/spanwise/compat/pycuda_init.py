@@ -21,12 +21,12 @@ def init() -> None:
     Raises DeviceError if PyCUDA has created its own context already (pycuda.autoinit): memory of
     one context cannot be used in the other.
     """
-    has_its_own = "pycuda.autoinit" in sys.modules
+    has_own_context = "pycuda.autoinit" in sys.modules
     import_module("pycuda.autoprimaryctx")
-    if has_its_own or not _core._works_in_primary_context():
+    if has_own_context or not _core._works_in_primary_context():
         raise _core.DeviceError(
-            "pycuda_init: PyCUDA has made a context of its own on this thread; expected the primary "
-            "one, import spanwise.compat.pycuda_init (or pycuda.autoprimaryctx) instead of "
+            "pycuda_init: PyCUDA has made another context than the primary one on this thread; "
+            "import spanwise.compat.pycuda_init (or pycuda.autoprimaryctx) instead of "
             "pycuda.autoinit"
         )
 

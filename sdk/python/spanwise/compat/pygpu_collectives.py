@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of ``pygpu.collectives`` (libgpuarray) over spanwise.collectives.
 
-As there, one rank makes a GpuCommCliqueId, the program passes its ``comm_id`` to the others, and
+As in pygpu, one rank makes a GpuCommCliqueId, the program passes its ``comm_id`` to the others, and
 each rank makes a GpuComm of it. Here the bytes are an address of the machine where rank 0 runs, so
 that rank 0, or another process of its machine, makes the id. Arrays that are not C-contiguous are
-joined and divided along their last axis, as there. Arrays of any library are accepted, and the
+joined and divided along their last axis, as in pygpu. Arrays of any library are accepted, and the
 engine is the one that spanwise.collectives.init selects.
 """
 
@@ -37,9 +37,9 @@ class GpuCommCliqueId:
     def __init__(self, context: Any = None, bytearr: bytes | None = None) -> None:
         self.context = context
         if bytearr is None:
-            with socket.socket() as free:
-                free.bind(("", 0))
-                port = free.getsockname()[1]
+            with socket.socket() as probe:  # finds a free port
+                probe.bind(("", 0))
+                port = probe.getsockname()[1]
             text = f"tcp://{own_address()}:{port}/{secrets.token_hex(16)}"
             bytearr = text.encode().ljust(_ID_BYTES)
         self.comm_id = bytes(bytearr)
@@ -73,10 +73,12 @@ class GpuComm:
 
     count, rank = property(get_count), property(get_rank)
 
+    def _root(self, root: int) -> int:
+        return self.rank if root == -1 else root
+
     def reduce(self, src: Any, op: str, dest: Any = None, root: int = -1) -> Array | None:
         """root=-1 is this rank, which gets the result in `dest` or a new array."""
-        at = self.rank if root == -1 else root
-        return collectives.reduce(src, self._comm, _op(op), at, out=dest)
+        return collectives.reduce(src, self._comm, _op(op), self._root(root), out=dest)
 
     def all_reduce(self, src: Any, op: str, dest: Any = None) -> Array:
         return collectives.all_reduce(src, self._comm, _op(op), out=dest)
@@ -92,33 +94,33 @@ class GpuComm:
             )
         if dest is not None:
             return collectives.reduce_scatter(src, self._comm, _op(op), out=dest)
-        turned = source if axis == 0 else source.T
-        block = collectives.reduce_scatter(turned, self._comm, _op(op))
+        by_rows = source if axis == 0 else source.T
+        block = collectives.reduce_scatter(by_rows, self._comm, _op(op))
         block = block[0] if block.shape[0] == 1 else block
         return block if axis == 0 else block.T
 
     def broadcast(self, array: Any, root: int = -1) -> None:
         """Into `array`; root=-1 is this rank."""
-        at = self.rank if root == -1 else root
-        collectives.broadcast(array, self._comm, at, out=array)
+        collectives.broadcast(array, self._comm, self._root(root), out=array)
 
     def all_gather(self, src: Any, dest: Any = None, nd_up: int = 1) -> Array:
-        """`nd_up` new axes before those of `src`, the first of extent `count`; with 0 the arrays are
-        joined along the first axis. After the last axis for arrays that are not C-contiguous."""
+        """The arrays of all ranks, with `nd_up` new axes before those of `src`, the first of extent
+        `count`; with nd_up=0 joined along the first axis. For arrays that are not C-contiguous the new
+        axes are behind the others, or the last axis is that of the joined arrays."""
         if dest is not None:
             return collectives.all_gather(src, self._comm, out=dest)
         source = asarray(src)
         if source.ndim == 0:
             raise TypeError("all_gather: expected an array of at least one axis, got a scalar")
-        in_c = source.flags.c_contiguous
-        turned = source if in_c else source.T
-        joined = collectives.all_gather(turned, self._comm)
+        is_c = source.flags.c_contiguous
+        by_rows = source if is_c else source.T
+        joined = collectives.all_gather(by_rows, self._comm)
         if nd_up:
-            joined = joined.reshape((self.count, *(1,) * (nd_up - 1), *turned.shape))
-        return joined if in_c else joined.T
+            joined = joined.reshape((self.count, *(1,) * (nd_up - 1), *by_rows.shape))
+        return joined if is_c else joined.T
 
     def close(self) -> None:
-        """Not in pygpu, where the garbage collector does it."""
+        """Ends the communicator. pygpu has no such method: there the garbage collector does it."""
         self._comm.close()
 
     def __reduce__(self) -> Any:

@@ -39,10 +39,10 @@ class CudaNdarray:
     float32 array. Raises TypeError for other dtypes."""
 
     def __new__(cls, array: Any) -> Any:
-        made = _core.asarray(array)
-        if made.dtype != "float32":
-            raise TypeError(f"CudaNdarray: can only copy from float arrays, got {made.dtype}")
-        return _core.array(made, device=_core.default_device())
+        source = _core.asarray(array)
+        if source.dtype != "float32":
+            raise TypeError(f"CudaNdarray: can only copy from float arrays, got {source.dtype}")
+        return _core.array(source, device=_core.default_device())
 
     @staticmethod
     def zeros(shape: Any) -> Any:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random numbers of dask.array with Spanwise chunks: each chunk has a generator of its own."""
+"""Random numbers of dask.array with Spanwise chunks: each chunk has its own generator."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ import spanwise as sw
 def _on_host(draw: Callable[..., Any]) -> Callable[..., Any]:
     """NumPy's method `draw`, with the numbers moved to the default device."""
 
-    def drawn(*args: Any, **options: Any) -> Any:
+    def draw_and_move(*args: Any, **options: Any) -> Any:
         return sw.asarray(np.asarray(draw(*args, **options)), device=sw.device())
 
-    return drawn
+    return draw_and_move
 
 
 class BitGenerator(sw.random.Generator):
@@ -51,7 +51,8 @@ class RandomState:
     default device; the others are drawn by NumPy on the host and moved there.
     """
 
-    _OURS = {
+    #: Method of RandomState -> method of spanwise.random.Generator.
+    _BY_SPANWISE = {
         "random_sample": "random",
         "randint": "integers",
         **{name: name for name in ("standard_normal", "normal", "uniform")},
@@ -64,6 +65,6 @@ class RandomState:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        if name in self._OURS:
-            return getattr(sw.random.default_rng(self._seed), self._OURS[name])
+        if name in self._BY_SPANWISE:
+            return getattr(sw.random.default_rng(self._seed), self._BY_SPANWISE[name])
         return _on_host(getattr(np.random.RandomState(self._seed), name))

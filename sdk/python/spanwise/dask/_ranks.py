@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""run_ranks: one call of a function on each worker at the same time, as of an MPI program."""
+"""run_ranks: calls a function on all workers at the same time, as mpiexec starts a program."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-#: Seconds between two looks at the list of workers.
-_POLL = 0.2
+#: Seconds between two reads of the list of workers.
+_POLL_SECONDS = 0.2
 #: (token of the call, rank) -> identifier of the thread that runs it, in this worker.
 _running: dict[tuple[str, int], int] = {}
 _lock = threading.Lock()
@@ -30,7 +30,7 @@ class _RankCancelled(RuntimeError):
 
 @dataclass(frozen=True)
 class Rank:
-    """What the function of run_ranks receives: its own number and the number of ranks."""
+    """The first argument of the function of run_ranks: its number among the ranks, and their number."""
 
     rank: int
     size: int
@@ -46,8 +46,8 @@ class Rank:
         get_client().set_metadata(["spanwise", self.token, key], text)
 
     def shared(self, key: str, timeout: float) -> str:
-        """What a rank of this call has passed to share(). Raises TimeoutError after `timeout`
-        seconds."""
+        """The text that a rank of this call passes to share() with this key. Waits for it, at most
+        `timeout` seconds, then raises TimeoutError."""
         from distributed import get_client
 
         client, end = get_client(), time.monotonic() + timeout
@@ -81,6 +81,7 @@ def run_ranks(client: Any, fn: Callable[..., Any], *args: Any) -> list[Any]:
             "client.wait_for_workers(n)"
         )
     token, addresses = uuid4().hex, tuple(sorted(workers))
+    # The high priority: ranks wait for each other, so other tasks must not keep one from starting.
     futures = [
         client.submit(
             _run_rank, token, Rank(number, len(addresses), addresses, token), fn, args,
@@ -128,12 +129,12 @@ def _wait(client: Any, futures: list[Any], addresses: tuple[str, ...], workers: 
 
 
 def _pause(futures: list[Any]) -> None:
-    """Until a rank has finished, at most _POLL seconds."""
+    """Returns when a rank has finished, after _POLL_SECONDS at the latest."""
     from distributed import CancelledError, TimeoutError, wait
 
     pending = [future for future in futures if future.status == "pending"]
     with suppress(TimeoutError, CancelledError):
-        wait(pending, timeout=_POLL, return_when="FIRST_COMPLETED")
+        wait(pending, timeout=_POLL_SECONDS, return_when="FIRST_COMPLETED")
 
 
 def _cancel(
@@ -160,8 +161,9 @@ def _run_rank(token: str, rank: Rank, fn: Callable[..., Any], args: tuple[Any, .
 
 
 def _interrupt(token: str) -> None:
+    """Raises _RankCancelled in the threads of this worker that run ranks of the call `token`."""
     with _lock:
-        threads = [thread for (of, _), thread in _running.items() if of == token]
+        threads = [thread for (call, _), thread in _running.items() if call == token]
         for thread in threads:  # PyThreadState_SetAsyncExc has no counterpart in Python
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(thread), ctypes.py_object(_RankCancelled)

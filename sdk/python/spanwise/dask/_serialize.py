@@ -32,8 +32,8 @@ def packed(x: sw.Array) -> tuple[dict[str, Any], sw.Array]:
     """The header, and the elements in C order as uint8 on the array's device: the memory of `x`
     itself where it is C-contiguous."""
     header = {"shape": x.shape, "dtype": x.dtype.name, "readonly": not x.flags.writeable}
-    whole = x if x.flags.c_contiguous else x.copy()
-    return header, whole.reshape(-1).view("uint8")
+    contiguous = x if x.flags.c_contiguous else x.copy()
+    return header, contiguous.reshape(-1).view("uint8")
 
 
 def cuda_deserialize(header: dict[str, Any], frames: list[Any]) -> sw.Array:

@@ -14,22 +14,22 @@ USAGE = "usage: python -m spanwise.theano [--show] script.py [arguments]"
 
 def main(arguments: list[str]) -> int:
     """Runs the script; returns the exit status 2 for wrong arguments."""
-    show = arguments[:1] == ["--show"]
-    rest = arguments[show:]
-    if not rest or (rest[0].startswith("-") and rest[0] != "-"):
-        print(USAGE if rest[:1] != ["--help"] else f"{__doc__}\n{USAGE}", file=sys.stderr)
+    shows_changes = arguments[:1] == ["--show"]
+    script = arguments[shows_changes:]  # and its arguments
+    if not script or (script[0].startswith("-") and script[0] != "-"):
+        print(USAGE if script[:1] != ["--help"] else f"{__doc__}\n{USAGE}", file=sys.stderr)
         return 2
     from ._script import difference, read_script, run
 
     try:
-        source = read_script(rest[0])
+        source = read_script(script[0])
     except OSError as error:
         print(f"spanwise.theano: cannot read the script: {error}", file=sys.stderr)
         return 2
-    if show:
-        print(difference(source, rest[0]), end="")
+    if shows_changes:
+        print(difference(source, script[0]), end="")
         return 0
-    run(source, rest)
+    run(source, script)
     return 0
 
 

@@ -13,7 +13,7 @@ from ._function import evaluate
 from ._gpu_array import as_theano
 from ._variables import transfer
 
-_get_value = SharedVariable.get_value
+_get_array = SharedVariable.get_value
 
 
 class DTypeName(str):
@@ -22,17 +22,17 @@ class DTypeName(str):
     _dtype: Any
 
     def __new__(cls, dtype: Any) -> DTypeName:
-        made = super().__new__(cls, dtype)
-        made._dtype = dtype
-        return made
+        name = super().__new__(cls, dtype)
+        name._dtype = dtype
+        return name
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._dtype, name)
 
 
-def _get(self: Any, borrow: bool = False, return_internal_type: bool = False) -> Any:
+def _get_value(self: Any, borrow: bool = False, return_internal_type: bool = False) -> Any:
     """The value as a NumPy array, or with `return_internal_type` as an array on the device."""
-    value = _get_value(self, borrow=borrow)
+    value = _get_array(self, borrow=borrow)
     return as_theano(value) if return_internal_type else value.numpy()
 
 
@@ -47,7 +47,7 @@ def _text(self: Any) -> str:
 def adapt_variables() -> None:
     """Gives ``get_value``, ``eval``, ``transfer``, ``trace`` and ``repr`` of Spanwise's variables the
     meaning that they have in Theano, for this process."""
-    SharedVariable.get_value = _get
+    SharedVariable.get_value = _get_value
     SharedVariable.__repr__ = SharedVariable.__str__ = _text
     Variable.eval = evaluate
     Variable.transfer = transfer

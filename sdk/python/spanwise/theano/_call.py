@@ -27,25 +27,25 @@ def result_conversion(variable: Any, on_gpu: bool) -> Conversion | None:
     return _as_int8 if dtype == "bool" else None
 
 
-def for_all(conversions: Any) -> Conversion | None:
-    """One conversion for the result of a call from `conversions`, which has the form of the outputs:
-    one, a list or a dict. None if no result is converted."""
+def combined(conversions: Any) -> Conversion | None:
+    """One conversion for the result of a call from `conversions`, which has the form of the outputs: a
+    single one, a list or a dict. None if no result is converted."""
     if isinstance(conversions, Mapping):
         if not any(conversions.values()):
             return None
-        return lambda found: {key: _applied(conversions[key], found[key]) for key in found}
+        return lambda results: {key: _applied(conversions[key], results[key]) for key in results}
     if isinstance(conversions, list):
         if not any(conversions):
             return None
-        return lambda found: [_applied(*pair) for pair in zip(conversions, found, strict=True)]
+        return lambda results: [_applied(*pair) for pair in zip(conversions, results, strict=True)]
     return conversions
 
 
 def caller(compiled: Any, convert: Conversion | None, may_overwrite: bool) -> Callable[..., Any]:
     """What a call of the function runs: `compiled` itself if there is nothing to convert.
 
-    With `may_overwrite`, arguments that are Spanwise's arrays are copied: the program may use the
-    memory of an argument that is on its device.
+    With `may_overwrite`, arguments that are Spanwise's arrays are copied: the program may overwrite
+    an argument that is on its device.
     """
     if not may_overwrite:
         if convert is None:
@@ -57,15 +57,15 @@ def caller(compiled: Any, convert: Conversion | None, may_overwrite: bool) -> Ca
 
     def call(*arguments: Any, **named: Any) -> Any:
         result = compiled(
-            *[_private(value) for value in arguments],
-            **{name: _private(value) for name, value in named.items()},
+            *[_copied(value) for value in arguments],
+            **{name: _copied(value) for name, value in named.items()},
         )
         return result if convert is None else convert(result)
 
     return call
 
 
-def _private(value: Any) -> Any:
+def _copied(value: Any) -> Any:
     return unwrap(value).copy() if isinstance(value, sw.Array) else value
 
 

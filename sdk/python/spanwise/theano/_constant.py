@@ -10,7 +10,7 @@ import numpy as np
 
 from spanwise.graph import Constant
 
-_LONGEST, _END = 20, 10
+_LONGEST, _END = 20, 10  # characters of a whole text, and of each end of a shortened one
 
 
 def constant_text(values: Any, kind: str = "TensorConstant") -> str:
@@ -26,9 +26,9 @@ def constant_text(values: Any, kind: str = "TensorConstant") -> str:
     return f"{kind}{{{text}}}"
 
 
-def key_of_small(variable: Any) -> tuple[Any, ...] | None:
-    """Equal for equal constants of one number from -10 to 10, of which Theano has one each; None for
-    other variables."""
+def small_constant_key(variable: Any) -> tuple[Any, ...] | None:
+    """A key that is equal for equal constants of one number from -10 to 10, which Theano merges; None
+    for other variables."""
     if not isinstance(variable, Constant) or variable.name is not None or variable.value.size != 1:
         return None
     value = variable.value.numpy().item()

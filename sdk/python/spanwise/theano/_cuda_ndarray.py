@@ -56,18 +56,18 @@ class CudaNdarray(DeviceArray):
 
     @property
     def base(self) -> Any:
-        """The object that owns the memory of a view; None for an array with memory of its own."""
-        if self._owner is None:
-            owner = super().base
-            owners = owner if isinstance(owner, tuple) else (owner,)
-            return next((o.base for o in owners if isinstance(o, _Memory)), None)
-        return self._owner
+        """The object that owns the memory of a view; None for an array that owns its memory."""
+        if self._owner is not None:
+            return self._owner
+        owner = super().base
+        owners = owner if isinstance(owner, tuple) else (owner,)
+        return next((o.base for o in owners if isinstance(o, _Memory)), None)
 
     def _view_as(self, plain: sw.Array) -> CudaNdarray:
-        made = CudaNdarray(plain)
-        if plain.base is not None:  # no copy, which reshape() may be
-            made._owner = self if self.base is None else self.base
-        return made
+        view = CudaNdarray(plain)
+        if plain.base is not None:  # else it is a copy, which reshape() may make
+            view._owner = self if self.base is None else self.base
+        return view
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """The values on the host: a new array. Raises TypeError for another dtype than float32."""
@@ -155,12 +155,9 @@ class _Memory:
         self, pointer: int, shape: tuple[int, ...], strides: Sequence[int], base: Any
     ) -> None:
         self.base = base
-        described = {
-            "shape": shape,
-            "strides": tuple(4 * step for step in strides),
-            "typestr": "<f4",
-            "data": (pointer, False),
-            "version": 3,
-        }
+        description = {
+            "shape": shape, "strides": tuple(4 * step for step in strides), "typestr": "<f4",
+            "data": (pointer, False), "version": 3,
+        }  # fmt: skip
         name = "__cuda_array_interface__" if devices.has_gpu else "__array_interface__"
-        setattr(self, name, described)
+        setattr(self, name, description)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What CudaNdarray and GpuArray share: a spanwise.Array with other conventions."""
+"""The base class of CudaNdarray and GpuArray: a spanwise.Array with other conventions."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def unwrap(value: Any) -> Any:
 
 
 def for_library(x: DeviceArray) -> sw.Array:
-    """The array for a conversion to another library: the CPU in the place of a GPU is "cpu"."""
+    """The array for a conversion to another library, which does not know the names cpu:1, ... that
+    stand for GPUs."""
     plain = unwrap(x)
     return sw.asarray(plain.numpy()) if plain.device.kind == "cpu" else plain
 

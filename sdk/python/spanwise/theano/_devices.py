@@ -22,13 +22,14 @@ _DEVICE = re.compile(r"(cpu|gpu|cuda|opencl)(\d*)(:\d+)?\Z")
 
 
 class Devices:
-    """``default`` is the device of functions, ``gpu`` that of CudaNdarray; both are names."""
+    """``default`` is the device of functions, ``gpu`` that of CudaNdarray; both are names. ``names``
+    maps names of contexts to devices of Theano's, ``gpus`` is the number of GPUs in use."""
 
     def __init__(self, flag: str, contexts: str) -> None:
         self.names = _parse_contexts(contexts)
         match = _DEVICE.match(flag)
         if flag in self.names:
-            kind, number = "cuda", _number(self.names[flag])
+            kind, number = "cuda", _gpu_number(self.names[flag])
         elif match is None or match[1] == "opencl":
             raise ValueError(
                 f"theano flag device: expected cpu, gpu, gpu0, cuda, cuda0 or a name of contexts, got {flag!r}"
@@ -60,10 +61,10 @@ class Devices:
 
     def missing(self) -> list[str]:
         """The GPUs named by the flags that this machine does not have, such as "cuda1"."""
-        wanted = {_number(target) for target in self.names.values()}
+        numbers = {_gpu_number(target) for target in self.names.values()}
         if self.is_gpu:
-            wanted.add(self.number)
-        return [f"cuda{number}" for number in sorted(wanted) if number >= self.gpus]
+            numbers.add(self.number)
+        return [f"cuda{number}" for number in sorted(numbers) if number >= self.gpus]
 
     def target(self, context: Any) -> str:
         """The device of a context's name; None is the default GPU. ValueError for other values."""
@@ -72,7 +73,7 @@ class Devices:
         if context == "cpu":
             return "cpu"
         if context in self.names:
-            return self.device_of(_number(self.names[context]))
+            return self.device_of(_gpu_number(self.names[context]))
         match = _DEVICE.match(str(context))
         if match is not None and match[1] in ("gpu", "cuda"):
             return self.device_of(int(match[2] or 0))
@@ -83,12 +84,12 @@ class Devices:
     def context_of(self, device: Any) -> str | None:
         """The name of the context on `device`; None for the default one."""
         for name, target in self.names.items():
-            if self.device_of(_number(target)) == str(device):
+            if self.device_of(_gpu_number(target)) == str(device):
                 return name
         return None
 
 
-def _number(device: str) -> int:
+def _gpu_number(device: str) -> int:
     match = _DEVICE.match(device)
     if match is None or match[1] not in ("cuda", "gpu"):
         raise ValueError(f"theano flag contexts: expected a device cuda<number>, got {device!r}")
@@ -96,6 +97,7 @@ def _number(device: str) -> int:
 
 
 def _parse_contexts(text: str) -> dict[str, str]:
+    """{name: device} of "name->cuda0;name->cuda1"."""
     names = {}
     for part in filter(None, text.split(";")):
         name, arrow, device = part.partition("->")
@@ -117,15 +119,15 @@ def _describe(number: int) -> str:
     if number >= devices.gpus:
         return "the CPU"
     gpu: Any = sw.driver.Device(number)  # type: ignore[no-untyped-call]
-    place = f"{gpu.PCI_DOMAIN_ID:04x}:{gpu.PCI_BUS_ID:02x}:{gpu.PCI_DEVICE_ID:02x}.0"
-    return f"{gpu.name()} ({place})"
+    address = f"{gpu.PCI_DOMAIN_ID:04x}:{gpu.PCI_BUS_ID:02x}:{gpu.PCI_DEVICE_ID:02x}.0"
+    return f"{gpu.name()} ({address})"
 
 
 def _print_choice() -> None:
     """Prints the chosen devices to stderr, as Theano does, and sets the sizes of pools."""
     sizes = (config.gpuarray.preallocate, config.lib.cnmem)
     size = next((size for size in sizes if size > 0), 0)
-    if size and devices.has_gpu:
+    if size and devices.has_gpu:  # below 1 it is a fraction of the memory
         sw.config.preallocate = size if size < 1 else f"{int(size)}MiB"
     if missing := devices.missing():
         flag = f"device={config.device}" if devices.is_gpu else f"contexts={config.contexts}"
@@ -136,7 +138,8 @@ def _print_choice() -> None:
         )
     for name, target in devices.names.items():
         print(
-            f"Mapped name {name} to device {target}: {_describe(_number(target))}", file=sys.stderr
+            f"Mapped name {name} to device {target}: {_describe(_gpu_number(target))}",
+            file=sys.stderr,
         )
     if not devices.names and devices.has_gpu and config.print_active_device:
         number = int(devices.gpu.partition(":")[2])

@@ -75,7 +75,7 @@ def default_of(flag: str) -> object:
 
 
 def convert(flag: str, value: object) -> object:
-    """`value`, text or not, as the type of the flag's default. Raises ValueError if it is none."""
+    """`value`, text or not, as the type of the flag's default. Raises ValueError if it cannot be converted."""
     default = default_of(flag)
     if not isinstance(value, str) or isinstance(default, str):
         return value
@@ -92,9 +92,9 @@ def convert(flag: str, value: object) -> object:
 def read(environment: Mapping[str, str] = os.environ) -> dict[str, object]:
     """{flag: value} from ``.theanorc`` and, with priority, ``THEANO_FLAGS``. Warns about unknown
     flags and those without effect."""
-    found = _read_files(environment) | _read_text(environment.get("THEANO_FLAGS", ""))
+    texts = _read_files(environment) | _read_text(environment.get("THEANO_FLAGS", ""))
     values: dict[str, object] = {}
-    for flag, text in found.items():
+    for flag, text in texts.items():
         if flag not in DEFAULTS and flag not in WITHOUT_EFFECT:
             warn(f"unknown flag {flag!r} in THEANO_FLAGS or .theanorc; it has no effect")
             continue
@@ -105,13 +105,14 @@ def read(environment: Mapping[str, str] = os.environ) -> dict[str, object]:
 
 
 def _read_text(text: str) -> dict[str, str]:
-    found = {}
+    """The flags of "flag=value,flag=value"."""
+    values = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         flag, equals, value = part.partition("=")
         if not equals:
             raise ValueError(f"THEANO_FLAGS: expected flag=value, got {part!r}")
-        found[flag.strip()] = value.strip()
-    return found
+        values[flag.strip()] = value.strip()
+    return values
 
 
 def _read_files(environment: Mapping[str, str]) -> dict[str, str]:

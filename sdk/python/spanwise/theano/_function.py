@@ -12,7 +12,7 @@ from typing import Any
 import spanwise as sw
 from spanwise.graph import ancestors
 
-from ._call import caller, for_all, result_conversion
+from ._call import caller, combined, result_conversion
 from ._config import config
 from ._device_array import unwrap
 from ._devices import devices
@@ -28,7 +28,7 @@ class Function:
     """A compiled function. Results are NumPy arrays, or device arrays for outputs that were
     transferred to the device; those of comparisons are int8, as in Theano."""
 
-    # A slot: a call of the object calls its content directly, with no method in between.
+    # A call of the object calls the content of the slot directly, with no method in between.
     __slots__ = ("__call__", "__dict__", "__weakref__")
     __call__: Callable[..., Any]
 
@@ -42,7 +42,7 @@ class Function:
         self._conversions = conversions
         self._view: Any = None
         self.fn = SimpleNamespace(__call__=compiled)
-        self.__call__ = caller(compiled, for_all(conversions), any(map(_is_copied, inputs)))
+        self.__call__ = caller(compiled, combined(conversions), any(map(_is_copied, inputs)))
 
     def __reduce__(self) -> Any:
         return Function, (self.compiled, self._on_gpu, self._inputs, self._conversions)
@@ -81,8 +81,8 @@ class Function:
         self, name: str | None = None, swap: Any = None, delete_updates: bool = False
     ) -> Function:
         """Compiles the function again with another name or other shared variables."""
-        made = self.compiled.copy(name=name, swap=swap, delete_updates=delete_updates)
-        return Function(made, self._on_gpu, self._inputs, self._conversions)
+        compiled = self.compiled.copy(name=name, swap=swap, delete_updates=delete_updates)
+        return Function(compiled, self._on_gpu, self._inputs, self._conversions)
 
     def get_shared(self) -> list[Any]:
         """The shared variables that the function reads."""
@@ -93,15 +93,16 @@ class Function:
         return f"<theano.compile.function_module.Function object {self.name!r}>"
 
 
-def _as_in(given: Any) -> Any:
-    """An input that the program may overwrite if it is a copy on the GPU."""
-    spec = given if isinstance(given, sw.In) else sw.In(given)
+def _as_in(x: Any) -> Any:
+    """`x`, a variable or an In, as an In that the program may overwrite if it is copied to the GPU."""
+    spec = x if isinstance(x, sw.In) else sw.In(x)
     if _is_copied(spec):
         spec.mutable = True
     return spec
 
 
 def _is_copied(spec: Any) -> bool:
+    """Whether arguments for this input are copied to the GPU at each call."""
     return devices.is_gpu and spec.variable.type.device is None
 
 
@@ -109,11 +110,9 @@ def _device_for(variables: list[Any]) -> str:
     """The GPU if the program may run there: with CudaNdarray only one with a float32 variable."""
     if devices.dialect != "gpu":
         return devices.default
-    found = [
-        *variables,
-        *(v for node in ancestors(variables) for v in (*node.inputs, *node.outputs)),
-    ]
-    return devices.default if any(v.dtype == "float32" for v in found) else "cpu"
+    nodes = ancestors(variables)
+    read = [*variables, *(v for node in nodes for v in (*node.inputs, *node.outputs))]
+    return devices.default if any(v.dtype == "float32" for v in read) else "cpu"
 
 
 def function(
@@ -142,28 +141,27 @@ def function(
         out = output if isinstance(output, sw.Out) else sw.Out(unwrap(output))
         on_gpu.append(stays_on_device(out.variable))
         variables.append(out.variable)
-        found.append(result_conversion(out.variable, on_gpu[-1]))
+        listed.append(result_conversion(out.variable, on_gpu[-1]))
         return sw.Out(out.variable, borrow=out.borrow, as_=None if on_gpu[-1] else "numpy")
 
     variables: list[Any] = []
-    found: list[Any] = []
-    made: Any = outputs
-    conversions: Any = None  # in the form of the outputs
+    listed: list[Any] = []
+    conversions: Any = None  # `listed` in the form of the outputs
     if isinstance(outputs, Mapping):
-        made = {key: as_out(output) for key, output in outputs.items()}
-        conversions = dict(zip(made, found, strict=True))
+        outputs = {key: as_out(output) for key, output in outputs.items()}
+        conversions = dict(zip(outputs, listed, strict=True))
     elif isinstance(outputs, (list, tuple)):
-        made = [as_out(output) for output in outputs]
-        conversions = found
+        outputs = [as_out(output) for output in outputs]
+        conversions = listed
     elif outputs is not None:
-        made = as_out(outputs)
-        conversions = found[0]
+        outputs = as_out(outputs)
+        conversions = listed[0]
     pairs = updates.items() if isinstance(updates, Mapping) else updates or ()
     variables += [sw.graph.as_variable(unwrap(new)) for _, new in pairs]
-    specs = [_as_in(given) for given in inputs] if isinstance(inputs, (list, tuple)) else inputs
+    specs = [_as_in(x) for x in inputs] if isinstance(inputs, (list, tuple)) else inputs
     compiled = sw.function(
         specs,
-        made,
+        outputs,
         mode=as_mode(mode),
         updates=updates,
         givens=givens,
@@ -184,7 +182,7 @@ def function(
 
 
 def is_profiled(profile: Any, mode: Any) -> bool:
-    """The arguments, or the flags."""
+    """Whether the arguments, or else the flags, ask for a profile."""
     if mode == "ProfileMode":
         return True
     if profile is None:
@@ -193,7 +191,7 @@ def is_profiled(profile: Any, mode: Any) -> bool:
 
 
 def _callers_name() -> str:
-    """``script.py:12``, the place that a function without name is shown by."""
+    """``script.py:12``, the line that calls function(): the name of a function without another."""
     frame: Any = sys._getframe()
     while frame is not None and frame.f_globals.get("__name__") == __name__:
         frame = frame.f_back
@@ -202,9 +200,9 @@ def _callers_name() -> str:
 
 def evaluate(self: Any, inputs_to_values: Any = None) -> Any:
     """``variable.eval({x: value})``: the value, as a function returns it."""
-    given = dict(inputs_to_values or {})
+    values = dict(inputs_to_values or {})
     cache = vars(self.tag).setdefault("theano_functions", {})
-    key = tuple(given)
+    key = tuple(values)
     if key not in cache:
-        cache[key] = function(list(given), self, on_unused_input="ignore", profile=False)
-    return cache[key](*given.values())
+        cache[key] = function(list(values), self, on_unused_input="ignore", profile=False)
+    return cache[key](*values.values())

@@ -29,17 +29,17 @@ def integers_of(node: Any) -> list[list[str]] | None:
     entries = _entries(node)
     if "[]" in entries:
         return None
-    shown = [":" if entry == "None" else entry for entry in entries]
-    return [[*e.split(":"), ""][:3] if ":" in e else [e] for e in shown]
+    entries = [":" if entry == "None" else entry for entry in entries]
+    return [[*e.split(":"), ""][:3] if ":" in e else [e] for e in entries]
 
 
 def _entries(node: Any) -> list[str]:
     """The entries of an index, without an Ellipsis."""
     entries = node.op.recipe[1]["index"].split(", ")
     if "..." in entries:
-        place = entries.index("...")
+        i = entries.index("...")
         rank = node.inputs[0].ndim + entries.count("None")
-        entries[place : place + 1] = [":"] * (rank - len(entries) + 1)
+        entries[i : i + 1] = [":"] * (rank - len(entries) + 1)
     return entries
 
 
@@ -63,8 +63,9 @@ def index_name(node: Any) -> tuple[type[kinds.ProgramOp], str]:
         order = new_axes_of(node)
         if is_read and order is not None and not any(map(any, entries)):
             return kinds.DimShuffle, f"InplaceDimShuffle{{{','.join(map(str, order))}}}"
-        shown = [[i and (next(types) if i == "?" else "int64") for i in each] for each in entries]
-        text = ", ".join(map(":".join, shown))
+        # A missing integer stays "".
+        named = [[i and (next(types) if i == "?" else "int64") for i in each] for each in entries]
+        text = ", ".join(map(":".join, named))
         if is_read:
             return kinds.Subtensor, f"Subtensor{{{text}}}"
         inplace = "Inplace" if node.op.destroy_map else ""

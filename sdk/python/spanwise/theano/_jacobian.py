@@ -33,11 +33,11 @@ def jacobian(
         return grad(element, variables, consider_constant, disconnected_inputs)
 
     if expression.ndim == 0:
-        found = row(expression)
+        derivatives = row(expression)
     else:
-        made = scan(lambda i: row(expression[i]), T.arange(expression.shape[0]))
-        found = made if isinstance(made, list) else [made]
-    return type(wrt)(found) if isinstance(wrt, (list, tuple)) else found[0]
+        rows = scan(lambda i: row(expression[i]), T.arange(expression.shape[0]))
+        derivatives = rows if isinstance(rows, list) else [rows]
+    return type(wrt)(derivatives) if isinstance(wrt, (list, tuple)) else derivatives[0]
 
 
 def hessian(
@@ -58,8 +58,8 @@ def hessian(
             raise GraphError(f"hessian: expected derivatives with respect to vectors, got {x.type}")
     slopes = grad(cost, variables, consider_constant, disconnected_inputs)
     # A slope that is constant does not depend on x.
-    found = [
+    hessians = [
         jacobian(slope, x, consider_constant, "ignore")
         for slope, x in zip(slopes, variables, strict=True)
     ]
-    return type(wrt)(found) if isinstance(wrt, (list, tuple)) else found[0]
+    return type(wrt)(hessians) if isinstance(wrt, (list, tuple)) else hessians[0]

@@ -38,7 +38,8 @@ class Mode(sw.graph.Mode):
 
 
 def _known(tags: tuple[str, ...]) -> list[str]:
-    known = {word for name, _, tags in sw.graph.rewrites() for word in (name, *tags)}
+    """Those of `tags` that are names or tags of Spanwise's rewrites."""
+    known = {word for name, _, own_tags in sw.graph.rewrites() for word in (name, *own_tags)}
     return [tag for tag in tags if tag in known]
 
 
@@ -51,6 +52,6 @@ def as_mode(mode: Any) -> Any:
         return mode
     if mode not in _MODES:
         raise ValueError(f"theano: expected a mode of {', '.join(_MODES)}, got {mode!r}")
-    made = Mode()
-    made.name = _MODES[mode]
-    return made
+    result = Mode()
+    result.name = _MODES[mode]
+    return result

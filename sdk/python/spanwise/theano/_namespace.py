@@ -76,8 +76,8 @@ def as_op(itypes: Any, otypes: Any, infer_shape: Any = None) -> Callable[..., An
             results = function(*map(as_theano, values))
             if not isinstance(results, (list, tuple)):
                 return unwrap(results)
-            made = [unwrap(result) for result in results]
-            return made[0] if outputs == len(made) == 1 else made
+            arrays = [unwrap(result) for result in results]
+            return arrays[0] if outputs == len(arrays) == 1 else arrays
 
         return _as_op(itypes, otypes, infer_shape=infer_shape)(adapted)
 
@@ -104,7 +104,7 @@ def scan(
     strict: bool = False,
     return_list: bool = False,
 ) -> tuple[Any, OrderedDict[Any, Any]]:
-    """As spanwise.graph.scan; returns (outputs, updates), which are empty. `mode`, `profile`, `allow_gc`
+    """As spanwise.graph.scan; returns (outputs, updates), and no updates. `mode`, `profile`, `allow_gc`
     and `strict` have no effect. Raises GraphError for a truncated gradient."""
     if truncate_gradient != -1:
         raise GraphError("scan: truncate_gradient is not available; leave it out")

@@ -89,11 +89,11 @@ def _product_kind(node: Any) -> type[kinds.ProgramOp]:
 
 
 def _reduced_axes(node: Any) -> list[int] | None:
-    """None: all. A reduction that computes its elements has no recipe, but a name that begins as the
-    plain one's: "Sum{axis=(0,)}(Composite{...})"."""
+    """The axes of a reduction; None for all. A reduction that computes the elements it reads has no
+    recipe, but a name that begins as that of a plain one: "Sum{axis=(0,)}(Composite{...})"."""
     if node.op.recipe:
-        given = node.op.recipe[1].get("axis")
-        return None if given is None else list(given)
+        axes = node.op.recipe[1].get("axis")
+        return None if axes is None else list(axes)
     listed = re.match(r"\w+\{axis=\(([\d, ]*)\)", str(node.op))
     return [int(axis) for axis in re.findall(r"\d+", listed[1])] if listed else None
 
@@ -134,11 +134,9 @@ def describe(node: Any, on_gpu: bool, dialect: str) -> Op:
     inplace = inplace if node.op.destroy_map else ""
     kind, shown = _kind_and_text(node, name, properties, inplace, on_gpu)
     if on_gpu:
+        module = f"{kinds.PACKAGES[dialect]}.basic_ops"
         known = kinds.GPU_KINDS[dialect].get(kind.__name__)
-        kind = (
-            known
-            or kinds.kinds_of(f"{kinds.PACKAGES[dialect]}.basic_ops", f"Gpu{kind.__name__}")[0]
-        )
+        kind = known or kinds.kinds_of(module, f"Gpu{kind.__name__}")[0]
         if kind.__name__.startswith("GpuCAReduce") or shown.startswith("{"):
             shown = kind.__name__ + shown
         elif not shown.startswith("Gpu"):
@@ -148,9 +146,8 @@ def describe(node: Any, on_gpu: bool, dialect: str) -> Op:
     op: Any = kind(shown, node.op)
     if kind.__name__.endswith("Elemwise"):
         plain, class_name = _SCALARS.get(name, (name, name.title()))
-        op.scalar_op = type(class_name, (kinds.ScalarOp,), {"__module__": "theano.scalar.basic"})(
-            plain
-        )
+        scalar = type(class_name, (kinds.ScalarOp,), {"__module__": "theano.scalar.basic"})
+        op.scalar_op = scalar(plain)
     return op
 
 
@@ -164,8 +161,10 @@ def _kind_and_text(
     if name in ("matmul", "affine"):
         kind = _product_kind(node)
         prefix = "" if on_gpu else "C"
-        how = "{inplace}" if inplace else "{no_inplace}"
-        texts = {kinds.CGemv: f"{prefix}Gemv{how}", kinds.Gemm: f"Gemm{how}", kinds.Dot: "dot"}
+        setting = "{inplace}" if inplace else "{no_inplace}"
+        texts = {
+            kinds.CGemv: f"{prefix}Gemv{setting}", kinds.Gemm: f"Gemm{setting}", kinds.Dot: "dot",
+        }  # fmt: skip
         return kind, texts.get(kind, kind.__name__)
     if name == "rowpass":  # two products with one matrix, on a GPU; scripts look for GpuGemv
         return kinds.CGemv, "Gemv{no_inplace}"

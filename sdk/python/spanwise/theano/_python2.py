@@ -95,31 +95,31 @@ def translate(source: str) -> str:
 
 def _with_spaces(tokens: list[Token]) -> list[Token]:
     """The tokens with tabs in indentation as spaces up to the next multiple of 8."""
-    made = []
+    result = []
     for i, token in enumerate(tokens):
         if token.kind == "space" and (i == 0 or tokens[i - 1].kind == "newline"):
             token = token._replace(text=token.text.expandtabs(8))
-        made.append(token)
-    return made
+        result.append(token)
+    return result
 
 
 def _statements(tokens: list[Token]) -> list[list[Token]]:
     """The tokens split behind ends of lines, semicolons, and colons that open a block."""
     statements: list[list[Token]] = [[]]
-    depth, is_lambda = 0, 0
+    depth, open_lambdas = 0, 0
     for token in tokens:
         statements[-1].append(token)
-        if token.text in "([{" and token.text:
+        if token.text in ("(", "[", "{"):
             depth += 1
         elif token.text in (")", "]", "}"):
             depth -= 1
         elif token.text == "lambda":
-            is_lambda += 1
-        elif token.text == ":" and is_lambda:
-            is_lambda -= 1
+            open_lambdas += 1
+        elif token.text == ":" and open_lambdas:
+            open_lambdas -= 1
         elif depth == 0 and (token.text in (";", ":") or token.kind == "newline"):
             statements.append([])
-            is_lambda = 0
+            open_lambdas = 0
     return statements
 
 
@@ -129,18 +129,19 @@ def _translate_statement(statement: list[Token], has_print_function: bool) -> li
         return [token.text for token in statement]
     first = words[0].text
     if first == "print" and not has_print_function:
-        return _frame(statement, words, _print)
+        return _between(statement, words, _print)
     if first == "exec" and len(words) > 1:
-        return _frame(statement, words, _exec)
+        return _between(statement, words, _exec)
     if first == "raise":
-        return _frame(statement, words, _raise)
+        return _between(statement, words, _raise)
     if first == "except":
         return _except(statement)
     return _expression(statement)
 
 
-def _frame(statement: list[Token], words: list[Token], translate: object) -> list[str]:
-    """Translates from the first word to the last, and leaves what is around as it is."""
+def _between(statement: list[Token], words: list[Token], translate: object) -> list[str]:
+    """Replaces the keyword, the first of `words`, and what follows it up to the last word by `translate`
+    of the latter; spaces, comments and semicolons around stay."""
     last = words[-2] if words[-1].text == ";" and len(words) > 1 else words[-1]
     start, end = statement.index(words[0]), statement.index(last) + 1
     before = [token.text for token in statement[:start]]
@@ -165,8 +166,8 @@ def _text(tokens: list[Token]) -> str:
     return "".join(_expression(tokens)).strip()
 
 
-def _print(rest: list[Token]) -> list[str]:
-    parts = [_text(part) for part in _split(rest, (",",))]
+def _print(operands: list[Token]) -> list[str]:
+    parts = [_text(part) for part in _split(operands, (",",))]
     options = ""
     if parts[0].startswith(">>"):
         options = f", file={parts.pop(0)[2:].strip()}"
@@ -177,13 +178,13 @@ def _print(rest: list[Token]) -> list[str]:
     return [f"print({values}{options if values else options.removeprefix(', ')})"]
 
 
-def _exec(rest: list[Token]) -> list[str]:
-    parts = [_text(part) for part in _split(rest, ("in", ","))]
+def _exec(operands: list[Token]) -> list[str]:
+    parts = [_text(part) for part in _split(operands, ("in", ","))]
     return [f"exec({', '.join(parts)})"]
 
 
-def _raise(rest: list[Token]) -> list[str]:
-    parts = [_text(part) for part in _split(rest, (",",))]
+def _raise(operands: list[Token]) -> list[str]:
+    parts = [_text(part) for part in _split(operands, (",",))]
     if len(parts) == 1:
         return [f"raise {parts[0]}" if parts[0] else "raise"]
     traceback = f".with_traceback({parts[2]})" if len(parts) > 2 else ""
@@ -231,8 +232,6 @@ def _name(text: str, before: str, tokens: list[Token], i: int) -> str:
         has_alias = "as" in [token.text for token in tokens[i:]]
         return name if words[0] == "from" or has_alias else f"{name} as {text}"
     if text in _NAMES and text not in _METHODS:
-        is_argument = [token.text for token in tokens[i + 1 :] if token.kind != "space"][:1] == [
-            "="
-        ]
-        return text if is_argument else _NAMES[text]
+        after = [token.text for token in tokens[i + 1 :] if token.kind != "space"]
+        return text if after[:1] == ["="] else _NAMES[text]  # the name of an argument stays
     return text

@@ -24,8 +24,8 @@ class _Semantics(ast.NodeTransformer):
         self.file, self.has_true_division = file, has_true_division
 
     def _divide(self, left: ast.expr, right: ast.expr, node: ast.AST) -> ast.expr:
-        place = [ast.Constant(node.lineno), ast.Constant(self.file)]  # type: ignore[attr-defined]
-        call = ast.Call(ast.Name(DIVIDE, ast.Load()), [left, right, *place], [])
+        location = [ast.Constant(node.lineno), ast.Constant(self.file)]  # type: ignore[attr-defined]
+        call = ast.Call(ast.Name(DIVIDE, ast.Load()), [left, right, *location], [])
         return ast.fix_missing_locations(ast.copy_location(call, node))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
@@ -40,8 +40,8 @@ class _Semantics(ast.NodeTransformer):
         if not is_division or not isinstance(node.target, ast.Name):
             return node
         read = ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
-        made = ast.Assign([node.target], self._divide(read, node.value, node))
-        return ast.fix_missing_locations(ast.copy_location(made, node))
+        assign = ast.Assign([node.target], self._divide(read, node.value, node))
+        return ast.fix_missing_locations(ast.copy_location(assign, node))
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
@@ -50,15 +50,19 @@ class _Semantics(ast.NodeTransformer):
         is_method = isinstance(called, ast.Attribute) and called.attr in _METHODS and not node.args
         if not is_function and not is_method:
             return node
-        made = ast.Call(ast.Name(LIST, ast.Load()), [node], [])
-        return ast.fix_missing_locations(ast.copy_location(made, node))
+        call = ast.Call(ast.Name(LIST, ast.Load()), [node], [])
+        return ast.fix_missing_locations(ast.copy_location(call, node))
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        """A loop over ``range(n)`` needs no list."""
+        """A loop over ``range(n)`` or another function of _FUNCTIONS needs no list."""
         self.generic_visit(node)
-        made = node.iter
-        if isinstance(made, ast.Call) and isinstance(made.func, ast.Name) and made.func.id == LIST:
-            call = made.args[0]
+        outer = node.iter
+        if (
+            isinstance(outer, ast.Call)
+            and isinstance(outer.func, ast.Name)
+            and outer.func.id == LIST
+        ):
+            call = outer.args[0]
             if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
                 node.iter = call
         return node
@@ -84,7 +88,7 @@ def as_list(value: object) -> object:
     return list(value) if is_view or is_iterator else value  # type: ignore[call-overload]
 
 
-_shown: set[int] = set()
+_reported: set[tuple[str, int]] = set()
 
 
 def divide(left: Any, right: Any, line: int, file: str) -> Any:
@@ -92,8 +96,8 @@ def divide(left: Any, right: Any, line: int, file: str) -> Any:
     stderr."""
     if not (_is_integer(left) and _is_integer(right)):
         return left / right
-    if line not in _shown:
-        _shown.add(line)
+    if (file, line) not in _reported:
+        _reported.add((file, line))
         print(f"{file}:{line}: integer division: / is // here, as in Python 2", file=sys.stderr)
     return left // right
 

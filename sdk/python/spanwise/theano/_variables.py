@@ -28,9 +28,8 @@ def shared(
 
     By default it is on the device of the flag ``device``. Exceptions are on the CPU: with
     ``device=gpu`` values that are not float32, which CudaNdarray cannot hold, and integer and bool
-    scalars. `borrow` is that of spanwise.shared; `strict`,
-    `allow_downcast` and `broadcastable` are accepted for compatibility and have no effect. Raises
-    ValueError for an unknown `target`.
+    scalars. `borrow` is that of spanwise.shared; `strict`, `allow_downcast` and `broadcastable` are
+    accepted for compatibility and have no effect. Raises ValueError for an unknown `target`.
     """
     del strict, allow_downcast, broadcastable
     value = unwrap(value)
@@ -74,5 +73,5 @@ def stays_on_device(variable: Any) -> bool:
     node = variable.owner
     if node is None or not isinstance(node.op, sw.graph.NativeOp):
         return True
-    # gpu_contiguous of the script is the op "contiguous".
+    # gpu_contiguous() makes the op "contiguous".
     return node.op.recipe is not None and node.op.recipe[0] in ("transfer", "contiguous")

@@ -16,8 +16,8 @@ from spanwise.graph import Constant, FunctionGraph, NativeOp
 from ._constant import constant_text
 from ._devices import devices, is_host
 
-_RANKS = ("scalar", "vector", "matrix", "3D", "4D", "5D")
-_NAMED = {(True, False): "row", (False, True): "col"}
+_NAMES_BY_RANK = ("scalar", "vector", "matrix", "3D", "4D", "5D")
+_NAMED_PATTERNS = {(True, False): "row", (False, True): "col"}
 
 
 class ViewType:
@@ -36,9 +36,9 @@ class ViewType:
                 return f"GpuArray<{self.dtype}>"
             return f"GpuArrayType<{context}>({self.dtype}, {self.broadcastable})"
         pattern: Any = self.broadcastable
-        shape: Any = _NAMED.get(pattern, pattern)
-        if not any(self.broadcastable) and self.ndim < len(_RANKS):
-            shape = _RANKS[self.ndim]
+        shape: Any = _NAMED_PATTERNS.get(pattern, pattern)
+        if not any(self.broadcastable) and self.ndim < len(_NAMES_BY_RANK):
+            shape = _NAMES_BY_RANK[self.ndim]
         name = "TensorType" if is_host(self.device) else "CudaNdarrayType"
         return f"{name}({self.dtype}, {shape})"
 

@@ -15,7 +15,7 @@ from typing import Any
 from spanwise.graph import Constant, NativeOp, SharedVariable, ancestors
 from spanwise.tensor import constant
 
-from ._constant import added_constants, key_of_small
+from ._constant import added_constants, small_constant_key
 from ._devices import devices, is_host
 from ._index_names import integers_of, new_axes_of, operand_count
 from ._op_kinds import GPU_KINDS, DimShuffle, Dot, IncSubtensor, MakeVector, ScalarFromTensor
@@ -26,14 +26,16 @@ from ._view import ScalarType, ViewApply, ViewGraph, ViewType, ViewVariable, typ
 class Builder:
     """Makes the view of a graph from its nodes, given in an order in which inputs come first."""
 
-    merges = True  # equal nodes that only Theano has
+    merges = True  # whether equal nodes that only Theano has are one
 
     def __init__(self, device: str) -> None:
         self.device = device
-        self.scalars: dict[Any, ViewVariable] = {}
         self.graph = ViewGraph()
+        #: Variable -> its view where nodes read it, and, for one without a node, where it is stored.
         self.known: dict[Any, ViewVariable] = {}
         self.leaves: dict[Any, ViewVariable] = {}
+        #: Integer or variable of an index -> the scalar of it.
+        self.scalars: dict[Any, ViewVariable] = {}
 
     def transfer(
         self, name: str, variable: ViewVariable, device: str, source: Any = None
@@ -49,31 +51,29 @@ class Builder:
     def leaf(self, variable: Any) -> ViewVariable:
         """An input, a constant or a shared variable where it is stored. Small equal constants are
         one, as in Theano."""
-        key = key_of_small(variable) or variable
+        key = small_constant_key(variable) or variable
         if key not in self.leaves:
-            stored = isinstance(variable, (Constant, SharedVariable))
-            device = (self.device if stored else "cpu") if variable.type.device is None else None
+            has_value = isinstance(variable, (Constant, SharedVariable))
+            device = self.device if has_value else "cpu"
             self.leaves[key] = ViewVariable(variable, type_of(variable, device))
         return self.leaves[key]
 
     def value(self, variable: Any) -> ViewVariable:
         """The variable where nodes read it: an input is copied to the function's device first."""
         if variable not in self.known:
-            made = self.leaf(variable)
-            wanted = str(variable.type.device or self.device)
-            if is_host(made.type.device) and not is_host(wanted):
-                made = self.transfer("GpuFromHost", made, wanted)
-            self.known[variable] = made
+            view = self.leaf(variable)
+            device = str(variable.type.device or self.device)
+            if is_host(view.type.device) and not is_host(device):
+                view = self.transfer("GpuFromHost", view, device)
+            self.known[variable] = view
         return self.known[variable]
 
     def add(self, node: Any) -> None:
+        """Adds the view of `node`, whose inputs have been added."""
         recipe = getattr(node.op, "recipe", None)
         if recipe is not None and recipe[0] == "transfer":
-            source = (
-                self.leaf(node.inputs[0])
-                if node.inputs[0].owner is None
-                else self.value(node.inputs[0])
-            )
+            x = node.inputs[0]
+            source = self.leaf(x) if x.owner is None else self.value(x)
             target = str(node.outputs[0].type.device)
             name = "HostFromGpu" if is_host(target) else "GpuFromHost"
             if not is_host(source.type.device) and name == "GpuFromHost":
@@ -82,9 +82,9 @@ class Builder:
             return
         outputs = [(v, type_of(v, self.device)) for v in node.outputs]
         op = self.described(node, not is_host(outputs[0][1].device))
-        made = ViewApply(op, self.inputs_of(node, op), outputs, node)
-        self.graph.add(made)
-        self.known.update(zip(node.outputs, made.outputs, strict=True))
+        view = ViewApply(op, self.inputs_of(node, op), outputs, node)
+        self.graph.add(view)
+        self.known.update(zip(node.outputs, view.outputs, strict=True))
 
     def described(self, node: Any, on_gpu: bool) -> Any:
         """The op of `node` as Theano shows it."""
@@ -98,63 +98,59 @@ class Builder:
         # The integers of an index stay on the host.
         inputs += [self.leaf(v) if v.owner is None else self.value(v) for v in node.inputs[count:]]
         if entries is not None:
-            given = iter(inputs[count:])
+            of_index = iter(inputs[count:])
             order = new_axes_of(node)
             if order is not None and not isinstance(op, _dimshuffle_at(inputs[0])):
                 inputs[0] = self.dimshuffled(inputs[0], order)
             listed = [each for entry in entries for each in entry if each]
-            integers = [self.scalar(next(given) if i == "?" else int(i)) for i in listed]
+            integers = [self.scalar(next(of_index) if i == "?" else int(i)) for i in listed]
             return [*inputs[:count], *integers]
         before, after = added_constants(node)
         return [*map(self.on_host, before), *inputs, *map(self.on_host, after)]
 
-    def added(self, op: Any, inputs: list[ViewVariable], kind: ViewType) -> ViewVariable:
+    def add_result(self, op: Any, inputs: list[ViewVariable], kind: ViewType) -> ViewVariable:
         """The result of a node that only Theano has."""
         node = ViewApply(op, inputs, [(inputs[0].source, kind)])
         self.graph.add(node)
         return node.out
 
-    def dimshuffled(self, given: ViewVariable, order: Sequence[Any]) -> ViewVariable:
-        """`given` with the axes `order`, "x" for a new one."""
-        broadcastable = [axis == "x" or given.broadcastable[axis] for axis in order]
-        kind = ViewType(given.dtype, broadcastable, given.type.device)
-        prefix = "Inplace" if is_host(given.type.device) else "Gpu"
+    def dimshuffled(self, x: ViewVariable, order: Sequence[Any]) -> ViewVariable:
+        """`x` with the axes `order`, "x" for a new one."""
+        broadcastable = [axis == "x" or x.broadcastable[axis] for axis in order]
+        kind = ViewType(x.dtype, broadcastable, x.type.device)
+        prefix = "Inplace" if is_host(x.type.device) else "Gpu"
         text = f"{prefix}DimShuffle{{{','.join(map(str, order))}}}"
-        return self.added(_dimshuffle_at(given)(text), [given], kind)
+        return self.add_result(_dimshuffle_at(x)(text), [x], kind)
 
     def on_host(self, value: Any) -> ViewVariable:
         """A constant on the host."""
-        made = constant(value)
-        key = key_of_small(made) or made
-        return self.leaves.setdefault(key, ViewVariable(made, type_of(made, "cpu")))
+        variable = constant(value)
+        key = small_constant_key(variable) or variable
+        return self.leaves.setdefault(key, ViewVariable(variable, type_of(variable, "cpu")))
 
     def scalar(self, value: Any) -> ViewVariable:
         """An integer of an index: a constant, or a variable of rank 0 as a scalar."""
         if value in self.scalars and self.merges:
             return self.scalars[value]
         if isinstance(value, int):
-            made = ViewVariable(constant(value), ScalarType("int64"))
+            scalar = ViewVariable(constant(value), ScalarType("int64"))
         else:
             op = ScalarFromTensor("ScalarFromTensor")
-            made = self.added(op, [value], ScalarType(value.dtype))
-        self.scalars[value] = made
-        return made
+            scalar = self.add_result(op, [value], ScalarType(value.dtype))
+        self.scalars[value] = scalar
+        return scalar
 
 
-def _dimshuffle_at(given: ViewVariable) -> Any:
-    """The class of DimShuffles of a variable that is stored where `given` is."""
-    on_host = is_host(given.type.device)
-    return DimShuffle if on_host else GPU_KINDS[devices.dialect]["DimShuffle"]
+def _dimshuffle_at(x: ViewVariable) -> Any:
+    """The class of DimShuffles of variables on the device of `x`."""
+    return DimShuffle if is_host(x.type.device) else GPU_KINDS[devices.dialect]["DimShuffle"]
 
 
 def _transfer_text(name: str, device: str) -> str:
     if devices.dialect == "gpu":
         return name
-    return (
-        "HostFromGpu(gpuarray)"
-        if name == "HostFromGpu"
-        else f"{name}<{devices.context_of(device)}>"
-    )
+    context = "(gpuarray)" if name == "HostFromGpu" else f"<{devices.context_of(device)}>"
+    return name + context
 
 
 def of_function(compiled: Any, on_device: Sequence[bool]) -> ViewGraph:
@@ -175,10 +171,13 @@ def of_function(compiled: Any, on_device: Sequence[bool]) -> ViewGraph:
     return builder.graph
 
 
+#: Classes of products of compiled graphs, which are Dot in others.
 _PRODUCTS = ("CGemv", "Dot22", "GpuGemv", "GpuDot22")
 
 
 class _VariablesBuilder(Builder):
+    """Makes the view of variables that are not compiled."""
+
     merges = False
 
     def described(self, node: Any, on_gpu: bool) -> Any:
@@ -194,20 +193,20 @@ class _VariablesBuilder(Builder):
         kind = type(op).__name__
         if kind.endswith("Elemwise"):
             rank = node.outputs[0].ndim
-            return [self._of_rank(given, rank) for given in inputs]
+            return [self._of_rank(x, rank) for x in inputs]
         if kind == "Reshape" and len(node.inputs) > 1:
             extents = ViewType("int64", (False,), "cpu")
-            made = self.added(MakeVector("MakeVector{dtype='int64'}"), inputs[1:], extents)
-            return [inputs[0], made]
+            op = MakeVector("MakeVector{dtype='int64'}")
+            return [inputs[0], self.add_result(op, inputs[1:], extents)]
         if isinstance(op, IncSubtensor) and (increment := _increment_of(node)) is not None:
             inputs[1] = self.value(increment)
         return inputs
 
-    def _of_rank(self, given: ViewVariable, rank: int) -> ViewVariable:
-        """`given` with new axes in front."""
-        if given.ndim >= rank:
-            return given
-        return self.dimshuffled(given, [*["x"] * (rank - given.ndim), *range(given.ndim)])
+    def _of_rank(self, x: ViewVariable, rank: int) -> ViewVariable:
+        """`x` with new axes in front."""
+        if x.ndim >= rank:
+            return x
+        return self.dimshuffled(x, [*["x"] * (rank - x.ndim), *range(x.ndim)])
 
 
 def _increment_of(node: Any) -> Any:
@@ -215,12 +214,12 @@ def _increment_of(node: Any) -> Any:
     value = node.inputs[1].owner
     if value is None or _recipe(value)[0] != "add" or _recipe(node)[0] != "set_subtensor":
         return None
-    place = value.inputs[0].owner
-    if place is None or _recipe(place) != ("subtensor", _recipe(node)[1]):
+    read = value.inputs[0].owner
+    if read is None or _recipe(read) != ("subtensor", _recipe(node)[1]):
         return None
-    given = [node.inputs[0], *node.inputs[2:]]
-    same = all(a is b for a, b in zip(place.inputs, given, strict=True))
-    return value.inputs[1] if same else None
+    indexed = [node.inputs[0], *node.inputs[2:]]  # without the new value
+    is_same = all(a is b for a, b in zip(read.inputs, indexed, strict=True))
+    return value.inputs[1] if is_same else None
 
 
 def _recipe(node: Any) -> tuple[str, Any]:

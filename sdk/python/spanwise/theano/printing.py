@@ -44,11 +44,11 @@ class Print(Op):
         return False
 
 
-def _shown(things: list[Any]) -> list[Any]:
-    """`things` with views of the graphs. Variables that are not compiled are in one view, so that a
-    node that several of them read has one id."""
+def _with_views(things: list[Any]) -> list[Any]:
+    """`things` with views of the graphs of variables, nodes and functions. Variables that are not
+    compiled are in one view, so that a node that several of them read has one id."""
     roots = [list(getattr(t, "outputs", [t])) for t in things if isinstance(t, (Variable, Apply))]
-    outputs = iter(of_variables([v for found in roots for v in found]).outputs)
+    outputs = iter(of_variables([v for variables in roots for v in variables]).outputs)
     counts = iter(map(len, roots))
     return [
         FunctionGraph([], list(islice(outputs, next(counts))), [])
@@ -71,8 +71,8 @@ def debugprint(
     """Prints the graph of a variable, an Apply, a function or a list of them, as
     ``spanwise.printing.debugprint`` does, with Theano's names of ops and types."""
     things = obj if isinstance(obj, (list, tuple, set)) else [obj]
-    known = _shown(list(things))
-    return _printing.debugprint(known, depth, print_type, file, ids, stop_on_name)
+    views = _with_views(list(things))
+    return _printing.debugprint(views, depth, print_type, file, ids, stop_on_name)
 
 
 def pp(variable: Any) -> str:

@@ -23,6 +23,6 @@ class NanGuardMode(sw.graph.NanGuardMode):
         optimizer: Any = "default",
         linker: Any = None,
     ) -> None:
-        given = (nan_is_error, inf_is_error, big_is_error)
-        nan, inf, big = (True if error is None else error for error in given)
+        flags = (nan_is_error, inf_is_error, big_is_error)
+        nan, inf, big = (True if flag is None else flag for flag in flags)
         super().__init__(nan, inf, big)

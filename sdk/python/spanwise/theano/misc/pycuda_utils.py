@@ -49,6 +49,6 @@ def to_cudandarray(x: Any, copyif: bool = False) -> CudaNdarray:
         return CudaNdarray(_compat.to_cudandarray(x, copyif))
     if x.dtype != "float32":
         raise ValueError(f"to_cudandarray: expected float32, got {x.dtype}; cast it first")
-    made = CudaNdarray(x.array)
-    made._owner = x
-    return made
+    array = CudaNdarray(x.array)
+    array._owner = x
+    return array
