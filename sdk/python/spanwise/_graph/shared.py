@@ -64,7 +64,7 @@ def default_updates(
     if without is True or not _has_updates:
         return []
     done = {*(old for old, _ in updates), *(without or ())}
-    found: list[tuple[Variable, Variable]] = []
+    defaults: list[tuple[Variable, Variable]] = []
     roots = [*outputs, *(new for _, new in updates)]
     while roots:
         read, roots = variables_of(roots), []
@@ -72,9 +72,9 @@ def default_updates(
             update = default_update_of(x) if isinstance(x, SharedVariable) else None
             if update is not None and x not in done:
                 done.add(x)
-                found.append((x, update))
+                defaults.append((x, update))
                 roots.append(update)
-    return found
+    return defaults
 
 
 @contextmanager

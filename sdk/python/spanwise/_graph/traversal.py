@@ -50,10 +50,10 @@ def variables_of(
     outputs: Iterable[Variable], boundary: Iterable[Variable] = ()
 ) -> dict[Variable, None]:
     """`outputs`, and the inputs of the nodes of ancestors(), as the keys of a dict."""
-    found = dict.fromkeys(outputs)
-    for node in ancestors(found, boundary):
-        found.update(dict.fromkeys(node.inputs))
-    return found
+    variables = dict.fromkeys(outputs)
+    for node in ancestors(variables, boundary):
+        variables.update(dict.fromkeys(node.inputs))
+    return variables
 
 
 def clone(

@@ -87,10 +87,12 @@ class Operators:
     def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=None):
         """``selffac * self + otherfac * other``, written to `out` if it is given."""
         with on_stream(stream):
-            result = selffac * self.array + otherfac * other.array
-            if out is None:
-                return self.of(result, self)
-            out.array[...] = result.astype(out.dtype)
+            return self._written(selffac * self.array + otherfac * other.array, out)
+
+    def _written(self, result, out):
+        if out is None:
+            return self.of(result, self)
+        out.array[...] = result.astype(out.dtype)
         return out
 
     def reverse(self, stream=None):
@@ -130,10 +132,6 @@ class Operators:
         """The complex conjugate, written to `out` if it is given; the array itself if it is real."""
         if self.dtype.kind != "c":
             return self
-        result = sw.conj(self.array)
-        if out is None:
-            return self.of(result, self)
-        out.array[...] = result.astype(out.dtype)
-        return out
+        return self._written(sw.conj(self.array), out)
 
     conjugate = conj

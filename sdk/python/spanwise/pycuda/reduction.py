@@ -156,7 +156,7 @@ def get_subset_dot_kernel(dtype_out, dtype_subset, dtype_a=None, dtype_b=None):
     return ReductionKernel(dtype_out or dtype_a, "0", "a+b", "x[lookup[i]]*y[lookup[i]]", arguments)
 
 
-def _extreme(what, dtype):
+def _minmax(what, dtype):
     """(neutral element, expression) of "min" or "max"."""
     dtype = np.dtype(dtype)
     if what not in ("min", "max"):
@@ -173,14 +173,14 @@ def _extreme(what, dtype):
 @context_dependent_memoize
 def get_minmax_kernel(what, dtype):
     """A ReductionKernel for the smallest ("min") or largest ("max") element."""
-    neutral, expression = _extreme(what, dtype)
+    neutral, expression = _minmax(what, dtype)
     return ReductionKernel(dtype, neutral, expression, arguments=[VectorArg(dtype, "in")])
 
 
 @context_dependent_memoize
 def get_subset_minmax_kernel(what, dtype, dtype_subset):
     """As get_minmax_kernel, of the elements with given indices."""
-    neutral, expression = _extreme(what, dtype)
+    neutral, expression = _minmax(what, dtype)
     arguments = [VectorArg(dtype_subset, "lookup"), VectorArg(dtype, "x")]
     return ReductionKernel(dtype, neutral, expression, "x[lookup[i]]", arguments)
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``jacobian`` and ``hessian`` of vectors whose length is known when the graph is made."""
+"""``jacobian`` and ``hessian`` of vectors, by a loop over their elements."""
 
 from collections.abc import Sequence
 from typing import Any

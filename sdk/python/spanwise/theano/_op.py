@@ -52,19 +52,19 @@ class _Storage(dict[Any, Any]):
 
 def _adapted_thunk(make_thunk: Any) -> Any:
     @functools.wraps(make_thunk)
-    def adapted(self: Any, node: Any, storage_map: Any, *rest: Any, **named: Any) -> Any:
+    def adapted(self: Any, node: Any, storage_map: Any, *args: Any, **kwargs: Any) -> Any:
         if not isinstance(storage_map, _Storage):
             storage_map = _Storage(storage_map, node)
-        return make_thunk(self, node, storage_map, *rest, **named)
+        return make_thunk(self, node, storage_map, *args, **kwargs)
 
     return adapted
 
 
 def _adapted_perform(perform: Any) -> Any:
     @functools.wraps(perform)
-    def adapted(self: Any, node: Any, inputs: Any, output_storage: Any, *rest: Any) -> Any:
+    def adapted(self: Any, node: Any, inputs: Any, output_storage: Any, *args: Any) -> Any:
         cells = [cell if isinstance(cell, _Cell) else _Cell(cell) for cell in output_storage]
-        return perform(self, node, [as_theano(x) for x in inputs], cells, *rest)
+        return perform(self, node, [as_theano(x) for x in inputs], cells, *args)
 
     return adapted
 
