@@ -63,6 +63,10 @@ void check(const Storage& storage, const Layout& layout, DType dtype) {
   if (!is_empty_inside) fail_outside(storage, layout, dtype);
 }
 
+std::uint64_t itemsize_of(const Array& array) noexcept {
+  return static_cast<std::uint64_t>(array.dtype().itemsize());
+}
+
 // The range of bytes that contains all elements of an array, [begin, end).
 struct Footprint {
   std::uint64_t begin = 0, end = 0;
@@ -72,20 +76,18 @@ Footprint footprint_of(const Array& array) noexcept {
   const auto [lowest, highest] = array.layout().extent();
   if (highest < lowest) return {};
   const auto base = reinterpret_cast<std::uint64_t>(array.storage().data());
-  const auto item = static_cast<std::uint64_t>(array.dtype().itemsize());
-  return {base + static_cast<std::uint64_t>(lowest) * item,
-          base + static_cast<std::uint64_t>(highest + 1) * item};
+  return {base + static_cast<std::uint64_t>(lowest) * itemsize_of(array),
+          base + static_cast<std::uint64_t>(highest + 1) * itemsize_of(array)};
 }
 
 // The greatest common divisor of an array's strides, in bytes: all elements have addresses that are
 // equal modulo this grain. 0 for one element.
 std::uint64_t grain_of(const Array& array) noexcept {
   std::uint64_t grain = 0;
-  const auto item = static_cast<std::uint64_t>(array.dtype().itemsize());
   for (int axis = 0; axis < array.rank(); ++axis)
     if (array.shape()[axis] > 1)
-      grain = std::gcd(grain,
-                       static_cast<std::uint64_t>(core::magnitude(array.strides()[axis])) * item);
+      grain = std::gcd(grain, static_cast<std::uint64_t>(core::magnitude(array.strides()[axis])) *
+                                  itemsize_of(array));
   return grain;
 }
 
@@ -153,10 +155,7 @@ bool may_share_memory(const Array& a, const Array& b) noexcept {
   const std::uint64_t distance = first.begin <= second.begin
                                      ? (second.begin - first.begin) % grain
                                      : grain - (first.begin - second.begin) % grain;
-  const auto item_of = [](const Array& array) {
-    return static_cast<std::uint64_t>(array.dtype().itemsize());
-  };
-  return !(distance >= item_of(a) && distance + item_of(b) <= grain);
+  return !(distance >= itemsize_of(a) && distance + itemsize_of(b) <= grain);
 }
 
 std::ostream& operator<<(std::ostream& out, const Array& array) {

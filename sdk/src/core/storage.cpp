@@ -8,15 +8,6 @@
 #include "spanwise/error.hpp"
 
 namespace spanwise {
-namespace {
-
-void release_unused(ReleaseFn release, void* context, void* data, std::size_t bytes) noexcept {
-  if (release == nullptr) return;
-  StreamUses none;
-  release(context, data, bytes, none);
-}
-
-}  // namespace
 
 Storage::ControlBlock::~ControlBlock() = default;
 
@@ -27,7 +18,8 @@ Storage Storage::adopt(void* data, std::size_t bytes, Device device, ReleaseFn r
   ControlBlock* block = nullptr;
   if (data != nullptr || bytes == 0) block = core::StorageFreeList::new_block();
   if (block == nullptr) [[unlikely]] {
-    release_unused(release, context, data, bytes);
+    StreamUses no_uses;
+    if (release != nullptr) release(context, data, bytes, no_uses);
     if (data == nullptr && bytes != 0)
       fail<ArgumentError>("storage: null address for ", bytes, " bytes on ", device,
                           "; expected the address of the memory, or 0 bytes");

@@ -80,6 +80,12 @@ inline bool is_word_character(char c) noexcept {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
+/// Whether `text` is a C identifier (keywords included).
+inline bool is_identifier(std::string_view text) {
+  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
+         std::ranges::all_of(text, is_word_character);
+}
+
 /// The texts of the items, or of `part(item)` for each, with `separator` between them.
 template <class Items, class Part = std::identity>
 std::string joined(const Items& items, std::string_view separator = ", ", Part part = {}) {
