@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "spanwise/axis_error.hpp"
 #include "support/graph_ops.hpp"
 #include "support/message_of.hpp"
 
@@ -191,6 +192,32 @@ TEST(Function, ErrorKeepsItsTypeAndNamesTheNode) {
   }
   fails = false;
   EXPECT_THAT(values_of(f({vector_of({1})})[0]), ElementsAre(3));
+}
+
+TEST(Function, ErrorOfDerivedClassKeepsItsTypeAndNamesTheNode) {
+  const auto message_for = [](auto error) {
+    const auto bad =
+        test::make_test_op("Bad", [=](const TestOp::Cells&, const TestOp::Cells&) { throw error; });
+    const Variable x = input("x");
+    const CompiledFunction f = function({x}, {apply(bad, {x})}, on_cpu());
+    return message_of<decltype(error)>([&] { f({vector_of({1})}); });
+  };
+  const std::string expected = "it broke\nApply node that caused the error: Bad(x)";
+  EXPECT_THAT(message_for(KernelFaultError("it broke", 719)), HasSubstr(expected));
+  EXPECT_THAT(message_for(AxisError("it broke")), HasSubstr(expected));
+}
+
+TEST(Function, DebugModeReportsAnInputThatWasReplacedByASmallerArray) {
+  const auto bad = test::make_test_op("Bad", [](const TestOp::Cells& in, const TestOp::Cells& out) {
+    out[0]->value = copy(*in[0]->value);
+    in[0]->value = vector_of({1});
+  });
+  const Variable x = input("x");
+  FunctionOptions options = on_cpu();
+  options.mode.name = "debug";
+  const CompiledFunction f = function({x}, {apply(bad, {x})}, options);
+  EXPECT_THAT(message_of<GraphError>([&] { f({vector_of({1, 2, 3})}); }),
+              HasSubstr("Bad: changed its input 0"));
 }
 
 TEST(Function, ForeignExceptionsPassUnchanged) {

@@ -3,6 +3,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/string_utils.hpp"
 #include "graph/hooks_in_use.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/graph/op.hpp"
@@ -35,11 +36,6 @@ void release_iteratively(std::vector<Variable> inputs) noexcept {
   pending = nullptr;
 }
 
-void check_inputs(const std::string& op, const std::vector<Variable>& inputs) {
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (!inputs[i]) fail<GraphError>(op, ": input ", i, " names no variable");
-}
-
 void check_outputs(const std::string& op, const std::vector<Variable>& inputs,
                    const std::vector<Variable>& outputs) {
   std::unordered_set<Variable> taken(inputs.begin(), inputs.end());
@@ -69,7 +65,8 @@ Ref<Apply> Apply::make(Ref<const Op> op, std::vector<Variable> inputs,
                        std::vector<Variable> outputs) {
   if (!op) fail<GraphError>("Apply: expected an op, got none");
   const std::string name = op->name();
-  check_inputs(name, inputs);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i]) fail<GraphError>(name, ": input ", i, " names no variable");
   check_outputs(name, inputs, outputs);
   Ref<Apply> apply(new Apply(std::move(op), std::move(inputs)));
   apply->outputs_.reserve(outputs.size());
@@ -99,9 +96,7 @@ std::vector<Variable> Apply::outputs() const {
 }
 
 std::string Apply::label() const {
-  std::string label = op().name() + "(";
-  for (std::size_t i = 0; i < inputs_.size(); ++i) label += (i ? ", " : "") + inputs_[i].label();
-  return label + ")";
+  return text(op().name(), '(', joined(inputs_, ", ", &Variable::label), ')');
 }
 
 }  // namespace spanwise

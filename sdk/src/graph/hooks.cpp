@@ -29,7 +29,6 @@ constinit const config::Choice test_values{"compute_test_value"};
 void set_trace_source(TraceSource source) noexcept { trace_source = source; }
 void set_exception_noter(ExceptionNoter noter) noexcept { exception_noter = noter; }
 void set_warning_sink(WarningSink sink) noexcept { warning_sink = sink; }
-
 void set_node_observer(NodeObserver observer) noexcept { node_observer = observer; }
 
 void observe(const Ref<Apply>& node) {

@@ -11,12 +11,14 @@
 /// Calls the hooks of spanwise/graph/hooks.hpp, or their defaults.
 namespace spanwise::graph {
 
-/// "" where no trace source is set.
+/// The trace of the calling thread; "" where no trace source is set.
 std::string current_trace();
-/// False where no hook is set or the hook does not handle the exception.
+/// Adds `note` to an exception that is not a spanwise::Error. Returns false where no hook is set or
+/// the hook does not know the exception's type.
 bool note_foreign(const std::exception_ptr& exception, const std::string& note) noexcept;
+/// Passes a warning to the hook, which may throw; by default prints it to std::cerr.
 void warn(const std::string& message);
-/// Calls the observer of new nodes, if config "compute_test_value" asks for it.
+/// Calls the observer of new nodes unless config "compute_test_value" is "off".
 void observe(const Ref<Apply>& node);
 
 }  // namespace spanwise::graph

@@ -20,24 +20,20 @@ struct Visit {
   std::size_t next_input = 0;
 };
 
-Apply* maker_of(const Variable& variable, const VariableSet& boundary) {
-  return boundary.contains(variable) ? nullptr : variable.owner();
-}
-
-// A dependency graph: per node, the positions of the nodes that wait for it, and the number of
-// nodes that it waits for.
+// Per node: the positions of the nodes that must run after it, and the number of nodes that must
+// still run before it.
 struct DependencyGraph {
-  std::vector<std::vector<int>> waiters;
-  std::vector<int> count;
+  std::vector<std::vector<int>> successors;
+  std::vector<int> pending;
 
   void add(int first, int then) {
-    waiters[static_cast<std::size_t>(first)].push_back(then);
-    ++count[static_cast<std::size_t>(then)];
+    successors[static_cast<std::size_t>(first)].push_back(then);
+    ++pending[static_cast<std::size_t>(then)];
   }
 };
 
 DependencyGraph dependency_graph(const std::vector<Ref<Apply>>& nodes,
-                                 const std::vector<Before>& edges) {
+                                 const std::vector<OrderEdge>& edges) {
   std::unordered_map<const Apply*, int> position;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     position.emplace(nodes[i].get(), static_cast<int>(i));
@@ -45,18 +41,18 @@ DependencyGraph dependency_graph(const std::vector<Ref<Apply>>& nodes,
                         std::vector<int>(nodes.size(), 0)};
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (const Variable& input : nodes[i]->inputs()) {
-      const auto maker = position.find(input.owner());
-      if (maker != position.end()) graph.add(maker->second, static_cast<int>(i));
+      const auto owner = position.find(input.owner());
+      if (owner != position.end()) graph.add(owner->second, static_cast<int>(i));
     }
   }
   for (const auto& [first, then] : edges) graph.add(first, then);
   return graph;
 }
 
-[[noreturn]] void fail_circle(const std::vector<Ref<Apply>>& nodes,
-                              const std::vector<Before>& edges, const DependencyGraph& graph) {
+[[noreturn]] void fail_cycle(const std::vector<Ref<Apply>>& nodes,
+                             const std::vector<OrderEdge>& edges, const DependencyGraph& graph) {
   for (const auto& [first, then] : edges) {
-    if (graph.count[static_cast<std::size_t>(first)] == 0) continue;
+    if (graph.pending[static_cast<std::size_t>(first)] == 0) continue;
     const Apply& later = *nodes[static_cast<std::size_t>(then)];
     if (dynamic_cast<const SequencedOp*>(&later.op()) != nullptr)
       fail<GraphError>("function: ", nodes[static_cast<std::size_t>(first)]->label(),
@@ -64,8 +60,8 @@ DependencyGraph dependency_graph(const std::vector<Ref<Apply>>& nodes,
                        "; make the nodes in the order in which they run");
     fail<GraphError>("function: ", later.label(), " overwrites memory that ",
                      nodes[static_cast<std::size_t>(first)]->label(),
-                     " still reads, and must yet run before it; use the op without destroy_map "
-                     "there, or give one of the two a copy");
+                     " still reads, but has to run before it; use the op without destroy_map "
+                     "there, or pass a copy to one of the two");
   }
   fail<GraphError>("function: the graph has a cycle");
 }
@@ -84,8 +80,8 @@ std::vector<Ref<Apply>> nodes_for(std::span<const Variable> outputs, const Varia
   std::unordered_set<const Apply*> seen;
   std::vector<Visit> path;
   const auto enter = [&](const Variable& variable) {
-    Apply* maker = maker_of(variable, boundary);
-    if (maker != nullptr && seen.insert(maker).second) path.push_back({maker});
+    Apply* owner = boundary.contains(variable) ? nullptr : variable.owner();
+    if (owner != nullptr && seen.insert(owner).second) path.push_back({owner});
   };
   for (const Variable& output : outputs) {
     enter(output);
@@ -102,13 +98,13 @@ std::vector<Ref<Apply>> nodes_for(std::span<const Variable> outputs, const Varia
   return done;
 }
 
-std::vector<Before> sequences(const std::vector<Ref<Apply>>& nodes) {
+std::vector<OrderEdge> sequences(const std::vector<Ref<Apply>>& nodes) {
   using Member = std::pair<std::int64_t, int>;  // position in the sequence, in `nodes`
   std::map<std::string_view, std::vector<Member>> all;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     if (const auto* op = dynamic_cast<const SequencedOp*>(&nodes[i]->op()))
       all[op->sequence()].emplace_back(op->position(), static_cast<int>(i));
-  std::vector<Before> edges;
+  std::vector<OrderEdge> edges;
   for (auto& [name, members] : all) {
     std::ranges::sort(members);
     for (std::size_t i = 1; i < members.size(); ++i)
@@ -118,22 +114,22 @@ std::vector<Before> sequences(const std::vector<Ref<Apply>>& nodes) {
 }
 
 std::vector<Ref<Apply>> reorder(const std::vector<Ref<Apply>>& nodes,
-                                const std::vector<Before>& edges) {
+                                const std::vector<OrderEdge>& edges) {
   if (edges.empty()) return nodes;
   DependencyGraph graph = dependency_graph(nodes, edges);
   std::priority_queue<int, std::vector<int>, std::greater<>> ready;
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    if (graph.count[i] == 0) ready.push(static_cast<int>(i));
+    if (graph.pending[i] == 0) ready.push(static_cast<int>(i));
   std::vector<Ref<Apply>> order;
   order.reserve(nodes.size());
   while (!ready.empty()) {
     const auto position = static_cast<std::size_t>(ready.top());
     ready.pop();
     order.push_back(nodes[position]);
-    for (const int then : graph.waiters[position])
-      if (--graph.count[static_cast<std::size_t>(then)] == 0) ready.push(then);
+    for (const int then : graph.successors[position])
+      if (--graph.pending[static_cast<std::size_t>(then)] == 0) ready.push(then);
   }
-  if (order.size() != nodes.size()) fail_circle(nodes, edges, graph);
+  if (order.size() != nodes.size()) fail_cycle(nodes, edges, graph);
   return order;
 }
 

@@ -16,17 +16,18 @@ bool same_types(std::span<const Variable> a, std::span<const Variable> b) {
       a, b, [](const Variable& x, const Variable& y) { return x.type() == y.type(); });
 }
 
-std::vector<Variable> fresh_like(const std::vector<Variable>& variables) {
-  std::vector<Variable> fresh;
-  fresh.reserve(variables.size());
-  for (const Variable& variable : variables) fresh.emplace_back(variable.type(), variable.name());
-  return fresh;
+std::vector<Variable> new_variables_like(const std::vector<Variable>& variables) {
+  std::vector<Variable> result;
+  result.reserve(variables.size());
+  for (const Variable& variable : variables) result.emplace_back(variable.type(), variable.name());
+  return result;
 }
 
-// Equal input types give equal output types, so make_node is only called for others.
-Ref<Apply> again(const Apply& node, std::vector<Variable> inputs) {
+// A node of the same op with other inputs. Equal input types give equal output types, so make_node
+// is only called for other types.
+Ref<Apply> with_inputs(const Apply& node, std::vector<Variable> inputs) {
   if (same_types(inputs, node.inputs()))
-    return Apply::make(node.op_ref(), std::move(inputs), fresh_like(node.outputs()));
+    return Apply::make(node.op_ref(), std::move(inputs), new_variables_like(node.outputs()));
   const Ref<Apply> result = node.op().make_node(inputs);
   if (!result || result->output_count() != node.output_count())
     fail<GraphError>(node.label(), ": make_node gave another number of outputs for other inputs");
@@ -34,8 +35,8 @@ Ref<Apply> again(const Apply& node, std::vector<Variable> inputs) {
   return result;
 }
 
-// The replacement, moved to the device that the type of `old` specifies.
-Variable where_it_was(const Variable& old, const Variable& by) {
+// The replacement `by`, moved to the device that the type of `old` specifies.
+Variable on_device_of(const Variable& old, const Variable& by) {
   const std::optional<Device>& device = old.type().device();
   if (!device || by.type().device() == device) return by;
   return (*transfer_op(*device))(std::span(&by, 1))[0];
@@ -54,23 +55,21 @@ void check_given(const Variable& old, const Variable& by, std::span<const Variab
 
 }  // namespace
 
-const Variable& Rebuild::now(const Variable& variable) const {
-  const auto found = now_.find(variable);
-  return found == now_.end() ? variable : found->second;
+const Variable& Rebuild::current(const Variable& variable) const {
+  const auto entry = replacements_.find(variable);
+  return entry == replacements_.end() ? variable : entry->second;
 }
 
-std::vector<Variable> Rebuild::now(std::span<const Variable> variables) const {
-  std::vector<Variable> current;
-  current.reserve(variables.size());
-  for (const Variable& variable : variables) current.push_back(now(variable));
-  return current;
+std::vector<Variable> Rebuild::current(std::span<const Variable> variables) const {
+  std::vector<Variable> result;
+  result.reserve(variables.size());
+  for (const Variable& variable : variables) result.push_back(current(variable));
+  return result;
 }
 
 void Rebuild::visit(const Apply& node, std::vector<Variable> inputs) {
   if (std::ranges::equal(inputs, node.inputs())) return;
-  const Ref<Apply> result = again(node, std::move(inputs));
-  result->set_trace(node.trace());
-  for (int i = 0; i < node.output_count(); ++i) replace(node.output(i), result->output(i));
+  replace_outputs(node, with_inputs(node, std::move(inputs)));
 }
 
 void Rebuild::visit_as_is(const Apply& node, std::vector<Variable> inputs) {
@@ -79,9 +78,12 @@ void Rebuild::visit_as_is(const Apply& node, std::vector<Variable> inputs) {
 }
 
 void Rebuild::visit_with(const Apply& node, const Ref<const Op>& op, std::vector<Variable> inputs) {
-  const Ref<Apply> result = Apply::make(op, std::move(inputs), fresh_like(node.outputs()));
-  result->set_trace(node.trace());
-  for (int i = 0; i < node.output_count(); ++i) replace(node.output(i), result->output(i));
+  replace_outputs(node, Apply::make(op, std::move(inputs), new_variables_like(node.outputs())));
+}
+
+void Rebuild::replace_outputs(const Apply& node, const Ref<Apply>& by) {
+  by->set_trace(node.trace());
+  for (int i = 0; i < node.output_count(); ++i) replace(node.output(i), by->output(i));
 }
 
 std::vector<Variable> apply_givens(std::span<const Variable> outputs,
@@ -93,10 +95,10 @@ std::vector<Variable> apply_givens(std::span<const Variable> outputs,
   for (const auto& [old, by] : givens) {
     check_given(old, by, inputs);
     boundary.insert(old);
-    rebuild.replace(old, where_it_was(old, by));
+    rebuild.replace(old, on_device_of(old, by));
   }
   for (const Ref<Apply>& node : nodes_for(outputs, boundary)) rebuild.visit(*node);
-  return rebuild.now(outputs);
+  return rebuild.current(outputs);
 }
 
 }  // namespace spanwise::graph

@@ -6,14 +6,15 @@
 #include <ostream>
 #include <utility>
 
+#include "core/string_utils.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise {
 namespace {
 
 bool extents_match(const Shape& expected, const Shape& got) noexcept {
-  return std::ranges::equal(expected, got, [](std::int64_t want, std::int64_t have) {
-    return want == TensorType::any || want == have;
+  return std::ranges::equal(expected, got, [](std::int64_t expected_extent, std::int64_t extent) {
+    return expected_extent == TensorType::any || expected_extent == extent;
   });
 }
 
@@ -26,12 +27,10 @@ std::string shape_name(const Shape& shape) {
   }
   if (rank == 2 && shape[0] == 1 && shape[1] == TensorType::any) return "row";
   if (rank == 2 && shape[1] == 1 && shape[0] == TensorType::any) return "col";
-  std::string name = "(";
-  for (int i = 0; i < rank; ++i) {
-    if (i > 0) name += ", ";
-    name += shape[i] == TensorType::any ? "None" : std::to_string(shape[i]);
-  }
-  return name + (rank == 1 ? ",)" : ")");
+  const auto extent_text = [](std::int64_t extent) {
+    return extent == TensorType::any ? "None" : std::to_string(extent);
+  };
+  return text('(', joined(shape, ", ", extent_text), rank == 1 ? ",)" : ")");
 }
 
 }  // namespace

@@ -35,9 +35,8 @@ Variable::Variable(TensorType type, std::string name)
     : node_(new VariableNode(std::move(type), std::move(name))) {}
 
 Variable Variable::constant(Array value, std::string name) {
-  Variable variable(TensorType(value.dtype(), value.shape()), std::move(name));
-  variable.node_->value_ = std::make_unique<Array>(std::move(value));
-  return variable;
+  TensorType type(value.dtype(), value.shape());
+  return constant(std::move(value), std::move(type), std::move(name));
 }
 
 Variable Variable::constant(Array value, TensorType type, std::string name) {

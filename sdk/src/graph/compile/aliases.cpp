@@ -27,17 +27,14 @@ class CopyOp final : public Op {
   }
 };
 
-// A node that copies `variable` into memory of its own.
+// The output of a node that copies `variable`.
 Variable copied(const Variable& variable) {
   static const Ref<const Op> op = make_ref<const CopyOp>();
   return op->make_node(std::span(&variable, 1))->output(0);
 }
 
+// The maps of ops that are followed from an output to inputs: view_map, or destroy_map too.
 enum class Through { views, views_and_overwriting };
-
-void add_once(Variables& all, const Variable& variable) {
-  if (std::ranges::find(all, variable) == all.end()) all.push_back(variable);
-}
 
 // Adds the inputs that `map` names for `output` to `all`.
 void add_aliased(Variables& all, const Variable& output, const AliasMap& map) {
@@ -62,8 +59,8 @@ Variables next_towards_buffers(const Variable& variable, const VariableSet& inpu
   return next;
 }
 
-// Calls visit(v, next) once for `variable` and every variable v whose memory it may have; `next`
-// are the variables one step closer to v's buffers.
+// Calls visit(v, next) once for `variable` and every variable v whose memory it may share; `next`
+// are the inputs whose memory v itself shares, by the maps of its op.
 template <class Visit>
 void walk(const Variable& variable, const VariableSet& inputs, Through through,
           const Visit& visit) {
@@ -74,8 +71,8 @@ void walk(const Variable& variable, const VariableSet& inputs, Through through,
     pending.pop_back();
     const Variables next = next_towards_buffers(current, inputs, through);
     visit(current, next);
-    for (const Variable& below : next)
-      if (seen.insert(below).second) pending.push_back(below);
+    for (const Variable& input : next)
+      if (seen.insert(input).second) pending.push_back(input);
   }
 }
 
@@ -101,8 +98,38 @@ bool overwrites_anything(const std::vector<Ref<Apply>>& nodes) {
       nodes, [](const Ref<Apply>& node) { return !node->op().destroy_map().empty(); });
 }
 
-// The positions of the inputs that `node` overwrites.
-std::vector<std::size_t> overwritten(const Apply& node) {
+bool have_common(const Variables& a, const Variables& b) {
+  return std::ranges::any_of(
+      a, [&](const Variable& variable) { return std::ranges::find(b, variable) != b.end(); });
+}
+
+// Whether `node`, with the inputs `node_inputs`, may overwrite elements of input i before it reads
+// them through another input that shares the memory.
+bool reads_overwritten_memory(const Apply& node, std::span<const Variable> node_inputs,
+                              std::size_t i, const VariableSet& inputs) {
+  const Variables roots = viewed(node_inputs[i], inputs);
+  for (std::size_t k = 0; k < node_inputs.size(); ++k) {
+    if (k == i || !have_common(viewed(node_inputs[k], inputs), roots)) continue;
+    if (node_inputs[k] != node_inputs[i] || !node.op().allows_aliased_inplace()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void add_once(Variables& all, const Variable& variable) {
+  if (std::ranges::find(all, variable) == all.end()) all.push_back(variable);
+}
+
+Variables viewed(const Variable& variable, const VariableSet& inputs) {
+  return roots_of(variable, inputs, Through::views);
+}
+
+Variables buffers_of(const Variable& variable, const VariableSet& inputs) {
+  return roots_of(variable, inputs, Through::views_and_overwriting);
+}
+
+std::vector<std::size_t> overwritten_inputs(const Apply& node) {
   std::vector<std::size_t> positions;
   for (const auto& [output, inputs] : node.op().destroy_map()) {
     for (const int input : inputs) {
@@ -113,34 +140,6 @@ std::vector<std::size_t> overwritten(const Apply& node) {
     }
   }
   return positions;
-}
-
-bool any_in(const Variables& some, const Variables& others) {
-  return std::ranges::any_of(some, [&](const Variable& variable) {
-    return std::ranges::find(others, variable) != others.end();
-  });
-}
-
-// Whether among the variables that `node` shall read another one shares the memory of the i-th,
-// which it overwrites, so that it may overwrite elements before reading them.
-bool reads_what_it_overwrites(const Apply& node, std::span<const Variable> read, std::size_t i,
-                              const VariableSet& inputs) {
-  const Variables roots = viewed(read[i], inputs);
-  for (std::size_t k = 0; k < read.size(); ++k) {
-    if (k == i || !any_in(viewed(read[k], inputs), roots)) continue;
-    if (read[k] != read[i] || !node.op().allows_aliased_inplace()) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-Variables viewed(const Variable& variable, const VariableSet& inputs) {
-  return roots_of(variable, inputs, Through::views);
-}
-
-Variables buffers_of(const Variable& variable, const VariableSet& inputs) {
-  return roots_of(variable, inputs, Through::views_and_overwriting);
 }
 
 Variables aliased_inputs(const Variable& variable, const VariableSet& inputs) {
@@ -154,34 +153,35 @@ std::vector<Variable> protect(std::span<const Variable> outputs, const VariableS
   VariableSet results;
   for (const Variable& output : outputs)
     for (const Variable& root : viewed(output, inputs)) results.insert(root);
-  const auto is_kept = [&](const Variable& root) {
+  const auto must_be_kept = [&](const Variable& root) {
     const bool is_leaf = root.owner() == nullptr || inputs.contains(root);
     return results.contains(root) || (is_leaf && !mutable_inputs.contains(root));
   };
   Rebuild rebuild;
   for (const Ref<Apply>& node : nodes) {
-    std::vector<Variable> current = rebuild.now(node->inputs());
-    for (const std::size_t i : overwritten(*node)) {
+    std::vector<Variable> current = rebuild.current(node->inputs());
+    for (const std::size_t i : overwritten_inputs(*node)) {
       const Variables roots = viewed(node->inputs()[i], inputs);
-      if (std::ranges::any_of(roots, is_kept) || is_readonly(node->inputs()[i], inputs) ||
-          reads_what_it_overwrites(*node, current, i, inputs))
+      if (std::ranges::any_of(roots, must_be_kept) || is_readonly(node->inputs()[i], inputs) ||
+          reads_overwritten_memory(*node, current, i, inputs))
         current[i] = copied(current[i]);
     }
     rebuild.visit(*node, std::move(current));
   }
-  return rebuild.now(outputs);
+  return rebuild.current(outputs);
 }
 
-std::vector<Before> readers_first(const std::vector<Ref<Apply>>& nodes, const VariableSet& inputs) {
+std::vector<OrderEdge> readers_first(const std::vector<Ref<Apply>>& nodes,
+                                     const VariableSet& inputs) {
   if (!overwrites_anything(nodes)) return {};
   std::unordered_map<Variable, std::vector<int>> readers;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (const Variable& input : nodes[i]->inputs())
       for (const Variable& root : viewed(input, inputs))
         readers[root].push_back(static_cast<int>(i));
-  std::vector<Before> edges;
+  std::vector<OrderEdge> edges;
   for (std::size_t i = 0; i < nodes.size(); ++i)
-    for (const std::size_t input : overwritten(*nodes[i]))
+    for (const std::size_t input : overwritten_inputs(*nodes[i]))
       for (const Variable& root : viewed(nodes[i]->inputs()[input], inputs))
         for (const int reader : readers[root])
           if (reader != static_cast<int>(i)) edges.emplace_back(reader, static_cast<int>(i));

@@ -6,18 +6,6 @@
 #include "spanwise/error.hpp"
 
 namespace spanwise::graph {
-namespace {
-
-void report_unused(const std::string& name, std::size_t index, const Variable& input,
-                   UnusedInput how) {
-  const std::string message =
-      text("function ", name, ": no output needs the input at index ", index, ", ", input.label(),
-           "; leave it out, or say on_unused_input=\"ignore\" or \"warn\"");
-  if (how == UnusedInput::raise) fail<GraphError>(message);
-  warn(message);
-}
-
-}  // namespace
 
 bool may_be_equal(const TensorType& a, const TensorType& b) {
   if (a.dtype() != b.dtype() || a.rank() != b.rank()) return false;
@@ -74,8 +62,14 @@ void check_used_inputs(const std::string& name, const std::vector<Variable>& inp
   VariableSet used(outputs.begin(), outputs.end());
   for (const Ref<Apply>& node : nodes_for(outputs, VariableSet(inputs.begin(), inputs.end())))
     used.insert(node->inputs().begin(), node->inputs().end());
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (!used.contains(inputs[i])) report_unused(name, i, inputs[i], how);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (used.contains(inputs[i])) continue;
+    const std::string message =
+        text("function ", name, ": no output needs the input at index ", i, ", ", inputs[i].label(),
+             "; leave it out, or pass on_unused_input=\"ignore\" or \"warn\"");
+    if (how == UnusedInput::raise) fail<GraphError>(message);
+    warn(message);
+  }
 }
 
 }  // namespace spanwise::graph

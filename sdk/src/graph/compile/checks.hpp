@@ -12,7 +12,8 @@
 /// Argument checks of function(); they throw GraphError. `name` is the function's, for messages.
 namespace spanwise::graph {
 
-/// Whether a value may be of both types, but for the device: an extent may be known for one only.
+/// Whether a value may be of both types if their devices are ignored: an extent that only one of
+/// them fixes may be equal.
 bool may_be_equal(const TensorType& a, const TensorType& b);
 
 void check_function_inputs(const std::string& name, const std::vector<Variable>& inputs);

@@ -22,11 +22,12 @@ class Compilation {
   Ref<FunctionState> run();
 
  private:
+  void build_graph();
+  void build_program();
   const Ref<Cell>& cell_of(const Variable& variable);
   Ref<Cell> leaf_cell(const Variable& variable);
   [[noreturn]] void fail_missing(const Variable& leaf) const;
   CompiledFunction without_rewrites() const;
-  void add_updates();
   void place_on_devices();
   void rewrite();
   void order_nodes();
@@ -43,17 +44,17 @@ class Compilation {
   FunctionOptions options_;
   Device device_;
   std::vector<Variable> inputs_;
-  VariableSet given_, mutable_;
+  VariableSet input_set_, mutable_inputs_;
   // the function's outputs, then the new values of shared variables
   std::vector<Variable> outputs_;
   std::size_t output_count_;
   std::vector<Ref<Apply>> nodes_;
-  std::vector<Before> readers_first_;
+  std::vector<OrderEdge> readers_first_;
   VariableSet escaping_;  // variables whose buffers the function returns
   NodeSet shape_nodes_;
   std::unordered_map<Variable, Ref<Cell>> cells_;
   std::vector<KeptResult> kept_;
-  bool frees_ = false;
+  bool allow_gc_ = false;
   MemoryPlan plan_;
   Releases releases_;
   Ref<FunctionState> state_ = make_ref<FunctionState>();

@@ -40,13 +40,13 @@ Compilation::Compilation(std::vector<Variable> inputs, std::vector<Variable> out
     : options_(std::move(options)),
       device_(options_.device ? *options_.device : default_device()),
       inputs_(std::move(inputs)),
-      given_(inputs_.begin(), inputs_.end()),
-      mutable_(options_.mutable_inputs.begin(), options_.mutable_inputs.end()),
+      input_set_(inputs_.begin(), inputs_.end()),
+      mutable_inputs_(options_.mutable_inputs.begin(), options_.mutable_inputs.end()),
       outputs_(std::move(outputs)),
       output_count_(outputs_.size()) {
   if (options_.name.empty()) options_.name = "<unnamed>";
-  frees_ = options_.allow_gc ? *options_.allow_gc : config::get_bool("allow_gc");
-  if (frees_ && options_.preallocate)
+  allow_gc_ = options_.allow_gc ? *options_.allow_gc : config::get_bool("allow_gc");
+  if (allow_gc_ && options_.preallocate)
     fail<GraphError>("function ", options_.name,
                      ": preallocate keeps memory between calls, and allow_gc releases it; "
                      "expected one of the two");
@@ -55,21 +55,36 @@ Compilation::Compilation(std::vector<Variable> inputs, std::vector<Variable> out
 Ref<FunctionState> Compilation::run() {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
+  build_graph();
+  build_program();
+  if (options_.profile) {
+    state_->times = std::make_unique<StepTimes>(nodes_.size());
+    state_->program.measure(*state_->times);
+  }
+  state_->compile_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return state_;
+}
+
+// Checks and rewrites the graph, and orders its nodes.
+void Compilation::build_graph() {
   check_function_inputs(options_.name, inputs_);
   check_function_outputs(options_.name, outputs_);
   check_function_updates(options_.name, options_);
   state_->mode = mode_name(options_.mode.name);
   if (state_->mode == "debug") state_->unrewritten = without_rewrites();
-  add_updates();
+  for (const auto& [shared, value] : options_.updates) outputs_.push_back(value);
   outputs_ = apply_givens(outputs_, options_.givens, inputs_);
   check_used_inputs(options_.name, inputs_, outputs_, options_.on_unused_input);
   place_on_devices();
   rewrite();
   for (const Variable& output : outputs_)
-    for (const Variable& buffer : buffers_of(output, given_)) escaping_.insert(buffer);
+    for (const Variable& buffer : buffers_of(output, input_set_)) escaping_.insert(buffer);
   escaping_.insert(outputs_.begin(), outputs_.end());
   order_nodes();
+}
 
+// Makes the cells and thunks of the nodes, and plans the memory of their results.
+void Compilation::build_program() {
   make_input_slots();
   make_result_slots();
   std::vector<Step> steps;
@@ -87,21 +102,15 @@ Ref<FunctionState> Compilation::run() {
   state_->program = Program(options_.name, std::move(steps), readers_first_, std::move(results));
   if (state_->mode == "debug") state_->program.check_every_step();
   if (state_->mode == "nan_guard") state_->program.guard_numbers(options_.mode.nan_guard);
-  if (frees_)
+  if (allow_gc_)
     state_->program.release_early(std::move(releases_));
   else if (state_->program.runs_in_order()) {
     state_->program.share_memory(std::move(plan_));
     state_->program.keep_results_of_shapes(shape_nodes_);
   }
-  if (options_.profile) {
-    state_->times = std::make_unique<StepTimes>(nodes_.size());
-    state_->program.measure(*state_->times);
-  }
-  state_->compile_seconds = std::chrono::duration<double>(Clock::now() - start).count();
-  return state_;
 }
 
-// Functions that replace others for numerical stability differ from these on purpose: they stay.
+// The rewrites for numerical stability are kept, since they change values on purpose.
 CompiledFunction Compilation::without_rewrites() const {
   std::vector<Variable> outputs = outputs_;
   for (const auto& [shared, value] : options_.updates) outputs.push_back(value);
@@ -114,39 +123,36 @@ CompiledFunction Compilation::without_rewrites() const {
   return function(inputs_, std::move(outputs), std::move(options));
 }
 
-void Compilation::add_updates() {
-  for (const auto& [shared, value] : options_.updates) outputs_.push_back(value);
-}
-
 void Compilation::place_on_devices() {
   std::vector<std::optional<Device>> targets(outputs_.size());
   for (std::size_t i = 0; i < options_.updates.size(); ++i)
     targets[output_count_ + i] = options_.updates[i].first.container()->device();
-  outputs_ = placed(outputs_, given_, device_, targets);
+  outputs_ = placed(outputs_, input_set_, device_, targets);
 }
 
 void Compilation::rewrite() {
-  RewriteGraph graph{std::move(outputs_), given_, mutable_, device_, {}};
+  RewriteGraph graph{std::move(outputs_), input_set_, mutable_inputs_, device_, {}};
   state_->rewrites = run_rewrites(options_.name, options_.mode, graph);
-  outputs_ = protect(graph.outputs, given_, mutable_);
+  outputs_ = protect(graph.outputs, input_set_, mutable_inputs_);
 }
 
 void Compilation::order_nodes() {
-  nodes_ = nodes_for(outputs_, given_);
+  nodes_ = nodes_for(outputs_, input_set_);
   if (!runs_on_host(device_)) put_host_nodes_first();
-  if (!frees_ && !options_.profile) shape_nodes_ = shape_nodes(nodes_, given_, escaping_, device_);
+  if (!allow_gc_ && !options_.profile)
+    shape_nodes_ = shape_nodes(nodes_, input_set_, escaping_, device_);
   const auto reads_shapes = [this](const Ref<Apply>& node) {
     return shape_nodes_.contains(&*node);
   };
   std::ranges::stable_partition(nodes_, reads_shapes);
-  const auto order = [this] {
-    std::vector<Before> edges = readers_first(nodes_, given_);
-    for (const Before& edge : sequences(nodes_)) edges.push_back(edge);
+  const auto order_edges = [this] {
+    std::vector<OrderEdge> edges = readers_first(nodes_, input_set_);
+    for (const OrderEdge& edge : sequences(nodes_)) edges.push_back(edge);
     return edges;
   };
-  const std::vector<Before> edges = order();
+  const std::vector<OrderEdge> edges = order_edges();
   nodes_ = reorder(nodes_, edges);
-  readers_first_ = edges.empty() ? edges : order();
+  readers_first_ = edges.empty() ? edges : order_edges();  // by the new positions
 }
 
 // Nodes on the host that need no result of a GPU come first, so that they do not separate launches
@@ -193,21 +199,21 @@ Step Compilation::make_step(const Ref<Apply>& node) {
 }
 
 void Compilation::plan_results(const std::vector<Step>& steps) {
-  if (frees_) {
+  if (allow_gc_) {
     releases_ = plan_releases(nodes_, output_cells(steps), {outputs_.begin(), outputs_.end()});
     return;
   }
-  plan_ = plan_memory(nodes_, output_cells(steps), kept_, given_);
+  plan_ = plan_memory(nodes_, output_cells(steps), kept_, input_set_);
   if (options_.preallocate) preallocate();
 }
 
 // Allocates the kept results of fixed shape that do not reuse an earlier result's buffer.
 void Compilation::preallocate() {
-  std::unordered_set<const Cell*> given;
-  for (const BufferReuse& reuse : plan_.reuses) given.insert(reuse.to);
+  std::unordered_set<const Cell*> reusing;
+  for (const BufferReuse& reuse : plan_.reuses) reusing.insert(reuse.to);
   for (const KeptResult& result : kept_) {
     const TensorType& type = result.variable.type();
-    if (type.has_fixed_shape() && !given.contains(result.cell))
+    if (type.has_fixed_shape() && !reusing.contains(result.cell))
       result.cell->value = empty(type.shape(), type.dtype(), result.device);
   }
 }
@@ -222,7 +228,7 @@ void Compilation::sort_cells(const std::vector<Step>& steps) {
     if (shape_nodes_.contains(&*step.node)) continue;  // its results stay for the next call
     const AliasMap views = step.node->op().view_map(), overwrites = step.node->op().destroy_map();
     for (int i = 0; i < step.node->output_count(); ++i) {
-      const bool stays = !frees_ && !escaping_.contains(step.node->output(i)) &&
+      const bool stays = !allow_gc_ && !escaping_.contains(step.node->output(i)) &&
                          !views.contains(i) && !overwrites.contains(i);
       const Ref<Cell>& cell = step.outputs[static_cast<std::size_t>(i)];
       (stays ? state_->kept_cells : state_->transient_cells).push_back(cell);

@@ -15,28 +15,27 @@ namespace {
 constexpr std::int64_t min_bytes = 1 << 14;
 
 struct BufferLifetime {
-  std::size_t last = 0;
-  std::vector<Cell*> viewers;
+  std::size_t last = 0;        // the last step that uses the buffer
+  std::vector<Cell*> viewers;  // as BufferReuse::viewers
 };
 
-// The last step that uses each buffer, directly or through views, by the variable it was allocated
-// for.
+// The lifetime of each buffer, with its views, by the variable it was allocated for.
 std::unordered_map<Variable, BufferLifetime> lifetimes(
     const std::vector<Ref<Apply>>& nodes, const std::vector<std::vector<Ref<Cell>>>& cells,
     const VariableSet& inputs) {
-  std::unordered_map<Variable, Variables> cached;
-  // Memoised: inputs are visited before outputs, so each chain of views is walked once.
+  std::unordered_map<Variable, Variables> known;
+  // buffers_of(), memoised: inputs are visited before outputs, so each chain of views is walked
+  // once.
   const auto buffers = [&](const Variable& variable) -> const Variables& {
-    if (const auto found = cached.find(variable); found != cached.end()) return found->second;
+    if (const auto entry = known.find(variable); entry != known.end()) return entry->second;
     Variables roots;
     for (const Variable& base : aliased_inputs(variable, inputs)) {
-      const auto found = cached.find(base);
-      const Variables more = found != cached.end() ? found->second : buffers_of(base, inputs);
-      for (const Variable& root : more)
-        if (std::ranges::find(roots, root) == roots.end()) roots.push_back(root);
+      const auto entry = known.find(base);
+      const Variables base_roots = entry != known.end() ? entry->second : buffers_of(base, inputs);
+      for (const Variable& root : base_roots) add_once(roots, root);
     }
     if (roots.empty()) roots.push_back(variable);
-    return cached.emplace(variable, std::move(roots)).first->second;
+    return known.emplace(variable, std::move(roots)).first->second;
   };
   std::unordered_map<Variable, BufferLifetime> lifetimes_of;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -65,11 +64,11 @@ MemoryPlan plan_memory(const std::vector<Ref<Apply>>& nodes,
                        const std::vector<std::vector<Ref<Cell>>>& cells,
                        const std::vector<KeptResult>& kept, const VariableSet& inputs) {
   const auto lifetimes_of = lifetimes(nodes, cells, inputs);
-  std::vector<std::vector<const KeptResult*>> ending(nodes.size());
+  std::vector<std::vector<const KeptResult*>> free_after(nodes.size());
   for (const KeptResult& result : kept)
-    ending[lifetimes_of.at(result.variable).last].push_back(&result);
+    free_after[lifetimes_of.at(result.variable).last].push_back(&result);
   constexpr std::size_t max_donors = 16;  // keeps planning linear in the number of nodes
-  std::vector<const KeptResult*> donors;
+  std::vector<const KeptResult*> donors;  // results whose buffers no later step uses
   MemoryPlan plan;
   auto next = kept.begin();
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -83,7 +82,7 @@ MemoryPlan plan_memory(const std::vector<Ref<Apply>>& nodes,
           {(*donor)->cell, next->cell, lifetimes_of.at((*donor)->variable).viewers});
       donors.erase(std::next(donor).base());
     }
-    for (const KeptResult* result : ending[i]) {
+    for (const KeptResult* result : free_after[i]) {
       if (donors.size() == max_donors) donors.erase(donors.begin());
       donors.push_back(result);
     }

@@ -36,9 +36,9 @@ struct MemoryPlan {
   std::vector<BufferReuse> reuses;
   std::vector<std::size_t> first;  ///< index into `reuses` per step, and one past the last
 
-  /// pass_buffers(): call before step `position` runs, moves buffers; check_buffers(): call after
-  /// it, checks their use.
+  /// Call before step `position` runs: moves the buffers that it reuses to its cells.
   void pass_buffers(std::size_t position) noexcept;
+  /// Call after it has run: disables the reuses whose buffer it has not used.
   void check_buffers(std::size_t position) noexcept;
   /// Call after each run, also after an error: moves the buffers back.
   void return_buffers() noexcept;

@@ -16,7 +16,7 @@ class Placement {
   Placement(const VariableSet& inputs, Device fallback) : inputs_(inputs), fallback_(fallback) {}
 
   void visit(const Apply& node) {
-    std::vector<Variable> inputs = rebuild_.now(node.inputs());
+    std::vector<Variable> inputs = rebuild_.current(node.inputs());
     if (const auto target = transfer_target(node.op())) {
       if (device(inputs[0]) == *target)
         rebuild_.replace(node.output(0), inputs[0]);
@@ -24,16 +24,16 @@ class Placement {
         rebuild_.visit_as_is(node, std::move(inputs));
       return;
     }
-    const Device here = device_of(node, fallback_);
+    const Device target = device_of(node, fallback_);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const bool is_free = node.op().reads_only_shape(static_cast<int>(i));
-      if (!is_free && !may_stay(node, inputs[i])) inputs[i] = on(inputs[i], here);
+      const bool is_read = !node.op().reads_only_shape(static_cast<int>(i));
+      if (is_read && !may_stay(node, inputs[i])) inputs[i] = moved_to(target, inputs[i]);
     }
     rebuild_.visit_as_is(node, std::move(inputs));
   }
 
   // `variable` on device `target`, with one transfer shared by all readers there.
-  Variable on(const Variable& variable, Device target) {
+  Variable moved_to(Device target, const Variable& variable) {
     if (device(variable) == target) return variable;
     auto& copies = moved_[variable];
     for (const auto& [device, copy] : copies)
@@ -43,7 +43,7 @@ class Placement {
     return copy;
   }
 
-  const Variable& now(const Variable& variable) const { return rebuild_.now(variable); }
+  const Variable& current(const Variable& variable) const { return rebuild_.current(variable); }
 
  private:
   Device device(const Variable& variable) const { return device_of(variable, inputs_, fallback_); }
@@ -82,8 +82,8 @@ std::vector<Variable> placed(std::span<const Variable> outputs, const VariableSe
   std::vector<Variable> result;
   result.reserve(outputs.size());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Variable& output = placement.now(outputs[i]);
-    result.push_back(targets[i] ? placement.on(output, *targets[i]) : output);
+    const Variable& output = placement.current(outputs[i]);
+    result.push_back(targets[i] ? placement.moved_to(*targets[i], output) : output);
   }
   return result;
 }

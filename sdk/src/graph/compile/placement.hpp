@@ -16,8 +16,8 @@ namespace spanwise::graph {
 
 /// The device of a node: the one that the types of all its outputs specify, else `fallback`.
 Device device_of(const Apply& node, Device fallback);
-/// The device of a value: its type's, else its node's. A value of `inputs` is given by the caller,
-/// so its node, if any, does not count.
+/// The device of a value: its type's, else its node's. The caller passes the values of `inputs`, so
+/// the node of such a variable, if any, does not determine the device.
 Device device_of(const Variable& variable, const VariableSet& inputs, Device fallback);
 
 /// Rebuilds the graph so that every node's inputs are on the node's device, inserting the necessary

@@ -20,22 +20,22 @@ namespace {
 Releases plan_releases(const std::vector<Ref<Apply>>& nodes,
                        const std::vector<std::vector<Ref<Cell>>>& cells,
                        const VariableSet& results) {
-  std::unordered_map<Variable, std::size_t> last;
+  std::unordered_map<Variable, std::size_t> last_use;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    for (const Variable& input : nodes[i]->inputs()) last[input] = i;
-    for (int k = 0; k < nodes[i]->output_count(); ++k) last[nodes[i]->output(k)] = i;
+    for (const Variable& input : nodes[i]->inputs()) last_use[input] = i;
+    for (int k = 0; k < nodes[i]->output_count(); ++k) last_use[nodes[i]->output(k)] = i;
   }
-  std::vector<std::vector<Cell*>> ending(nodes.size());
+  std::vector<std::vector<Cell*>> released_after(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (int k = 0; k < nodes[i]->output_count(); ++k) {
       const Variable output = nodes[i]->output(k);
       if (!results.contains(output))
-        ending[last.at(output)].push_back(cells[i][static_cast<std::size_t>(k)].get());
+        released_after[last_use.at(output)].push_back(cells[i][static_cast<std::size_t>(k)].get());
     }
   Releases releases;
-  for (const std::vector<Cell*>& done : ending) {
+  for (const std::vector<Cell*>& released : released_after) {
     releases.first.push_back(releases.cells.size());
-    releases.cells.insert(releases.cells.end(), done.begin(), done.end());
+    releases.cells.insert(releases.cells.end(), released.begin(), released.end());
   }
   releases.first.push_back(releases.cells.size());
   return releases;

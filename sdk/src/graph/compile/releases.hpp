@@ -18,6 +18,7 @@ struct Releases {
   std::vector<Cell*> cells;
   std::vector<std::size_t> first;  ///< index into `cells` per step, and one past the last
 
+  /// Call after step `position` has run.
   void after(std::size_t position) const noexcept {
     for (std::size_t i = first[position]; i < first[position + 1]; ++i) cells[i]->value.reset();
   }

@@ -11,7 +11,7 @@
 namespace spanwise::graph {
 namespace {
 
-VariableSet overwritten(const std::vector<Ref<Apply>>& nodes, const VariableSet& inputs) {
+VariableSet overwritten_variables(const std::vector<Ref<Apply>>& nodes, const VariableSet& inputs) {
   VariableSet all;
   for (const Ref<Apply>& node : nodes)
     for (const auto& [output, overwritten_inputs] : node->op().destroy_map())
@@ -20,7 +20,9 @@ VariableSet overwritten(const std::vector<Ref<Apply>>& nodes, const VariableSet&
   return all;
 }
 
-bool are_few_numbers(const Apply& node) {
+}  // namespace
+
+bool outputs_are_few_numbers(const Apply& node) {
   const auto outputs = node.outputs();
   return std::ranges::all_of(outputs, [](const Variable& output) {
     const TensorType& type = output.type();
@@ -29,31 +31,29 @@ bool are_few_numbers(const Apply& node) {
   });
 }
 
-}  // namespace
-
 NodeSet shape_nodes(const std::vector<Ref<Apply>>& nodes, const VariableSet& inputs,
                     const VariableSet& escaping, Device fallback) {
-  const VariableSet changed = overwritten(nodes, inputs);
-  NodeSet found;
+  const VariableSet overwritten = overwritten_variables(nodes, inputs);
+  NodeSet result;
   const auto depends_on_shapes = [&](const Apply& node, std::size_t i) {
     const Variable& input = node.inputs()[i];
     const bool is_leaf = input.owner() == nullptr || inputs.contains(input);
-    if (!is_leaf) return found.contains(input.owner());
+    if (!is_leaf) return result.contains(input.owner());
     const bool is_constant = input.value() != nullptr && !inputs.contains(input);
     return is_constant || node.op().reads_only_shape(static_cast<int>(i));
   };
   const auto stays = [&](const Variable& output) {
-    return !escaping.contains(output) && !changed.contains(output);
+    return !escaping.contains(output) && !overwritten.contains(output);
   };
   for (const Ref<Apply>& node : nodes) {
-    bool is_one = node->op().destroy_map().empty() && node->op().foldable(*node) &&
-                  device_of(*node, fallback).is_cpu() && are_few_numbers(*node);
-    for (std::size_t i = 0; i < node->inputs().size() && is_one; ++i)
-      is_one = depends_on_shapes(*node, i);
+    bool reads_shapes = node->op().destroy_map().empty() && node->op().foldable(*node) &&
+                        device_of(*node, fallback).is_cpu() && outputs_are_few_numbers(*node);
+    for (std::size_t i = 0; i < node->inputs().size() && reads_shapes; ++i)
+      reads_shapes = depends_on_shapes(*node, i);
     const auto outputs = node->outputs();
-    if (is_one && std::ranges::all_of(outputs, stays)) found.insert(node.get());
+    if (reads_shapes && std::ranges::all_of(outputs, stays)) result.insert(node.get());
   }
-  return found;
+  return result;
 }
 
 }  // namespace spanwise::graph

@@ -15,7 +15,7 @@ namespace spanwise::graph {
 void Compilation::make_result_slots() {
   for (std::size_t i = 0; i < outputs_.size(); ++i) {
     const Variable& output = outputs_[i];
-    const bool is_leaf = output.owner() == nullptr || given_.contains(output);
+    const bool is_leaf = output.owner() == nullptr || input_set_.contains(output);
     const bool is_borrowed = i < options_.borrowed_outputs.size() && options_.borrowed_outputs[i];
     state_->result_slots.push_back({cell_of(output), is_leaf, is_borrowed});
   }
@@ -44,7 +44,7 @@ VariableSet Compilation::scalars_needed_on_device() const {
 }
 
 void Compilation::make_input_slots() {
-  state_->has_mutable_inputs = !mutable_.empty();
+  state_->has_mutable_inputs = !mutable_inputs_.empty();
   const VariableSet needed_on_device = device_ == cpu ? VariableSet() : scalars_needed_on_device();
   for (const Variable& input : inputs_) {
     const Ref<Cell> cell = make_ref<Cell>();
@@ -52,32 +52,30 @@ void Compilation::make_input_slots() {
     cells_.emplace(input, cell);
     const TensorType& type = input.type();
     state_->input_slots.push_back({cell, type, type.device().value_or(device_), input.label(),
-                                   type.has_fixed_extents(), mutable_.contains(input),
+                                   type.has_fixed_extents(), mutable_inputs_.contains(input),
                                    type.rank() == 0 && !type.device() && device_ != cpu &&
                                        !needed_on_device.contains(input)});
   }
 }
 
 const Ref<Cell>& Compilation::cell_of(const Variable& variable) {
-  const auto found = cells_.find(variable);
-  if (found != cells_.end()) return found->second;
+  const auto entry = cells_.find(variable);
+  if (entry != cells_.end()) return entry->second;
   Ref<Cell> cell = variable.owner() == nullptr ? leaf_cell(variable) : make_ref<Cell>();
   return cells_.emplace(variable, std::move(cell)).first->second;
 }
 
 Ref<Cell> Compilation::leaf_cell(const Variable& variable) {
+  Ref<Cell> cell = make_ref<Cell>();
+  cell->computed = true;
   if (SharedValue* shared = variable.container()) {
-    Ref<Cell> cell = make_ref<Cell>();
-    cell->computed = true;
     state_->shared_slots.push_back({cell, Ref<SharedValue>(shared)});
     return cell;
   }
   if (variable.value() == nullptr) fail_missing(variable);
-  Ref<Cell> cell = make_ref<Cell>();
   // Read-only, since a thunk that writes to a constant would change every later call.
   const Device device = variable.type().device().value_or(device_);
   cell->value = to_device(*variable.value(), device).as_readonly();
-  cell->computed = true;
   state_->constant_cells.push_back(cell);
   return cell;
 }

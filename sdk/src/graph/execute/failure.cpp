@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/execute/failure.hpp"
 
+#include <algorithm>
 #include <exception>
-#include <sstream>
 #include <typeinfo>
 
+#include "core/string_utils.hpp"
 #include "graph/hooks_in_use.hpp"
+#include "spanwise/axis_error.hpp"
 #include "spanwise/communicator.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
@@ -18,110 +20,85 @@ namespace {
 // Values are shown only for few elements in host memory.
 constexpr std::int64_t max_shown = 5;
 
-using Show = std::function<void(std::ostream& out, const Array& value)>;
+using ArrayText = std::string (*)(const Array& value);
 
-std::string list(const std::vector<Ref<Cell>>& cells, const Show& show) {
-  std::ostringstream out;
-  out << '[';
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    out << (i ? ", " : "");
-    if (cells[i]->value)
-      show(out, *cells[i]->value);
-    else
-      out << "no value";
-  }
-  out << ']';
-  return out.str();
+std::string list(const std::vector<Ref<Cell>>& cells, ArrayText array_text) {
+  const auto cell_text = [&](const Ref<Cell>& cell) {
+    return cell->value ? array_text(*cell->value) : "no value";
+  };
+  return text('[', joined(cells, ", ", cell_text), ']');
 }
 
-void show_shape(std::ostream& out, const Array& value) { out << value.shape(); }
+std::string shape_text(const Array& value) { return text(value.shape()); }
 
-void show_strides(std::ostream& out, const Array& value) {
+std::string strides_text(const Array& value) {
   Strides bytes = value.strides();
   for (std::int64_t& stride : bytes) stride *= value.dtype().itemsize();
-  out << bytes;
+  return text(bytes);
 }
 
-void show_elements(std::ostream& out, const Array& value) {
-  if (value.rank() == 0) {
-    out << item(value);
-    return;
-  }
-  out << '[';
-  for (std::int64_t i = 0; i < value.shape()[0]; ++i) {
-    out << (i ? ", " : "");
-    show_elements(out, value.index(0, i));
-  }
-  out << ']';
+std::string elements_text(const Array& value) {
+  if (value.rank() == 0) return text(item(value));
+  std::string elements;
+  for (std::int64_t i = 0; i < value.shape()[0]; ++i)
+    elements += (i ? ", " : "") + elements_text(value.index(0, i));
+  return text('[', elements, ']');
 }
 
-void show_value(std::ostream& out, const Array& value) {
-  const bool cheap =
+std::string value_text(const Array& value) {
+  const bool is_cheap =
       value.device().is_cpu() && value.size() <= max_shown && value.dtype().is_computable();
-  if (cheap)
-    show_elements(out, value);
-  else
-    out << "not shown";
+  return is_cheap ? elements_text(value) : "not shown";
 }
 
 std::string types(std::span<const Variable> variables) {
-  std::string types = "[";
-  for (std::size_t i = 0; i < variables.size(); ++i)
-    types += (i ? ", " : "") + variables[i].type().name();
-  return types + "]";
+  const auto type_name = [](const Variable& variable) { return variable.type().name(); };
+  return text('[', joined(variables, ", ", type_name), ']');
 }
 
+// For each output of the step, the nodes that read it.
 std::string clients(const std::vector<Step>& steps, const Step& failed) {
-  std::string all = "[";
-  for (std::size_t output = 0; output < failed.outputs.size(); ++output) {
-    all += output ? ", [" : "[";
-    bool first = true;
-    for (const Step& step : steps) {
-      for (const Ref<Cell>& input : step.inputs) {
-        if (input != failed.outputs[output]) continue;
-        all += (first ? "" : ", ") + step.node->label();
-        first = false;
-        break;
-      }
-    }
-    all += "]";
-  }
-  return all + "]";
+  const auto readers = [&](const Ref<Cell>& output) {
+    std::vector<std::string> labels;
+    for (const Step& step : steps)
+      if (std::ranges::find(step.inputs, output) != step.inputs.end())
+        labels.push_back(step.node->label());
+    return text('[', joined(labels), ']');
+  };
+  return text('[', joined(failed.outputs, ", ", readers), ']');
 }
 
 std::string created_at(const Apply& node) {
   return node.trace().empty() ? "" : "\nCreated at:\n" + node.trace();
 }
 
-// Throws a copy with the note if the exception's class is exactly E; exceptions of classes derived
+// Throws make_copy(exception) if the exception's class is exactly E; a copy of a class derived
 // elsewhere would be sliced.
 template <class E, class Make>
-void again_if(const std::exception& exception, const Make& make) {
-  if (typeid(exception) == typeid(E)) throw make(static_cast<const E&>(exception));
+void throw_copy_if(const std::exception& exception, const Make& make_copy) {
+  if (typeid(exception) == typeid(E)) throw make_copy(static_cast<const E&>(exception));
 }
 
-void again_with(const std::exception& exception, const std::string& note) {
+// The same for classes that have only a message.
+template <class... E>
+void throw_message_if(const std::exception& exception, const std::string& message) {
+  (throw_copy_if<E>(exception, [&](const E&) { return E(message); }), ...);
+}
+
+void throw_with_note(const std::exception& exception, const std::string& note) {
   const std::string message = text(exception.what(), "\n", note);
-  const auto plain = [&]<class E>(const E&) { return E(message); };
-  const auto device = [&]<class E>(const E& e) { return E(message, e.code(), e.name()); };
-  again_if<OutOfMemoryError>(exception, device);
-  again_if<DeviceError>(exception, device);
-  again_if<CompileError>(
+  const auto device_error = [&]<class E>(const E& e) { return E(message, e.code(), e.name()); };
+  throw_copy_if<OutOfMemoryError>(exception, device_error);
+  throw_copy_if<KernelFaultError>(exception, device_error);
+  throw_copy_if<DeviceError>(exception, device_error);
+  throw_copy_if<CompileError>(
       exception, [&](const CompileError& e) { return CompileError(message, e.log(), e.source()); });
-  again_if<CollectiveError>(exception, [&](const CollectiveError& e) {
+  throw_copy_if<CollectiveError>(exception, [&](const CollectiveError& e) {
     return CollectiveError(message, e.number(), e.op(), e.calls());
   });
-  again_if<ArgumentError>(exception, plain);
-  again_if<LayoutError>(exception, plain);
-  again_if<BoundsError>(exception, plain);
-  again_if<DTypeError>(exception, plain);
-  again_if<CopyNeededError>(exception, plain);
-  again_if<ReadOnlyError>(exception, plain);
-  again_if<BridgeError>(exception, plain);
-  again_if<KernelArgumentError>(exception, plain);
-  again_if<InputError>(exception, plain);
-  again_if<GraphError>(exception, plain);
-  again_if<Error>(exception, plain);
+  throw_message_if<ArgumentError, LayoutError, AxisError, BoundsError, DTypeError, CopyNeededError,
+                   ReadOnlyError, BridgeError, KernelArgumentError, InputError, GraphError, Error>(
+      exception, message);
 }
 
 }  // namespace
@@ -133,9 +110,9 @@ std::string note_on_run(const std::string& function_name, const std::vector<Step
   return text("Apply node that caused the error: ", step.node->label(),
               "\nToposort index: ", failed, " of function ", function_name,
               "\nInputs types: ", types(step.node->inputs()),
-              "\nInputs shapes: ", list(step.inputs, show_shape),
-              "\nInputs strides: ", list(step.inputs, show_strides),
-              "\nInputs values: ", list(step.inputs, show_value),
+              "\nInputs shapes: ", list(step.inputs, shape_text),
+              "\nInputs strides: ", list(step.inputs, strides_text),
+              "\nInputs values: ", list(step.inputs, value_text),
               "\nOutputs clients: ", clients(steps, step), created_at(*step.node));
 }
 
@@ -156,7 +133,7 @@ void rethrow_with_note(const std::function<std::string()>& make_note) {
   try {
     std::rethrow_exception(exception);
   } catch (const Error& error) {
-    again_with(error, note);
+    throw_with_note(error, note);
     throw;
   } catch (...) {
     note_foreign(exception, note);

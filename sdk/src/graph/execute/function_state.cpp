@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "core/string_utils.hpp"
 #include "graph/execute/function_locks.hpp"
 #include "graph/execute/same_values.hpp"
 #include "spanwise/copy.hpp"
@@ -34,7 +35,7 @@ bool is_on_accepted_device(const Array& value, const InputSlot& slot) noexcept {
   return value.device() == slot.device || (slot.may_stay_on_host && value.device() == cpu);
 }
 
-bool same_memory(const Array& a, const Array& b) {
+bool share_memory(const Array& a, const Array& b) {
   return a.size() > 0 && b.size() > 0 && may_share_memory(a, b);
 }
 
@@ -47,23 +48,17 @@ std::vector<Array> FunctionState::call(std::span<const Array> arguments) {
 }
 
 std::optional<std::vector<Array>> FunctionState::call_at_once(std::span<const Array> arguments) {
-  if (!program.is_async() || !updates_only_queue() || !are_on_accepted_devices(arguments) ||
-      !mutex_.try_lock())
+  // A shared value on the host would wait for its update.
+  const auto is_on_host = [](const Ref<SharedValue>& shared) {
+    return runs_on_host(shared->device());
+  };
+  if (!program.is_async() || std::ranges::any_of(updated, is_on_host) ||
+      !std::ranges::equal(arguments, input_slots, is_on_accepted_device) || !mutex_.try_lock())
     return std::nullopt;
   const std::lock_guard call_lock(mutex_, std::adopt_lock);
   const UpdateLock update_lock(locking_order, std::try_to_lock);
   if (!update_lock.holds_all()) return std::nullopt;
   return run(arguments);
-}
-
-// A shared value on the host would wait for its update.
-bool FunctionState::updates_only_queue() const noexcept {
-  return std::ranges::all_of(
-      updated, [](const Ref<SharedValue>& shared) { return !runs_on_host(shared->device()); });
-}
-
-bool FunctionState::are_on_accepted_devices(std::span<const Array> arguments) const noexcept {
-  return std::ranges::equal(arguments, input_slots, is_on_accepted_device);
 }
 
 // The calling thread holds mutex_.
@@ -126,7 +121,7 @@ void FunctionState::resolve_aliases() {
     if (!slot.is_mutable) continue;
     Array& value = *slot.cell->value;
     const auto shares = [&](const auto& other) {
-      return other.cell != slot.cell && same_memory(value, *other.cell->value);
+      return other.cell != slot.cell && share_memory(value, *other.cell->value);
     };
     const bool is_shared =
         std::ranges::any_of(input_slots, shares) || std::ranges::any_of(shared_slots, shares);
@@ -148,13 +143,13 @@ void FunctionState::check_rewrites(std::span<const Array> arguments,
   for (const Array& argument : arguments) largest = std::max(largest, largest_number(argument));
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (have_same_values(results[i], expected[i], largest, true)) continue;
-    std::string applied;
+    std::vector<std::string_view> applied;
     for (const RewriteReport& report : rewrites)
-      if (report.changes > 0) applied += (applied.empty() ? "" : ", ") + report.name;
+      if (report.changes > 0) applied.push_back(report.name);
     const std::size_t count = results.size() - updated.size();
     fail<GraphError>(
         "function ", name, ": ", i < count ? "output " : "update ", i < count ? i : i - count,
-        " differs from that of the graph without rewrites. Applied rewrites: ", applied,
+        " differs from that of the graph without rewrites. Applied rewrites: ", joined(applied),
         ". Exclude one at a time with mode=Mode(...).excluding(name) to find the wrong one");
   }
 }
@@ -192,8 +187,7 @@ std::vector<Array> FunctionState::collect_results() {
         results.push_back(std::move(result));
       cell.value.reset();
     } else {  // the same variable is an earlier output
-      const auto first = std::ranges::find_if(
-          result_slots, [&](const ResultSlot& s) { return s.cell == slot.cell; });
+      const auto first = std::ranges::find(result_slots, slot.cell, &ResultSlot::cell);
       results.push_back(copy(results[static_cast<std::size_t>(first - result_slots.begin())]));
     }
   }
@@ -202,14 +196,12 @@ std::vector<Array> FunctionState::collect_results() {
 
 bool FunctionState::shares_memory(const Array& result, std::span<const Array> earlier) const {
   const auto shares_with = [&](const Ref<Cell>& cell) {
-    return cell->value && same_memory(result, *cell->value);
+    return cell->value && share_memory(result, *cell->value);
   };
-  return std::ranges::any_of(earlier,
-                             [&](const Array& other) { return same_memory(result, other); }) ||
-         std::ranges::any_of(input_slots,
-                             [&](const InputSlot& slot) { return shares_with(slot.cell); }) ||
-         std::ranges::any_of(shared_slots,
-                             [&](const SharedSlot& slot) { return shares_with(slot.cell); }) ||
+  const auto is_shared = [&](const Array& other) { return share_memory(result, other); };
+  return std::ranges::any_of(earlier, is_shared) ||
+         std::ranges::any_of(input_slots, shares_with, &InputSlot::cell) ||
+         std::ranges::any_of(shared_slots, shares_with, &SharedSlot::cell) ||
          std::ranges::any_of(constant_cells, shares_with);
 }
 

@@ -17,7 +17,7 @@
 
 namespace spanwise::graph {
 
-/// Where a call puts one input, and what it expects of it.
+/// The cell into which a call puts one input, and what the input must be.
 struct InputSlot {
   Ref<Cell> cell;
   TensorType type;
@@ -28,13 +28,13 @@ struct InputSlot {
   bool may_stay_on_host;  ///< rank 0, and all its readers accept host scalars
 };
 
-/// Where a call puts the value of one shared variable.
+/// The cell into which a call puts the value of one shared variable.
 struct SharedSlot {
   Ref<Cell> cell;
   Ref<SharedValue> shared;
 };
 
-/// Where a call finds one result: an output, or the new value of a shared variable.
+/// The cell from which a call takes one result: an output, or the new value of a shared variable.
 struct ResultSlot {
   Ref<Cell> cell;
   bool is_leaf;      ///< an input, constant or shared value, which stays in its cell
@@ -78,8 +78,6 @@ class FunctionState final : public RefCounted {
 
  private:
   std::vector<Array> run(std::span<const Array> arguments);
-  bool updates_only_queue() const noexcept;
-  bool are_on_accepted_devices(std::span<const Array> arguments) const noexcept;
   void load_inputs(std::span<const Array> arguments);
   void load_shared_values();
   void resolve_aliases();

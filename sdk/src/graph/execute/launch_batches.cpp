@@ -23,14 +23,14 @@ LaunchBatches::LaunchBatches(const std::vector<Step>& steps) {
     joins_[i] = steps[i].device == device_ && steps[i].thunk->is_async();
 }
 
-// Where the device does not open a batch, the steps launch directly.
-void LaunchBatches::change(bool join) {
+// Begins or ends a batch. Where the device does not open one, the steps launch directly.
+void LaunchBatches::set_joining(bool join) {
   is_joining_ = join;
   if (join) {
-    if (!row_) row_ = runtime::backend_for(device_).launch_batch(device_.ordinal());
-    is_open_ = row_ && row_->open(runtime::current_stream(device_));
+    if (!batch_) batch_ = runtime::backend_for(device_).launch_batch(device_.ordinal());
+    is_open_ = batch_ && batch_->open(runtime::current_stream(device_));
   } else if (std::exchange(is_open_, false)) {
-    row_->close();
+    batch_->close();
   }
 }
 
@@ -38,7 +38,7 @@ void LaunchBatches::abort_batch() noexcept {
   is_joining_ = false;
   if (!std::exchange(is_open_, false)) return;
   try {
-    row_->close();
+    batch_->close();
   } catch (const std::exception&) {  // another error is being reported
   }
 }

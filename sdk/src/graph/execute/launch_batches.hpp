@@ -22,22 +22,22 @@ class LaunchBatches {
 
   /// Call before step `position` runs.
   void before(std::size_t position) {
-    if (!joins_.empty() && joins_[position] != is_joining_) change(joins_[position]);
+    if (!joins_.empty() && joins_[position] != is_joining_) set_joining(joins_[position]);
   }
   /// Call after the last step. Submits the batch and throws the errors of its launches.
   void finish() {
-    if (is_joining_) change(false);
+    if (is_joining_) set_joining(false);
   }
   /// Call after a step that failed: submits the batch and ignores its errors, since another error
   /// is being reported.
   void abort_batch() noexcept;
 
  private:
-  void change(bool join);
+  void set_joining(bool join);
 
   Device device_ = cpu;
   std::vector<bool> joins_;  // per step: whether it joins the batch; empty: batching is not used
-  Ref<runtime::LaunchBatch> row_;
+  Ref<runtime::LaunchBatch> batch_;
   bool is_joining_ = false, is_open_ = false;  // is_open_: the device batches launches
 };
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/string_utils.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 // As in Theano's NanGuardMode.
 constexpr double big = 1e10;
 
-/// The numbers of an array. Real and imaginary parts count as numbers.
+/// Counts and range of the numbers of an array; real and imaginary parts are separate numbers.
 struct NumberCounts {
   std::int64_t nans = 0, infinities = 0, finite = 0;
   double smallest = std::numeric_limits<double>::infinity();
@@ -36,11 +37,11 @@ struct NumberCounts {
   bool is_big() const { return finite > 0 && std::max(-smallest, greatest) > big; }
 };
 
-bool has_numbers(const Array& array) {
+bool can_hold_nan(const Array& array) {
   return array.dtype().is_floating() || array.dtype().is_complex();
 }
 
-NumberCounts numbers_in(const Array& array) {
+NumberCounts count_numbers(const Array& array) {
   const bool is_complex = array.dtype().is_complex();
   const Array values = contiguous(to_device(astype(array, is_complex ? complex128 : float64), cpu));
   const auto* x = static_cast<const double*>(values.data());
@@ -49,43 +50,40 @@ NumberCounts numbers_in(const Array& array) {
   return numbers;
 }
 
-std::string described(const NumberCounts& numbers) {
-  std::string parts;
-  const auto add = [&](const std::string& part) { parts += (parts.empty() ? "" : ", ") + part; };
-  if (numbers.nans > 0) add(text(numbers.nans, " NaN"));
-  if (numbers.infinities > 0) add(text(numbers.infinities, " infinite"));
-  const char* others = parts.empty() ? "" : "others ";
-  if (numbers.finite > 0) add(text(others, "from ", numbers.smallest, " to ", numbers.greatest));
-  return parts.empty() ? "no elements" : parts;
+std::string description_of(const NumberCounts& numbers) {
+  std::vector<std::string> parts;
+  if (numbers.nans > 0) parts.push_back(text(numbers.nans, " NaN"));
+  if (numbers.infinities > 0) parts.push_back(text(numbers.infinities, " infinite"));
+  const char* prefix = parts.empty() ? "from " : "others from ";
+  if (numbers.finite > 0) parts.push_back(text(prefix, numbers.smallest, " to ", numbers.greatest));
+  return parts.empty() ? "no elements" : joined(parts);
 }
 
-bool is_wrong(const NumberCounts& numbers, const NanGuard& errors) {
+bool has_error(const NumberCounts& numbers, const NanGuard& errors) {
   return (errors.nan_is_error && numbers.nans > 0) ||
          (errors.inf_is_error && numbers.infinities > 0) ||
          (errors.big_is_error && numbers.is_big());
 }
 
 std::string allowed(const NanGuard& errors) {
-  std::string kinds;
-  const auto add = [&](const char* kind) {
-    kinds += (kinds.empty() ? "no " : " and no ") + std::string(kind);
-  };
-  if (errors.nan_is_error) add("NaN");
-  if (errors.inf_is_error) add("infinite number");
-  if (errors.big_is_error) add("magnitude above 1e10");
-  return kinds;
+  std::vector<std::string_view> kinds;
+  if (errors.nan_is_error) kinds.push_back("no NaN");
+  if (errors.inf_is_error) kinds.push_back("no infinite number");
+  if (errors.big_is_error) kinds.push_back("no magnitude above 1e10");
+  return joined(kinds, " and ");
 }
 
 }  // namespace
 
-void check_leaves(const Step& step, const std::vector<bool>& is_leaf, const NanGuard& errors) {
+void check_leaves(const Step& step, const std::vector<int>& producers, const NanGuard& errors) {
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {
     const auto& value = step.inputs[i]->value;
-    if (!is_leaf[i] || !value || !has_numbers(*value)) continue;
-    const NumberCounts numbers = numbers_in(*value);
-    if (is_wrong(numbers, errors))
+    if (producers[i] >= 0 || !value || !can_hold_nan(*value)) continue;
+    const NumberCounts numbers = count_numbers(*value);
+    if (has_error(numbers, errors))
       fail<GraphError>("nan_guard: the input ", step.node->inputs()[i].label(),
-                       " of the function: ", described(numbers), "; expected ", allowed(errors));
+                       " of the function: ", description_of(numbers), "; expected ",
+                       allowed(errors));
   }
 }
 
@@ -96,10 +94,10 @@ std::string ranges_of_inputs(const Step& step) {
     ranges += (i ? "; " : "") + step.node->inputs()[i].label() + ": ";
     if (!value)
       ranges += "no value";
-    else if (!has_numbers(*value))
+    else if (!can_hold_nan(*value))
       ranges += value->dtype().name();
     else
-      ranges += described(numbers_in(*value));
+      ranges += description_of(count_numbers(*value));
   }
   return ranges;
 }
@@ -107,12 +105,12 @@ std::string ranges_of_inputs(const Step& step) {
 void check_outputs(const Step& step, const NanGuard& errors, const std::string& ranges) {
   for (std::size_t i = 0; i < step.outputs.size(); ++i) {
     const auto& value = step.outputs[i]->value;
-    if (!value || !has_numbers(*value)) continue;
-    const NumberCounts numbers = numbers_in(*value);
-    if (is_wrong(numbers, errors))
+    if (!value || !can_hold_nan(*value)) continue;
+    const NumberCounts numbers = count_numbers(*value);
+    if (has_error(numbers, errors))
       fail<GraphError>("nan_guard: output ", i, " of ", step.node->label(), ": ",
-                       described(numbers), "; expected ", allowed(errors), "\nInputs ranges: [",
-                       ranges.empty() ? ranges_of_inputs(step) : ranges, "]");
+                       description_of(numbers), "; expected ", allowed(errors),
+                       "\nInputs ranges: [", ranges.empty() ? ranges_of_inputs(step) : ranges, "]");
   }
 }
 

@@ -11,9 +11,9 @@
 // The checks of mode "nan_guard" (Theano's NanGuardMode, theano/compile/nanguardmode.py).
 namespace spanwise::graph {
 
-/// Throws GraphError where an input of the step that no step computes (`is_leaf`) has a number that
-/// `errors` names.
-void check_leaves(const Step& step, const std::vector<bool>& is_leaf, const NanGuard& errors);
+/// Throws GraphError where an input of the step that no step computes has a number that `errors`
+/// names. `producers`: per input the position of the step that computes it, or -1.
+void check_leaves(const Step& step, const std::vector<int>& producers, const NanGuard& errors);
 
 /// "x: from 0 to 1; y: 2 NaN, others from -1 to 3": the numbers in the input cells.
 std::string ranges_of_inputs(const Step& step);

@@ -12,10 +12,10 @@ namespace spanwise::graph {
 class OwnedMutex::Waits final : ForkParticipant {
  public:
   /// Returns false where the wait would close a cycle.
-  bool begin(const OwnedMutex& wanted) {
+  bool begin(const OwnedMutex& awaited) {
     const std::lock_guard lock(mutex_);
     const std::thread::id me = std::this_thread::get_id();
-    for (const OwnedMutex* mutex = &wanted; mutex != nullptr;) {
+    for (const OwnedMutex* mutex = &awaited; mutex != nullptr;) {
       const std::thread::id owner = mutex->owner_.load(std::memory_order_relaxed);
       if (owner == me) return false;
       const auto entry = waiting_for_.find(owner);
@@ -23,7 +23,7 @@ class OwnedMutex::Waits final : ForkParticipant {
       mutex = entry == waiting_for_.end() || entry->second->owner_.load() == owner ? nullptr
                                                                                    : entry->second;
     }
-    waiting_for_.emplace(me, &wanted);
+    waiting_for_.emplace(me, &awaited);
     return true;
   }
 

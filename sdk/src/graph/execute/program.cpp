@@ -16,9 +16,8 @@ namespace {
 
 // Out of line, to keep the loop over nodes small.
 [[noreturn, gnu::cold]] void fail_output(const Step& step, const OutputSlot& slot) {
-  const auto found = std::ranges::find_if(
-      step.outputs, [&](const Ref<Cell>& cell) { return cell.get() == slot.cell; });
-  const auto index = found - step.outputs.begin();
+  const auto output = std::ranges::find(step.outputs, slot.cell, &Ref<Cell>::get);
+  const auto index = output - step.outputs.begin();
   const std::string caller = text(step.node->op().name(), ": output ", index);
   if (!slot.cell->value.has_value())
     fail<GraphError>(caller, " was not computed; expected the thunk to put an array into its cell");
@@ -40,12 +39,8 @@ bool fits(const OutputSlot& slot) noexcept {
 
 // Whether the step computes a few numbers from others that are on the host, without waiting.
 bool is_short_on_host(const Step& step) {
-  if (!step.device.is_cpu() || !step.thunk->is_async()) return false;
-  for (const Variable& output : step.node->outputs()) {
-    const TensorType& type = output.type();
-    if (type.rank() > 1 || (type.rank() == 1 && type.shape()[0] == TensorType::any)) return false;
-    if (type.rank() == 1 && type.shape()[0] > max_rank) return false;
-  }
+  if (!step.device.is_cpu() || !step.thunk->is_async() || !outputs_are_few_numbers(*step.node))
+    return false;
   for (std::size_t i = 0; i < step.node->inputs().size(); ++i) {
     const std::optional<Device>& device = step.node->inputs()[i].type().device();
     const bool is_read = !step.node->op().reads_only_shape(static_cast<int>(i));
@@ -57,8 +52,7 @@ bool is_short_on_host(const Step& step) {
 }  // namespace
 
 Program::Program(std::string function_name, std::vector<Step> steps,
-                 const std::vector<std::pair<int, int>>& readers_first,
-                 const std::vector<Cell*>& outputs)
+                 const std::vector<OrderEdge>& readers_first, const std::vector<Cell*>& outputs)
     : function_name_(std::move(function_name)),
       steps_(std::move(steps)),
       earlier_readers_(steps_.size()) {
@@ -76,8 +70,8 @@ Program::Program(std::string function_name, std::vector<Step> steps,
     }
     computed_by_.emplace_back();
     for (const Ref<Cell>& input : step.inputs) {
-      const auto found = computed_by.find(input.get());
-      computed_by_.back().push_back(found == computed_by.end() ? -1 : found->second);
+      const auto producer = computed_by.find(input.get());
+      computed_by_.back().push_back(producer == computed_by.end() ? -1 : producer->second);
     }
   }
   first_slot_.push_back(slots_.size());
@@ -88,9 +82,9 @@ Program::Program(std::string function_name, std::vector<Step> steps,
   for (const auto& [first, then] : readers_first)
     earlier_readers_[static_cast<std::size_t>(then)].push_back(first);
   for (const Cell* output : outputs) {
-    const auto found = computed_by.find(output);
-    if (found != computed_by.end())
-      output_steps_.push_back(static_cast<std::size_t>(found->second));
+    const auto producer = computed_by.find(output);
+    if (producer != computed_by.end())
+      output_steps_.push_back(static_cast<std::size_t>(producer->second));
   }
 }
 
@@ -140,9 +134,7 @@ void Program::run() {
 
 void Program::run_in_order(std::size_t first) {
   const std::size_t count = thunks_.size();
-  for (current_ = first; current_ < count; ++current_) {
-    run_step(current_);
-  }
+  for (current_ = first; current_ < count; ++current_) run_step(current_);
 }
 
 void Program::run_sharing_memory(std::size_t first) {
@@ -184,9 +176,7 @@ void Program::run_measured_step(std::size_t position) {
 // Inputs that the step overwrites are described before it runs.
 void Program::run_guarded_step(std::size_t position) {
   const Step& step = steps_[position];
-  std::vector<bool> is_leaf;
-  for (const int step_index : computed_by_[position]) is_leaf.push_back(step_index < 0);
-  check_leaves(step, is_leaf, *guard_);
+  check_leaves(step, computed_by_[position], *guard_);
   const std::string ranges =
       step.node->op().destroy_map().empty() ? std::string() : ranges_of_inputs(step);
   run_thunk(position);

@@ -43,10 +43,10 @@ struct Step {
 class Program {
  public:
   Program() = default;
-  /// `steps` in execution order; `readers_first`: pairs of positions (Before) that must keep their
-  /// order.
+  /// `steps` are in execution order; a step that runs on demand still runs after those that
+  /// `readers_first` puts before it. `outputs` are the cells of the function's results.
   Program(std::string function_name, std::vector<Step> steps,
-          const std::vector<std::pair<int, int>>& readers_first, const std::vector<Cell*>& outputs);
+          const std::vector<OrderEdge>& readers_first, const std::vector<Cell*>& outputs);
 
   /// Runs all thunks in order or, if one is lazy, those that the outputs need. Exceptions get a
   /// note about the node that threw.
@@ -61,15 +61,16 @@ class Program {
   }
   /// Enables reuse of buffers between intermediate results, for programs that run in order.
   void share_memory(MemoryPlan plan) { plan_ = std::move(plan); }
-  /// Runs the first steps, as far as their nodes are among `nodes`, again only if a shape that they
-  /// read has changed. Their cells keep their results. For programs that run in order.
+  /// Runs the first steps, as far as their nodes are in `nodes`, again only if a shape that they
+  /// read has changed; otherwise their cells keep the results of the last call. For programs that
+  /// run in order.
   void keep_results_of_shapes(const NodeSet& nodes);
   /// Enables early release of intermediate results, for programs that run in order.
   void release_early(Releases releases) { releases_ = std::move(releases); }
   /// Records the duration of each step in `times`, which must outlive all runs.
   void measure(StepTimes& times) { times_ = &times; }
-  /// Whether a run only queues GPU work (Thunk::is_async() for every step), beside some numbers
-  /// that it computes on the host.
+  /// Whether a run only queues GPU work (Thunk::is_async() for every step) and at most computes
+  /// some numbers on the host.
   bool is_async() const noexcept {
     return is_async_ && !is_checked_ && times_ == nullptr && !runtime::launch_blocking();
   }
@@ -118,7 +119,7 @@ class Program {
   StepTimes* times_ = nullptr;
   std::optional<NanGuard> guard_;
   bool on_demand_ = false, is_checked_ = false, is_async_ = false;
-  std::size_t current_ = 0;
+  std::size_t current_ = 0;  // the position of the running step, for the note of an error
 };
 
 }  // namespace spanwise::graph

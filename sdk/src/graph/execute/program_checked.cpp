@@ -18,6 +18,7 @@ namespace {
 
 using Snapshot = std::vector<std::optional<Array>>;
 
+// The values of the cells; with `copied` copies of their arrays.
 Snapshot values_of(const std::vector<Ref<Cell>>& cells, bool copied) {
   Snapshot values;
   for (const Ref<Cell>& cell : cells) {
@@ -30,12 +31,12 @@ Snapshot values_of(const std::vector<Ref<Cell>>& cells, bool copied) {
 // Whether `map` names the input, or another input that is the same variable.
 bool is_mapped(const Step& step, const AliasMap& map, std::size_t input) {
   for (const auto& [output, inputs] : map)
-    for (const int named : inputs)
-      if (step.inputs[static_cast<std::size_t>(named)] == step.inputs[input]) return true;
+    for (const int mapped : inputs)
+      if (step.inputs[static_cast<std::size_t>(mapped)] == step.inputs[input]) return true;
   return false;
 }
 
-double largest_of(const Snapshot& inputs) {
+double largest_magnitude(const Snapshot& inputs) {
   double largest = 0;
   for (const std::optional<Array>& input : inputs)
     if (input) largest = std::max(largest, largest_number(*input));
@@ -43,15 +44,15 @@ double largest_of(const Snapshot& inputs) {
 }
 
 // Restores the contents of cells in its destructor, also if the second run throws.
-class Restored {
+class CellRestorer {
  public:
-  explicit Restored(const std::vector<Ref<Cell>>& cells)
+  explicit CellRestorer(const std::vector<Ref<Cell>>& cells)
       : cells_(cells), values_(values_of(cells, false)) {}
-  ~Restored() {
+  ~CellRestorer() {
     for (std::size_t i = 0; i < values_.size(); ++i) cells_[i]->value = std::move(values_[i]);
   }
-  Restored(const Restored&) = delete;
-  Restored& operator=(const Restored&) = delete;
+  CellRestorer(const CellRestorer&) = delete;
+  CellRestorer& operator=(const CellRestorer&) = delete;
 
  private:
   const std::vector<Ref<Cell>>& cells_;
@@ -88,7 +89,7 @@ void check_sharing(const Step& step, const Snapshot& inputs) {
       const bool shares = other && other->size() > 0 && may_share_memory(*output, *other);
       if (shares && op.view_map().empty())
         fail<GraphError>(op.name(), ": outputs ", k, " and ", i,
-                         " share memory; expected memory of its own for each");
+                         " share memory; expected separate memory for each");
     }
   }
 }
@@ -97,19 +98,20 @@ void check_sharing(const Step& step, const Snapshot& inputs) {
 
 void Program::run_checked_step(std::size_t position) {
   const Step& step = steps_[position];
-  const Snapshot before = values_of(step.inputs, true), given = values_of(step.inputs, false);
+  const Snapshot before = values_of(step.inputs, true), arrays = values_of(step.inputs, false);
   run_thunk(position);
-  check_sharing(step, given);
+  check_sharing(step, arrays);
   check_inputs_kept(step, before);
   const Snapshot first = values_of(step.outputs, true);
-  const Restored inputs(step.inputs), outputs(step.outputs);
+  const CellRestorer inputs(step.inputs), outputs(step.outputs);
   // Runs again on copies of the inputs, into new outputs.
   for (std::size_t i = 0; i < before.size(); ++i)
     if (before[i]) step.inputs[i]->value = copy(*before[i]);
   for (const Ref<Cell>& cell : step.outputs) cell->value.reset();
   run_thunk(position);
+  const double largest = largest_magnitude(before);
   for (std::size_t i = 0; i < first.size(); ++i)
-    if (!first[i] || !have_same_values(*first[i], *step.outputs[i]->value, largest_of(before)))
+    if (!first[i] || !have_same_values(*first[i], *step.outputs[i]->value, largest))
       fail<GraphError>(step.node->op().name(), ": output ", i,
                        " differs when the node runs again on the same inputs; expected the same "
                        "values each time");

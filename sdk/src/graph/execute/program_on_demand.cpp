@@ -55,9 +55,9 @@ bool Program::run_lazy_step(std::size_t position, std::vector<std::size_t>& need
   for (const int input : requested) {
     if (input < 0 || static_cast<std::size_t>(input) >= step.inputs.size())
       fail<GraphError>(name, ": the lazy thunk requests input ", input, " of ", step.inputs.size());
-    const int source = computed_by_[position][static_cast<std::size_t>(input)];
-    if (source >= 0 && !is_done(static_cast<std::size_t>(source)))
-      needed.push_back(static_cast<std::size_t>(source));
+    const int producer = computed_by_[position][static_cast<std::size_t>(input)];
+    if (producer >= 0 && !is_done(static_cast<std::size_t>(producer)))
+      needed.push_back(static_cast<std::size_t>(producer));
   }
   if (!requested.empty() && needed.empty())
     fail<GraphError>(name, ": the lazy thunk requests only inputs that are already computed");

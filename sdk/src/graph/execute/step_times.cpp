@@ -31,28 +31,23 @@ void StepTimes::Measure::finish() {
     if (cell->value) profile.output_bytes += cell->value->nbytes();
   const Clock::time_point now = Clock::now();
   const double start = seconds_between(times_.origin_, start_);
-  if (!before_) return times_.add(position_, start, seconds_between(start_, now));
+  const std::size_t span = times_.spans_.size();
+  if (span < max_spans) times_.spans_.push_back({position_, start, 0});
+  if (!before_) return times_.add(position_, span, seconds_between(start_, now));
   if (times_.pending_.size() == max_pending) times_.add_pending();
-  std::size_t span = max_spans;
-  if (times_.spans_.size() < max_spans) {
-    span = times_.spans_.size();
-    times_.spans_.push_back({position_, start, 0});
-  }
   times_.pending_.push_back(
       {position_, std::move(*before_), Stream::current(step_.device).record(true), span});
 }
 
-void StepTimes::add(std::size_t step, double start, double seconds) {
+void StepTimes::add(std::size_t step, std::size_t span, double seconds) {
   profiles_[step].seconds += seconds;
-  if (spans_.size() < max_spans) spans_.push_back({step, start, seconds});
+  if (span < spans_.size()) spans_[span].seconds = seconds;
 }
 
 void StepTimes::add_pending() {
   for (Pending& pending : pending_) {
     pending.after.synchronize();
-    const double seconds = pending.after.milliseconds_since(pending.before) * 1e-3;
-    profiles_[pending.step].seconds += seconds;
-    if (pending.span < spans_.size()) spans_[pending.span].seconds = seconds;
+    add(pending.step, pending.span, pending.after.milliseconds_since(pending.before) * 1e-3);
   }
   pending_.clear();
 }

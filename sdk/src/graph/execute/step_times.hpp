@@ -13,8 +13,8 @@
 
 namespace spanwise::graph {
 
-/// The time of each step of a function: host time, or on a GPU the time between events, which are
-/// evaluated in profile() and spans().
+/// The time of each step of a function: host time, or on a GPU the time between two events, which
+/// profile() and spans() read.
 class StepTimes {
  public:
   explicit StepTimes(std::size_t steps) : profiles_(steps) {}
@@ -32,9 +32,10 @@ class StepTimes {
   struct Pending {
     std::size_t step;
     Event before, after;
-    std::size_t span;
+    std::size_t span;  ///< index in spans_, or past their end
   };
-  void add(std::size_t step, double start, double seconds);
+  /// Adds the duration of one run of a step; `span` is its index in spans_, or past their end.
+  void add(std::size_t step, std::size_t span, double seconds);
   /// Waits for the pending steps and adds their durations.
   void add_pending();
 

@@ -17,11 +17,11 @@ int cut_transfers(RewriteGraph& graph) {
   Rebuild rebuild;
   int changes = 0;
   for (const Ref<Apply>& node : nodes_for(graph.outputs, graph.inputs)) {
-    std::vector<Variable> inputs = rebuild.now(node->inputs());
+    std::vector<Variable> inputs = rebuild.current(node->inputs());
     const auto target = transfer_target(node->op());
-    Apply* before = target && !graph.inputs.contains(inputs[0]) ? inputs[0].owner() : nullptr;
-    if (before != nullptr && transfer_target(before->op())) {
-      inputs[0] = before->inputs()[0];
+    Apply* producer = target && !graph.inputs.contains(inputs[0]) ? inputs[0].owner() : nullptr;
+    if (producer != nullptr && transfer_target(producer->op())) {
+      inputs[0] = producer->inputs()[0];
       ++changes;
     }
     if (target && device_of(inputs[0], graph.inputs, graph.device) == *target)
@@ -29,7 +29,7 @@ int cut_transfers(RewriteGraph& graph) {
     else
       rebuild.visit_as_is(*node, std::move(inputs));
   }
-  graph.outputs = rebuild.now(graph.outputs);
+  graph.outputs = rebuild.current(graph.outputs);
   return changes;
 }
 

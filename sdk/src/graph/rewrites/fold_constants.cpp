@@ -20,21 +20,15 @@ namespace {
 constexpr std::int64_t max_folded_bytes = 1 << 20;
 
 bool may_fold(const Apply& node, const std::vector<Variable>& inputs) {
-  const bool constants =
+  const bool are_constant =
       std::ranges::all_of(inputs, [](const Variable& v) { return v.value() != nullptr; });
-  return constants && node.op().destroy_map().empty() && node.op().foldable(node);
+  return are_constant && node.op().destroy_map().empty() && node.op().foldable(node);
 }
 
-bool is_small(const std::vector<Ref<Cell>>& outputs, std::int64_t input_bytes) {
-  std::int64_t bytes = 0;
-  for (const Ref<Cell>& cell : outputs) bytes += cell->value->nbytes();
-  return bytes <= std::max(max_folded_bytes, input_bytes);
-}
-
-// The values of the outputs; empty where the node cannot be evaluated now: it is then evaluated at
-// each call, or fails there with its own error.
-std::vector<Array> values_of_node(const Apply& node, const std::vector<Variable>& constants,
-                                  Device fallback) {
+// Computes the values of the outputs; empty where the node cannot be evaluated now: it is then
+// evaluated at each call, or fails there with its own error.
+std::vector<Array> evaluate(const Apply& node, const std::vector<Variable>& constants,
+                            Device fallback) {
   const Device device = device_of(node, fallback);
   std::vector<Ref<Cell>> inputs, outputs;
   std::int64_t input_bytes = 0;
@@ -46,27 +40,29 @@ std::vector<Array> values_of_node(const Apply& node, const std::vector<Variable>
     input_bytes += constant.value()->nbytes();
   }
   for (int i = 0; i < node.output_count(); ++i) outputs.push_back(make_ref<Cell>());
-  const std::vector<bool> escaping(outputs.size(), false);
-  const auto thunk = node.op().make_thunk(ThunkContext(node, device, inputs, outputs, escaping));
+  const std::vector<bool> recyclable(outputs.size(), false);
+  const auto thunk = node.op().make_thunk(ThunkContext(node, device, inputs, outputs, recyclable));
   if (thunk == nullptr || thunk->lazy()) return {};
   thunk->run();
-  std::vector<Array> values;
+  std::int64_t bytes = 0;
   for (int i = 0; i < node.output_count(); ++i) {
     const auto& value = outputs[static_cast<std::size_t>(i)]->value;
     if (!value || !node.output(i).type().matches(*value)) return {};
+    bytes += value->nbytes();
   }
-  if (!is_small(outputs, input_bytes)) return {};
+  if (bytes > std::max(max_folded_bytes, input_bytes)) return {};
+  std::vector<Array> values;
   // Copies: an output may be a view of the constant's array, which the caller may modify later.
   for (const Ref<Cell>& cell : outputs) values.push_back(copy(*cell->value));
   return values;
 }
 
-bool fold(const Apply& node, const std::vector<Variable>& inputs, Device fallback,
-          Rebuild& rebuild) {
+bool try_fold(const Apply& node, const std::vector<Variable>& inputs, Device fallback,
+              Rebuild& rebuild) {
   if (!may_fold(node, inputs)) return false;
   std::vector<Array> values;
   try {
-    values = values_of_node(node, inputs, fallback);
+    values = evaluate(node, inputs, fallback);
   } catch (const std::exception&) {
     return false;
   }
@@ -81,13 +77,13 @@ int fold_constants(RewriteGraph& graph) {
   Rebuild rebuild;
   int changes = 0;
   for (const Ref<Apply>& node : nodes_for(graph.outputs, graph.inputs)) {
-    std::vector<Variable> inputs = rebuild.now(node->inputs());
-    if (!graph.is_late() && fold(*node, inputs, graph.device, rebuild))
+    std::vector<Variable> inputs = rebuild.current(node->inputs());
+    if (!graph.is_late() && try_fold(*node, inputs, graph.device, rebuild))
       ++changes;
     else
       rebuild.visit_as_is(*node, std::move(inputs));
   }
-  graph.outputs = rebuild.now(graph.outputs);
+  graph.outputs = rebuild.current(graph.outputs);
   return changes;
 }
 

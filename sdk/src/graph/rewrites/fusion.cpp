@@ -11,20 +11,20 @@
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
-// Groups nodes for a FusionRewrite. Each node begins as a group of its own; a node joins a group
-// that computes one of its inputs, and groups that read the same variable join each other, wherever
-// no other node lies between them.
+// Groups nodes for a FusionRewrite. Each node begins as a separate group. A group joins one that
+// computes one of its inputs, and groups that read the same variable join each other, unless a path
+// from one to the other leads through a third group.
 namespace spanwise::graph {
 namespace {
 
-// The sets of dependencies take a bit for each pair of nodes.
+// The sets of dependencies take a bit for each pair of nodes: 32 MiB at this bound.
 constexpr std::size_t max_nodes = 1 << 14;
 
 /// Nodes that become one.
 struct FusionGroup {
   std::vector<std::size_t> nodes;  ///< positions; empty after the group joined another
   bool is_open = false;            ///< may grow
-  GroupSet after;                  ///< the groups that it depends on
+  GroupSet dependencies;           ///< the groups that it depends on, directly or not
   std::vector<Variable> inputs;    ///< of an open group: each once
   std::optional<TensorType> type;  ///< of an open group: of all its outputs, as far as any is known
   std::size_t outputs = 0;         ///< of an open group: variables that are read outside
@@ -51,9 +51,9 @@ class FusionPass {
       for (const Variable& input : distinct(node->inputs())) readers_[input].push_back(node.get());
     for (const Variable& output : graph_.outputs) readers_[output].push_back(nullptr);
     // A group must not make a node of a sequence depend on a later one.
-    std::vector<std::size_t> before(nodes_.size(), nodes_.size());
+    std::vector<std::size_t> predecessors(nodes_.size(), nodes_.size());
     for (const auto& [first, then] : sequences(nodes_))
-      before[static_cast<std::size_t>(then)] = static_cast<std::size_t>(first);
+      predecessors[static_cast<std::size_t>(then)] = static_cast<std::size_t>(first);
     GroupTypes types(rewrite_);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Apply& node = *nodes_[i];
@@ -64,12 +64,12 @@ class FusionPass {
           {i}, is_open, GroupSet(nodes_.size()), distinct(node.inputs()), std::move(type)};
       for (const Variable& input : group.inputs)
         if (const auto producer = producers_.find(input); producer != producers_.end()) {
-          group.after.add(producer->second);
-          group.after.add(groups_[producer->second].after);
+          group.dependencies.add(producer->second);
+          group.dependencies.add(groups_[producer->second].dependencies);
         }
-      if (before[i] < i) {
-        group.after.add(before[i]);
-        group.after.add(groups_[before[i]].after);
+      if (predecessors[i] < i) {
+        group.dependencies.add(predecessors[i]);
+        group.dependencies.add(groups_[predecessors[i]].dependencies);
       }
       if (group.is_open) group.outputs = readers_.contains(node.output(0)) ? 1 : 0;
       groups_.push_back(std::move(group));
@@ -80,16 +80,14 @@ class FusionPass {
   void join_producers() {
     for (std::size_t i = 0; i < nodes_.size(); ++i)
       for (const Variable& input : nodes_[i]->inputs())
-        if (const auto producer = producers_.find(input); producer != producers_.end())
-          try_join(group_of_[producer->second], group_of_[i]);
+        if (const auto producer = group_of(input)) try_join(*producer, group_of_[i]);
   }
 
   void join_siblings() {
-    for (const auto& [variable, first] : std::vector(first_readers())) {
+    for (const auto& [variable, first] : first_readers())
       for (const Apply* reader : readers_.at(variable))
         if (reader != nullptr)
           try_join(group_of_[first], group_of_[producers_.at(reader->output(0))]);
-    }
   }
 
   // {variable that several nodes read, position of the first of them}, in the order of the nodes.
@@ -111,10 +109,10 @@ class FusionPass {
     FusionGroup &into = groups_[a], &from = groups_[b];
     const TensorType &type = *into.type, &other_type = *from.type;
     if (device_of(type) != device_of(other_type) || !have_equal_patterns(type, other_type)) return;
-    if (lies_between(into, b) || lies_between(from, a)) return;
+    if (depends_indirectly(into, b) || depends_indirectly(from, a)) return;
     std::vector<Variable> inputs = inputs_of_both(a, b);
     const std::size_t outputs =
-        into.outputs + from.outputs - read_only_by(into, b, a) - read_only_by(from, a, b);
+        into.outputs + from.outputs - count_internal(into, b, a) - count_internal(from, a, b);
     if (inputs.size() > rewrite_.max_inputs || outputs > rewrite_.max_outputs) return;
     into.inputs = std::move(inputs);
     into.outputs = outputs;
@@ -127,23 +125,23 @@ class FusionPass {
     into.nodes.insert(into.nodes.end(), from.nodes.begin(), from.nodes.end());
     for (const std::size_t node : from.nodes) group_of_[node] = a;
     // What depends on one of the two now depends on what the other depends on.
-    const bool a_has_all = into.after.includes(from.after, a);
-    const bool b_has_all = from.after.includes(into.after, b);
-    into.after.add(from.after);
-    into.after.remove(a);
-    into.after.remove(b);
+    const bool a_has_all = into.dependencies.includes(from.dependencies, a);
+    const bool b_has_all = from.dependencies.includes(into.dependencies, b);
+    into.dependencies.add(from.dependencies);
+    into.dependencies.remove(a);
+    into.dependencies.remove(b);
     from.nodes.clear();
     from.is_open = false;
     for (FusionGroup& other : groups_) {
-      const bool has_a = other.after.contains(a), has_b = other.after.contains(b);
+      const bool has_a = other.dependencies.contains(a), has_b = other.dependencies.contains(b);
       if (other.nodes.empty() || !(has_a || has_b)) continue;
-      other.after.remove(b);
-      other.after.add(a);
-      if (!(has_a && a_has_all) && !(has_b && b_has_all)) other.after.add(into.after);
+      other.dependencies.remove(b);
+      other.dependencies.add(a);
+      if (!(has_a && a_has_all) && !(has_b && b_has_all)) other.dependencies.add(into.dependencies);
     }
   }
 
-  // The group that computes the variable; none for an input of the graph.
+  // The group that computes the variable; nullopt for an input of the graph.
   std::optional<std::size_t> group_of(const Variable& variable) const {
     const auto producer = producers_.find(variable);
     return producer == producers_.end() ? std::nullopt : std::optional(group_of_[producer->second]);
@@ -160,17 +158,18 @@ class FusionPass {
     return inputs;
   }
 
-  // The number of inputs of `reader` that group `by` computes, and that no node outside of the two
-  // groups reads.
-  std::size_t read_only_by(const FusionGroup& reader, std::size_t by, std::size_t own) const {
+  // The number of inputs of `reader`, which is group `own`, that group `producer` computes and that
+  // no node outside of the two groups reads.
+  std::size_t count_internal(const FusionGroup& reader, std::size_t producer,
+                             std::size_t own) const {
     std::size_t count = 0;
     for (const Variable& input : reader.inputs) {
-      if (group_of(input) != by) continue;
+      if (group_of(input) != producer) continue;
       const auto& readers = readers_.at(input);
       count += std::ranges::all_of(readers, [&](const Apply* node) {
         if (node == nullptr || node->output_count() == 0) return false;
         const std::optional<std::size_t> group = group_of(node->output(0));
-        return group == by || group == own;
+        return group == producer || group == own;
       });
     }
     return count;
@@ -178,10 +177,10 @@ class FusionPass {
 
   Device device_of(const TensorType& type) const { return type.device().value_or(graph_.device); }
 
-  // Whether `group` depends on group `before` through another group.
-  bool lies_between(const FusionGroup& group, std::size_t before) const {
-    return group.after.contains(before) && group.after.any_of([&](std::size_t between) {
-      return between != before && groups_[between].after.contains(before);
+  // Whether `group` depends on group `target` through a third group.
+  bool depends_indirectly(const FusionGroup& group, std::size_t target) const {
+    return group.dependencies.contains(target) && group.dependencies.any_of([&](std::size_t third) {
+      return third != target && groups_[third].dependencies.contains(target);
     });
   }
 
@@ -201,11 +200,11 @@ class FusionPass {
     return outputs;
   }
 
-  // A group comes after all that it depends on.
+  // The groups in topological order: a group has more dependencies than each group it depends on.
   std::vector<std::size_t> order() const {
     std::vector<std::pair<int, std::size_t>> keys;
     for (std::size_t i = 0; i < groups_.size(); ++i)
-      if (!groups_[i].nodes.empty()) keys.emplace_back(groups_[i].after.size(), i);
+      if (!groups_[i].nodes.empty()) keys.emplace_back(groups_[i].dependencies.size(), i);
     std::ranges::sort(keys);
     std::vector<std::size_t> ordered;
     for (const auto& [count, group] : keys) ordered.push_back(group);
@@ -225,7 +224,7 @@ class FusionPass {
       replace(group, rebuild);
       ++changes;
     }
-    graph_.outputs = rebuild.now(graph_.outputs);
+    graph_.outputs = rebuild.current(graph_.outputs);
     return changes;
   }
 
@@ -237,7 +236,7 @@ class FusionPass {
     std::vector<Variable> result;
     for (const Variable& output : outputs) result.emplace_back(output.type(), output.name());
     const Ref<Apply> node =
-        Apply::make(rewrite_.fuse(members, inputs, outputs), rebuild.now(inputs), result);
+        Apply::make(rewrite_.fuse(members, inputs, outputs), rebuild.current(inputs), result);
     node->set_trace(members.back()->trace());
     for (std::size_t i = 0; i < outputs.size(); ++i) rebuild.replace(outputs[i], result[i]);
   }
@@ -257,21 +256,24 @@ class FusionPass {
 namespace spanwise {
 namespace {
 
-using Accepts = std::function<bool(const Apply& node)>;
-std::vector<Accepts>& accepted_nodes() {
-  static auto& all = *new std::vector<Accepts>;  // static initialisers of ops use it
+using NodePredicate = std::function<bool(const Apply& node)>;
+
+// FusionRewrite::accepts of all registered rewrites. Created at the first use, which is in a static
+// initialiser.
+std::vector<NodePredicate>& fusion_predicates() {
+  static auto& all = *new std::vector<NodePredicate>;
   return all;
 }
 
 }  // namespace
 
 bool is_fusible(const Apply& node) {
-  return std::ranges::any_of(accepted_nodes(),
-                             [&](const Accepts& accepts) { return accepts(node); });
+  return std::ranges::any_of(fusion_predicates(),
+                             [&](const NodePredicate& accepts) { return accepts(node); });
 }
 
 bool register_fusion_rewrite(FusionRewrite rewrite) {
-  accepted_nodes().push_back(rewrite.accepts);
+  fusion_predicates().push_back(rewrite.accepts);
   return register_rewrite({.name = rewrite.name,
                            .position = rewrite.position,
                            .tags = rewrite.tags,

@@ -29,12 +29,12 @@ class GroupSet {
     }
     return true;
   }
-  /// Whether `is_wanted` is true for a member.
-  template <class F>
-  bool any_of(F&& is_wanted) const {
+  /// Whether predicate(i) is true for a member i.
+  template <class Predicate>
+  bool any_of(Predicate&& predicate) const {
     for (std::size_t k = 0; k < words_.size(); ++k)
       for (std::uint64_t word = words_[k]; word != 0; word &= word - 1)
-        if (is_wanted(64 * k + static_cast<std::size_t>(std::countr_zero(word)))) return true;
+        if (predicate(64 * k + static_cast<std::size_t>(std::countr_zero(word)))) return true;
     return false;
   }
   int size() const {

@@ -13,8 +13,8 @@
 
 namespace spanwise::graph {
 
-/// Whether values of the two types may have the same shape, and are broadcast along the same axes
-/// where one of their extents is 1 by its type.
+/// Whether values of the two types may have the same shape, and the types fix the extent 1, along
+/// which a value is broadcast, on the same axes.
 inline bool have_equal_patterns(const TensorType& a, const TensorType& b) {
   if (a.rank() != b.rank()) return false;
   for (int axis = 0; axis < a.rank(); ++axis) {
@@ -35,14 +35,15 @@ inline TensorType common_type(const TensorType& a, const TensorType& b) {
 
 /// The types of the outputs of nodes that may be in a group.
 ///
-/// Rewrites replace inputs by variables of better known types and leave the type of the node as it
-/// was. An extent that is 1 because the types of all inputs say so would then be taken for one that
-/// the call determines, so types are found from the inputs again.
+/// Rewrites replace inputs by variables whose types fix more extents, and leave the type of the
+/// node as it was. An extent that is 1 by the types of all inputs would then be taken for one that
+/// the call determines, so the types are inferred from the inputs again.
 class GroupTypes {
  public:
   explicit GroupTypes(const FusionRewrite& rewrite) : rewrite_(rewrite) {}
 
-  /// None for a node that may not be in a group. Call in topological order.
+  /// The type of the node's output; nullopt for a node that may not be in a group. Call in
+  /// topological order.
   std::optional<TensorType> of(const Apply& node) {
     if (node.output_count() != 1 || !rewrite_.accepts(node)) return std::nullopt;
     const TensorType& declared = node.output(0).type();
@@ -50,7 +51,7 @@ class GroupTypes {
     std::vector<Variable> inputs;
     for (const Variable& input : node.inputs())
       inputs.push_back(narrower_.contains(input) ? Variable(narrower_.at(input)) : input);
-    const Ref<Apply> result = made_with(node, inputs);
+    const Ref<Apply> result = try_make_node(node, inputs);
     if (!result) return declared;
     if (!rewrite_.accepts(*result)) return std::nullopt;
     TensorType type = common_type(declared, result->output(0).type());
@@ -59,8 +60,8 @@ class GroupTypes {
   }
 
  private:
-  // Null where the inputs do not fit, which is an error when the function is called.
-  static Ref<Apply> made_with(const Apply& node, const std::vector<Variable>& inputs) {
+  // Null where the op rejects the inputs, which is an error when the function is called.
+  static Ref<Apply> try_make_node(const Apply& node, const std::vector<Variable>& inputs) {
     try {
       return node.op().make_node(inputs);
     } catch (const Error&) {

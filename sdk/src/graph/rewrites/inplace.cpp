@@ -26,26 +26,22 @@ std::unordered_map<Variable, int> count_readers(const std::vector<Ref<Apply>>& n
 
 // Whether `variable` owns its memory and is read once: a mutable input, or an output that is not a
 // view. An output that overwrites an input also owns its memory.
-bool is_free(const Variable& variable, const std::unordered_map<Variable, int>& readers,
-             const RewriteGraph& graph) {
+bool may_be_overwritten(const Variable& variable, const std::unordered_map<Variable, int>& readers,
+                        const RewriteGraph& graph) {
   if (graph.inputs.contains(variable)) {
     if (!graph.mutable_inputs.contains(variable)) return false;
   } else if (variable.owner() == nullptr || !variable.owner()->op().gives_own_memory() ||
              variable.owner()->op().view_map().contains(variable.index())) {
     return false;
   }
-  const auto found = readers.find(variable);
-  return found != readers.end() && found->second == 1;
-}
-
-bool same_kind(const TensorType& a, const TensorType& b) {
-  return a.dtype() == b.dtype() && a.shape() == b.shape() && a.device() == b.device();
+  const auto count = readers.find(variable);
+  return count != readers.end() && count->second == 1;
 }
 
 bool has_output_like(const Apply& node, const TensorType& type) {
   const std::vector<Variable> outputs = node.outputs();
-  return std::ranges::any_of(
-      outputs, [&](const Variable& output) { return same_kind(type, output.type()); });
+  return std::ranges::any_of(outputs,
+                             [&](const Variable& output) { return output.type() == type; });
 }
 
 // The variant of the node's op that overwrites as many of its inputs as it can; null where there is
@@ -54,20 +50,21 @@ Ref<const Op> overwriting_op(const Apply& node, const std::unordered_map<Variabl
                              const RewriteGraph& graph) {
   if (!node.op().destroy_map().empty() || !node.op().view_map().empty()) return {};
   const auto inputs = node.inputs();
-  Ref<const Op> found;
+  Ref<const Op> variant;
   int overwritten = 0;
   for (std::size_t i = 0; i < inputs.size() && overwritten < node.output_count(); ++i) {
-    if (!has_output_like(node, inputs[i].type()) || !is_free(inputs[i], readers, graph)) continue;
-    const auto before = inputs.begin() + static_cast<std::ptrdiff_t>(i);
-    if (std::find(inputs.begin(), before, inputs[i]) != before && found) continue;
-    const Op& current = found ? *found : node.op();
+    if (!has_output_like(node, inputs[i].type()) || !may_be_overwritten(inputs[i], readers, graph))
+      continue;
+    const auto here = inputs.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::find(inputs.begin(), here, inputs[i]) != here && variant) continue;
+    const Op& current = variant ? *variant : node.op();
     const Ref<const Op> op = current.overwriting(static_cast<int>(i));
-    const bool has_twin = std::ranges::count(inputs, inputs[i]) > 1;
-    if (!op || (has_twin && !op->allows_aliased_inplace())) continue;
-    found = op;
+    const bool is_repeated = std::ranges::count(inputs, inputs[i]) > 1;
+    if (!op || (is_repeated && !op->allows_aliased_inplace())) continue;
+    variant = op;
     ++overwritten;
   }
-  return found;
+  return variant;
 }
 
 int inplace(RewriteGraph& graph) {
@@ -76,7 +73,7 @@ int inplace(RewriteGraph& graph) {
   Rebuild rebuild;
   int changes = 0;
   for (const Ref<Apply>& node : nodes) {
-    std::vector<Variable> inputs = rebuild.now(node->inputs());
+    std::vector<Variable> inputs = rebuild.current(node->inputs());
     const Ref<const Op> op =
         graph.is_late() ? Ref<const Op>() : overwriting_op(*node, readers, graph);
     if (!op) {
@@ -86,7 +83,7 @@ int inplace(RewriteGraph& graph) {
     rebuild.visit_with(*node, op, std::move(inputs));
     ++changes;
   }
-  graph.outputs = rebuild.now(graph.outputs);
+  graph.outputs = rebuild.current(graph.outputs);
   return changes;
 }
 

@@ -13,6 +13,7 @@
 namespace spanwise::graph {
 namespace {
 
+// The formula of boost::hash_combine.
 std::size_t combined_hash(std::size_t seed, std::size_t value) {
   return seed ^ (value + 0x9e3779b97f4a7c15u + (seed << 6) + (seed >> 2));
 }
@@ -44,50 +45,47 @@ class Merge {
       if (graph.is_late()) break;
       changes += merge_node(*node) ? 1 : 0;
     }
-    graph.outputs = rebuild_.now(graph.outputs);
+    graph.outputs = rebuild_.current(graph.outputs);
     return changes;
   }
 
  private:
   void find_overwritten() {
     for (const Ref<Apply>& node : nodes_)
-      for (const auto& [output, inputs] : node->op().destroy_map())
-        for (const int input : inputs)
-          if (input >= 0 && static_cast<std::size_t>(input) < node->inputs().size())
-            for (const Variable& root :
-                 viewed(node->inputs()[static_cast<std::size_t>(input)], inputs_))
-              overwritten_.insert(root);
+      for (const std::size_t input : overwritten_inputs(*node))
+        for (const Variable& root : viewed(node->inputs()[input], inputs_))
+          overwritten_.insert(root);
   }
 
   void merge_constant(const Variable& variable) {
-    if (!is_comparable(variable) || !(rebuild_.now(variable) == variable)) return;
+    if (!is_comparable(variable) || !(rebuild_.current(variable) == variable)) return;
     const Array& value = *variable.value();
     const std::size_t key = std::hash<std::string_view>()(bytes_of(value));
     const auto [first, last] = constants_.equal_range(key);
     for (auto other = first; other != last; ++other) {
       if (other->second == variable) return;
-      const bool same = other->second.type() == variable.type() &&
-                        other->second.value()->shape() == value.shape() &&
-                        bytes_of(*other->second.value()) == bytes_of(value);
-      if (same) return rebuild_.replace(variable, other->second);
+      const bool is_equal = other->second.type() == variable.type() &&
+                            other->second.value()->shape() == value.shape() &&
+                            bytes_of(*other->second.value()) == bytes_of(value);
+      if (is_equal) return rebuild_.replace(variable, other->second);
     }
     constants_.emplace(key, variable);
   }
 
   bool merge_node(const Apply& node) {
     for (const Variable& input : node.inputs()) merge_constant(input);
-    std::vector<Variable> inputs = rebuild_.now(node.inputs());
+    std::vector<Variable> inputs = rebuild_.current(node.inputs());
     std::size_t key = node.op().hash();
     for (const Variable& input : inputs) key = combined_hash(key, std::hash<Variable>()(input));
     if (!is_overwritten(node)) {
-      const auto [first, last] = seen_.equal_range(key);
+      const auto [first, last] = visited_.equal_range(key);
       for (auto other = first; other != last; ++other) {
-        if (!is_same(*other->second, node, inputs)) continue;
+        if (!computes_the_same(*other->second, node, inputs)) continue;
         for (int i = 0; i < node.output_count(); ++i)
-          rebuild_.replace(node.output(i), rebuild_.now(other->second->output(i)));
+          rebuild_.replace(node.output(i), rebuild_.current(other->second->output(i)));
         return true;
       }
-      seen_.emplace(key, &node);
+      visited_.emplace(key, &node);
     }
     rebuild_.visit_as_is(node, std::move(inputs));
     return false;
@@ -101,10 +99,12 @@ class Merge {
     return false;
   }
 
-  bool is_same(const Apply& a, const Apply& node, const std::vector<Variable>& inputs) const {
+  // Whether node `a` computes the same as `node` with the rebuilt inputs `inputs`.
+  bool computes_the_same(const Apply& a, const Apply& node,
+                         const std::vector<Variable>& inputs) const {
     if (a.inputs().size() != inputs.size() || a.output_count() != node.output_count()) return false;
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (!(rebuild_.now(a.inputs()[i]) == inputs[i])) return false;
+      if (!(rebuild_.current(a.inputs()[i]) == inputs[i])) return false;
     for (int i = 0; i < a.output_count(); ++i)
       if (!(a.output(i).type() == node.output(i).type())) return false;
     return &a.op() == &node.op() || a.op().equals(node.op());
@@ -115,8 +115,8 @@ class Merge {
   // Variables whose memory a node overwrites; such values must not be merged.
   VariableSet overwritten_;
   Rebuild rebuild_;
-  std::unordered_multimap<std::size_t, const Apply*> seen_;
-  std::unordered_multimap<std::size_t, Variable> constants_;
+  std::unordered_multimap<std::size_t, const Apply*> visited_;  // by hash of op and inputs
+  std::unordered_multimap<std::size_t, Variable> constants_;    // by hash of their bytes
 };
 
 int merge(RewriteGraph& graph) { return Merge(graph).run(graph); }

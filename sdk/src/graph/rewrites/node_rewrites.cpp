@@ -16,26 +16,28 @@
 namespace spanwise::graph {
 namespace {
 
-// How often in a row a rewrite may be applied to its own result: bounds rewrites that never stop.
+// How often in a row a rewrite may be applied to its own result, so that compilation always ends.
 constexpr int max_repetitions = 100;
 
 [[maybe_unused]] const bool on_error_declared = config::declare(
     {.name = "on_opt_error",
-     .description = "what a rewrite of the program's own that fails does: raise, or "
-                    "warn or ignore, and leave the node as it is",
+     .description = "if a node rewrite returns invalid replacements: raise, or leave the node as "
+                    "it is and warn or ignore",
      .default_value = "raise",
      .choices = {"raise", "warn", "ignore"}});
+constexpr unsigned raise_choice = 0, warn_choice = 1;  // indices of the choices
 constinit const config::Choice on_error{"on_opt_error"};
 
-// Gives the nodes that a rewrite made without a trace the one of the node that they replace.
-void set_traces(std::vector<Variable> result, const std::string& trace) {
+// Sets the trace of the new nodes that compute `replacements`, which have none: that of the node
+// that they replace.
+void set_traces(std::vector<Variable> replacements, const std::string& trace) {
   if (trace.empty()) return;
-  while (!result.empty()) {
-    Apply* node = result.back().owner();
-    result.pop_back();
+  while (!replacements.empty()) {
+    Apply* node = replacements.back().owner();
+    replacements.pop_back();
     if (node == nullptr || !node->trace().empty()) continue;
     node->set_trace(trace);
-    result.insert(result.end(), node->inputs().begin(), node->inputs().end());
+    replacements.insert(replacements.end(), node->inputs().begin(), node->inputs().end());
   }
 }
 
@@ -52,14 +54,14 @@ class NodePass final : public NodeSurroundings {
       if (graph.is_late && graph.is_late()) break;
       visit(*node);
     }
-    graph.outputs = rebuild_.now(graph.outputs);
-    show_owners(graph);
+    graph.outputs = rebuild_.current(graph.outputs);
+    restore_owners(graph);
     return changes_;
   }
 
   std::vector<const Apply*> readers(const Variable& variable) const override {
-    const auto found = readers_.find(variable);
-    return found == readers_.end() ? std::vector<const Apply*>() : found->second;
+    const auto entry = readers_.find(variable);
+    return entry == readers_.end() ? std::vector<const Apply*>() : entry->second;
   }
 
   Device device() const override { return device_; }
@@ -73,19 +75,19 @@ class NodePass final : public NodeSurroundings {
       hidden_.emplace_back(input, Variable(input.type(), input.name()));
       rebuild.replace(input, hidden_.back().second);
     }
-    if (hidden_.empty()) return;
-    for (const Ref<Apply>& node : nodes_for(graph.outputs, graph.inputs))
-      rebuild.visit_as_is(*node);
-    graph.outputs = rebuild.now(graph.outputs);
+    if (!hidden_.empty()) rebuild_outputs(graph, rebuild);
   }
 
-  void show_owners(RewriteGraph& graph) const {
-    if (hidden_.empty()) return;
+  void restore_owners(RewriteGraph& graph) const {
     Rebuild rebuild;
-    for (const auto& [input, stand_in] : hidden_) rebuild.replace(stand_in, input);
+    for (const auto& [input, placeholder] : hidden_) rebuild.replace(placeholder, input);
+    if (!hidden_.empty()) rebuild_outputs(graph, rebuild);
+  }
+
+  static void rebuild_outputs(RewriteGraph& graph, Rebuild& rebuild) {
     for (const Ref<Apply>& node : nodes_for(graph.outputs, graph.inputs))
       rebuild.visit_as_is(*node);
-    graph.outputs = rebuild.now(graph.outputs);
+    graph.outputs = rebuild.current(graph.outputs);
   }
 
   void find_readers(const RewriteGraph& graph, const std::vector<Ref<Apply>>& nodes) {
@@ -101,61 +103,65 @@ class NodePass final : public NodeSurroundings {
 
   void visit(const Apply& node) {
     rebuild_.visit_as_is(node);
-    for (const Variable& output : node.outputs()) pass_readers(output, rebuild_.now(output));
-    const Variable first = node.output_count() > 0 ? rebuild_.now(node.output(0)) : Variable();
+    for (const Variable& output : node.outputs()) add_readers(output, rebuild_.current(output));
+    const Variable first = node.output_count() > 0 ? rebuild_.current(node.output(0)) : Variable();
     if (!first) return;
-    const std::vector<Variable> by = replaced_again(*first.owner());
-    if (by.empty()) return;
+    const std::vector<Variable> replacements = final_replacements(*first.owner());
+    if (replacements.empty()) return;
     ++changes_;
     for (int i = 0; i < node.output_count(); ++i) {
-      pass_readers(node.output(i), by[static_cast<std::size_t>(i)]);
-      rebuild_.replace(node.output(i), by[static_cast<std::size_t>(i)]);
+      add_readers(node.output(i), replacements[static_cast<std::size_t>(i)]);
+      rebuild_.replace(node.output(i), replacements[static_cast<std::size_t>(i)]);
     }
   }
 
-  // Gives `by` the readers of `old`, in whose place it is.
-  void pass_readers(const Variable& old, const Variable& by) {
+  // Adds the readers of `old` to those of its replacement `by`.
+  void add_readers(const Variable& old, const Variable& by) {
     if (readers_.empty() || old == by) return;
-    std::vector<const Apply*> all = readers(old);
-    std::vector<const Apply*>& own = readers_[by];
-    own.insert(own.end(), all.begin(), all.end());
+    const std::vector<const Apply*> added = readers(old);
+    std::vector<const Apply*>& all = readers_[by];
+    all.insert(all.end(), added.begin(), added.end());
   }
 
-  std::vector<Variable> replaced(const Apply& node) const {
-    std::vector<Variable> by =
+  // Empty where the node stays.
+  std::vector<Variable> replacements_for(const Apply& node) const {
+    std::vector<Variable> replacements =
         rewrite_.apply_within ? rewrite_.apply_within(node, *this) : rewrite_.apply(node);
-    if (by.empty()) return by;
+    if (replacements.empty()) return replacements;
     try {
-      check(node, by);
+      check(node, replacements);
     } catch (const GraphError& error) {
-      if (on_error.get() == 0) throw;
-      if (on_error.get() == 1) warn(text(error.what(), "; the node stays (config on_opt_error)"));
+      if (on_error.get() == raise_choice) throw;
+      if (on_error.get() == warn_choice)
+        warn(text(error.what(), "; the node stays (config on_opt_error)"));
       return {};
     }
-    set_traces(by, node.trace());
-    return by;
+    set_traces(replacements, node.trace());
+    return replacements;
   }
 
-  std::vector<Variable> replaced_again(const Apply& node) const {
-    std::vector<Variable> by = replaced(node);
+  // Rewrites the replacements again as long as the rewrite changes them.
+  std::vector<Variable> final_replacements(const Apply& node) const {
+    std::vector<Variable> replacements = replacements_for(node);
     for (int i = 0; i < max_repetitions; ++i) {
-      const Apply* result = by.empty() ? nullptr : by[0].owner();
+      const Apply* result = replacements.empty() ? nullptr : replacements[0].owner();
       if (result == nullptr || result == &node || result->output_count() != node.output_count())
-        return by;
-      std::vector<Variable> next = replaced(*result);
-      if (next.empty()) return by;
-      by = std::move(next);
+        return replacements;
+      std::vector<Variable> next = replacements_for(*result);
+      if (next.empty()) return replacements;
+      replacements = std::move(next);
     }
     fail<GraphError>("rewrite ", rewrite_.name,
                      ": replaces its own results without end, beginning with ", node.label());
   }
 
-  void check(const Apply& node, const std::vector<Variable>& by) const {
-    if (by.size() != static_cast<std::size_t>(node.output_count()))
+  void check(const Apply& node, const std::vector<Variable>& replacements) const {
+    if (replacements.size() != static_cast<std::size_t>(node.output_count()))
       fail<GraphError>("rewrite ", rewrite_.name, ": expected ", node.output_count(),
-                       " replacements for the outputs of ", node.label(), ", got ", by.size());
+                       " replacements for the outputs of ", node.label(), ", got ",
+                       replacements.size());
     for (int i = 0; i < node.output_count(); ++i) {
-      const Variable& replacement = by[static_cast<std::size_t>(i)];
+      const Variable& replacement = replacements[static_cast<std::size_t>(i)];
       const TensorType& old = node.output(i).type();
       if (!replacement) fail<GraphError>("rewrite ", rewrite_.name, ": gives a null variable");
       if (!may_be_equal(old, replacement.type()))
@@ -167,7 +173,7 @@ class NodePass final : public NodeSurroundings {
 
   const NodeRewrite& rewrite_;
   Rebuild rebuild_;
-  // {input of the graph, the variable without an owner that stands for it during the pass}
+  // {input of the graph, the variable without an owner that replaces it during the pass}
   std::vector<std::pair<Variable, Variable>> hidden_;
   std::unordered_map<Variable, std::vector<const Apply*>> readers_;
   Device device_;

@@ -28,7 +28,7 @@ struct KnownRewrites {
 };
 
 KnownRewrites& known_rewrites() {
-  // created at the first use, since static initialisers of other files run first
+  // Created at the first use, since static initialisers of other files run first.
   static auto& registered = *new KnownRewrites;
   return registered;
 }
@@ -44,17 +44,16 @@ constexpr std::array<std::pair<const char*, const char*>, 8> mode_names{
      {"nan_guard", "nan_guard"},
      {"nanguardmode", "nan_guard"}}};
 
-std::string mode_of(std::string word) {
-  std::ranges::transform(word, word.begin(),
+std::string canonical_mode(std::string_view given_name) {
+  std::string name(given_name);
+  std::ranges::transform(name, name.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  for (const auto& [name, mode] : mode_names)
-    if (word == name) return mode;
-  fail<ArgumentError>("mode \"", word,
+  for (const auto& [known, mode] : mode_names)
+    if (name == known) return mode;
+  fail<ArgumentError>("mode \"", name,
                       "\" is not known; expected \"fast_run\", \"fast_compile\", \"debug\" or "
                       "\"nan_guard\"");
 }
-
-void check_mode(std::string_view value) { mode_of(std::string(value)); }
 
 double parse_seconds(std::string_view value) {
   const std::string number(value);
@@ -65,23 +64,21 @@ double parse_seconds(std::string_view value) {
   return seconds;
 }
 
-void check_seconds(std::string_view value) { parse_seconds(value); }
-
 bool declare_graph_settings() {
   config::declare(
       {.name = "mode",
        .description = "how functions are compiled: fast_run, fast_compile, debug or nan_guard",
        .default_value = "fast_run",
-       .check = check_mode});
+       .check = [](std::string_view value) { canonical_mode(value); }});
   config::declare(
       {.name = "profile",
        .description = "measure all functions, and print their profiles when the process ends",
        .default_value = "false"});
   return config::declare(
       {.name = "rewrite_seconds",
-       .description = "for rewriting one function; rewrites not begun by then are left out",
+       .description = "time in seconds for rewriting one function; later rewrites are left out",
        .default_value = "60",
-       .check = check_seconds});
+       .check = [](std::string_view value) { parse_seconds(value); }});
 }
 
 [[maybe_unused]] const bool graph_settings_declared = declare_graph_settings();
@@ -92,9 +89,10 @@ bool has_name_or_tag(const Rewrite& rewrite, const std::vector<std::string>& nam
   });
 }
 
-// Mode nan_guard reports the node with a wrong output and, after it ran, the ranges of its inputs:
-// fused, the node computes several of the program's, and inplace, it has overwritten an input.
-const std::vector<std::string> left_out_by_nan_guard{"fusion", "inplace"};
+// Mode nan_guard reports the node with a wrong output and, after the node has run, the ranges of
+// its inputs. A fused node would stand for several nodes of the program, and a node that runs in
+// place would have overwritten an input.
+const std::vector<std::string> excluded_by_nan_guard{"fusion", "inplace"};
 
 void check_names_or_tags(const std::vector<Rewrite>& all, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
@@ -109,14 +107,14 @@ void check_names_or_tags(const std::vector<Rewrite>& all, const std::vector<std:
   }
 }
 
-double since(std::chrono::steady_clock::time_point start) {
+double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
 
-std::string mode_name(const std::string& given) {
-  return mode_of(given.empty() ? config::get("mode") : given);
+std::string mode_name(const std::string& name) {
+  return canonical_mode(name.empty() ? config::get("mode") : name);
 }
 
 std::vector<RewriteReport> run_rewrites(const std::string& function_name, const Mode& mode,
@@ -128,21 +126,21 @@ std::vector<RewriteReport> run_rewrites(const std::string& function_name, const 
   const std::string tag = name == "fast_compile" ? name : "fast_run";
   const double limit = parse_seconds(config::get("rewrite_seconds"));
   const auto start = std::chrono::steady_clock::now();
-  graph.is_late = [start, limit] { return since(start) > limit; };
+  graph.is_late = [start, limit] { return seconds_since(start) > limit; };
   std::vector<RewriteReport> reports;
   for (const Rewrite& rewrite : all) {
     if (!has_name_or_tag(rewrite, {tag}) && !has_name_or_tag(rewrite, mode.including)) continue;
     if (has_name_or_tag(rewrite, mode.excluding)) continue;
-    if (name == "nan_guard" && has_name_or_tag(rewrite, left_out_by_nan_guard)) continue;
+    if (name == "nan_guard" && has_name_or_tag(rewrite, excluded_by_nan_guard)) continue;
     if (graph.is_late()) {
       warn(text("function ", function_name, ": rewriting its graph took more than ", limit,
                 " s (config rewrite_seconds), so that \"", rewrite.name,
-                "\" and what follows was left out"));
+                "\" and the rewrites after it were left out"));
       break;
     }
     const auto begin = std::chrono::steady_clock::now();
     const int changes = rewrite.apply(graph);
-    reports.push_back({rewrite.name, changes, since(begin)});
+    reports.push_back({rewrite.name, changes, seconds_since(begin)});
   }
   return reports;
 }
@@ -152,8 +150,8 @@ std::vector<RewriteReport> run_rewrites(const std::string& function_name, const 
 bool register_rewrite(Rewrite rewrite) {
   graph::KnownRewrites& registered = graph::known_rewrites();
   const std::lock_guard lock(registered.mutex);
-  for (const Rewrite& other : registered.all)
-    if (other.name == rewrite.name) return false;
+  for (const Rewrite& known : registered.all)
+    if (known.name == rewrite.name) return false;
   const auto position = std::ranges::upper_bound(
       registered.all, rewrite,
       [](const Rewrite& a, const Rewrite& b) { return a.position < b.position; });
@@ -166,7 +164,7 @@ bool remove_rewrite(const std::string& name) {
   Rewrite removed;  // destroyed without the lock: it may own objects of a language binding
   const std::lock_guard lock(registered.mutex);
   const auto position = std::ranges::find_if(
-      registered.all, [&](const Rewrite& other) { return other.name == name; });
+      registered.all, [&](const Rewrite& rewrite) { return rewrite.name == name; });
   if (position == registered.all.end()) return false;
   removed = std::move(*position);
   registered.all.erase(position);

@@ -10,8 +10,8 @@
 
 namespace spanwise::graph {
 
-/// The canonical name of mode `given`, or of config "mode" if it is empty. Throws ArgumentError.
-std::string mode_name(const std::string& given);
+/// The canonical name of the mode `name`, or of config "mode" if it is empty. Throws ArgumentError.
+std::string mode_name(const std::string& name);
 /// Runs the rewrites of `mode` on `graph` and reports them. Stops early, with a warning, after
 /// config "rewrite_seconds".
 std::vector<RewriteReport> run_rewrites(const std::string& function_name, const Mode& mode,
