@@ -97,7 +97,7 @@ TEST(Expression, ListsItsNamesOnce) {
   Names names;
   names.add("k");
   const Expression sum = Expression::parse("b + a * b + k", names, "test");
-  EXPECT_EQ(names.list(), "k, b, a");
+  EXPECT_EQ(std::vector({names[0], names[1], names[2]}), (std::vector<std::string>{"k", "b", "a"}));
   EXPECT_THAT(sum.names(), ElementsAre(1, 2, 0));
   EXPECT_EQ(sum.lone_name(), -1);
   EXPECT_EQ(Expression::parse("a", names, "test").lone_name(), 2);

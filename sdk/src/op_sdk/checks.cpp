@@ -52,18 +52,18 @@ void expect_integer(const Op& op, std::span<const Variable> inputs, int i) {
 
 std::optional<Device> common_device(const Op& op, std::span<const Variable> inputs) {
   std::optional<Device> common;
-  const bool skips_numbers =
+  const bool skips_host_numbers =
       op.takes_host_scalars() && !std::ranges::all_of(inputs, &is_host_number);
   for (const Variable& input : inputs) {
-    if (skips_numbers && is_host_number(input)) continue;
+    if (skips_host_numbers && is_host_number(input)) continue;
     const std::optional<Device>& device = input.type().device();
     if (!device || device == common) continue;
-    // Inputs on the CPU are moved to the other inputs' device.
-    const bool gives_way = common && *device == cpu;
-    if (common && *common != cpu && !gives_way)
+    // An input on the CPU is moved to the other inputs' device.
+    const bool is_moved = common && *device == cpu;
+    if (common && *common != cpu && !is_moved)
       fail<GraphError>(op.name(), ": inputs are on ", common.value_or(cpu), " and on ", *device,
                        "; expected one device beside the host: move one of them with transfer()");
-    if (!gives_way) common = device;
+    if (!is_moved) common = device;
   }
   return common;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <mutex>
+#include <ranges>
 #include <utility>
 
 #include "core/string_utils.hpp"
@@ -28,8 +29,7 @@ bool register_op(std::string name, OpFactory factory) {
   if (!factory) fail<ArgumentError>("register_op: ", name, " has no factory");
   return register_op(name, [name, make = std::move(factory)](const OpProperties& properties) {
     if (!properties.empty())
-      fail<ArgumentError>(name, ": takes no property, got ",
-                          properties.empty() ? "" : properties.begin()->first);
+      fail<ArgumentError>(name, ": takes no property, got ", properties.begin()->first);
     return make();
   });
 }
@@ -50,13 +50,13 @@ Ref<const Op> make_op(std::string_view name, const OpProperties& properties) {
   {
     OpRegistry& all = registry();
     const std::lock_guard lock(all.mutex);
-    const auto found = all.factories.find(name);
-    if (found != all.factories.end()) factory = found->second;
+    const auto entry = all.factories.find(name);
+    if (entry != all.factories.end()) factory = entry->second;
   }
   if (!factory) {
-    const bool is_loaded_ops = name.find('.') != std::string_view::npos;
+    const bool is_of_plugin = name.find('.') != std::string_view::npos;
     fail<ArgumentError>("there is no op named ", name,
-                        is_loaded_ops ? "; load its library first by load_ops()" : "",
+                        is_of_plugin ? "; load its library first by load_ops()" : "",
                         "; the registered ops are ", joined(op_names()));
   }
   Ref<const Op> op = factory(properties);
@@ -74,9 +74,8 @@ void expect_properties(std::string_view op, const OpProperties& properties,
 std::vector<std::string> op_names() {
   OpRegistry& all = registry();
   const std::lock_guard lock(all.mutex);
-  std::vector<std::string> names;
-  for (const auto& [name, factory] : all.factories) names.push_back(name);
-  return names;
+  const auto names = std::views::keys(all.factories);
+  return {names.begin(), names.end()};
 }
 
 }  // namespace spanwise

@@ -11,7 +11,7 @@ namespace {
 
 using Extents = std::vector<std::int64_t>;
 
-// `x` through the op "reshape" or "broadcast_to", with the shape of `like`.
+// The output of the op "reshape" or "broadcast_to" for `x` and the shape of `like`.
 Variable with_shape_of(const char* op, const Variable& x, const Variable& like,
                        Variable (*extent_of)(const Variable&, int) = &extent) {
   std::vector<Variable> inputs{x};
@@ -84,8 +84,8 @@ Variable zeros_like(const Variable& like) { return broadcast_like(number_like(0,
 Variable shape_stand_in(const Variable& x) {
   const Variable element = Variable::constant(full(Shape{1}, Scalar(0), int64, cpu));
   Variable view = with_shape_of("broadcast_to", element, x, &inferred_extent);
-  for (const Variable& own : view.owner()->inputs())
-    if (const auto item = item_of_shape(own); item && item->variable == x) return {};
+  for (const Variable& input : view.owner()->inputs())
+    if (const auto item = item_of_shape(input); item && item->variable == x) return {};
   return view;
 }
 

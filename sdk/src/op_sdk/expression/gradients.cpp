@@ -22,17 +22,17 @@ bool is_differentiable(const Variable& variable) {
   return dtype.is_floating() || dtype.is_complex();
 }
 
-std::vector<Variable> firsts(const KnownGradients& known) {
+std::vector<Variable> variables_of(const KnownGradients& known) {
   std::vector<Variable> variables;
   for (const auto& [variable, derivative] : known) variables.push_back(variable);
   return variables;
 }
 
-// `known` with the same values computed by a graph whose functions neither overflow nor cancel: the
-// derivative of log(1 / (1 + exp(x))) is finite for all x then.
+// `known` with its variables replaced by equal ones whose graph neither overflows nor cancels: the
+// derivative of log(1 / (1 + exp(x))) is then finite for all x.
 KnownGradients stabilized(const KnownGradients& known, std::span<const Variable> wrt,
                           std::span<const Variable> constants) {
-  RewriteGraph graph{firsts(known), {wrt.begin(), wrt.end()}, {}, default_device(), {}};
+  RewriteGraph graph{variables_of(known), {wrt.begin(), wrt.end()}, {}, default_device(), {}};
   graph.inputs.insert(constants.begin(), constants.end());
   for (const Rewrite& rewrite : rewrites())
     if (std::ranges::find(rewrite.tags, "stabilize") != rewrite.tags.end()) rewrite.apply(graph);
@@ -47,17 +47,17 @@ class Backward {
   Backward(const KnownGradients& known, std::span<const Variable> wrt,
            const GradientOptions& options)
       : constants_(options.consider_constant.begin(), options.consider_constant.end()),
-        nodes_(graph::nodes_for(firsts(known), constants_)),
+        nodes_(graph::nodes_for(variables_of(known), constants_)),
         dependent_(wrt.begin(), wrt.end()) {
     find_dependent();
     for (const auto& [variable, derivative] : known) add(variable, derivative, "known_grads");
-    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) pass(**node);
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) propagate_through(**node);
   }
 
   /// Null where the cost does not depend on `variable`.
   Variable derivative(const Variable& variable) const {
-    const auto found = derivatives_.find(variable);
-    return found == derivatives_.end() ? Variable() : found->second;
+    const auto entry = derivatives_.find(variable);
+    return entry == derivatives_.end() ? Variable() : entry->second;
   }
 
  private:
@@ -81,16 +81,16 @@ class Backward {
     return dependent_.contains(variable) && is_differentiable(variable);
   }
 
-  void pass(const Apply& node) {
+  void propagate_through(const Apply& node) {
     std::vector<Cotangent> outputs;
-    bool any = false;
+    bool any_known = false;
     for (int i = 0; i < node.output_count(); ++i) {
-      const auto found = derivatives_.find(node.output(i));
-      const bool is_known = found != derivatives_.end() && dependent_.contains(node.output(i));
-      outputs.push_back(is_known ? Cotangent(found->second) : Cotangent());
-      any |= is_known;
+      const auto entry = derivatives_.find(node.output(i));
+      const bool is_known = entry != derivatives_.end() && dependent_.contains(node.output(i));
+      outputs.push_back(is_known ? Cotangent(entry->second) : Cotangent());
+      any_known |= is_known;
     }
-    if (!any || !passes_on(node)) return;
+    if (!any_known || !has_needed_input(node)) return;
     const std::vector<Cotangent> inputs = node.op().gradient(node, outputs);
     if (inputs.size() != node.inputs().size())
       fail<GraphError>("grad: the gradient of ", node.label(), " has ", inputs.size(),
@@ -99,28 +99,28 @@ class Backward {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const Variable& input = node.inputs()[i];
       if (!is_needed(input) || inputs[i].is_disconnected()) continue;
-      if (inputs[i].is_undefined()) refuse(node, i, inputs[i].reason());
+      if (inputs[i].is_undefined()) fail_undefined(node, i, inputs[i].reason());
       add(input, inputs[i].variable(), node.op().name());
     }
   }
 
-  bool passes_on(const Apply& node) const {
-    for (const Variable& input : node.inputs())
-      if (is_needed(input)) return true;
-    return false;
+  bool has_needed_input(const Apply& node) const {
+    return std::ranges::any_of(node.inputs(),
+                               [&](const Variable& input) { return is_needed(input); });
   }
 
-  void add(const Variable& variable, const Variable& given, const std::string& source) {
-    if (given.type().rank() != variable.type().rank())
-      fail<GraphError>("grad: ", source, " gives a derivative of rank ", given.type().rank(),
+  void add(const Variable& variable, const Variable& term, const std::string& source) {
+    if (term.type().rank() != variable.type().rank())
+      fail<GraphError>("grad: ", source, " gives a derivative of rank ", term.type().rank(),
                        " for ", variable.label(), " of ", variable.type(),
                        "; expected the rank of the variable");
-    const Variable derivative = expression::cast(given, variable.type().dtype());
+    const Variable derivative = expression::cast(term, variable.type().dtype());
     const auto [entry, is_first] = derivatives_.try_emplace(variable, derivative);
     if (!is_first) entry->second = expression::operator+(entry->second, derivative);
   }
 
-  [[noreturn]] static void refuse(const Apply& node, std::size_t input, const std::string& reason) {
+  [[noreturn]] static void fail_undefined(const Apply& node, std::size_t input,
+                                          const std::string& reason) {
     const std::string& trace = node.trace();
     fail<GraphError>("grad: no derivative of ", node.label(), " with respect to its input ", input,
                      ": ", reason,
@@ -135,18 +135,18 @@ class Backward {
   std::unordered_map<Variable, Variable> derivatives_;
 };
 
-void check_given(const Variable& variable) {
+void check_not_null(const Variable& variable) {
   if (!variable) fail<GraphError>("grad: expected variables, got a null variable");
 }
 
 void check_wrt(const Variable& variable) {
-  check_given(variable);
+  check_not_null(variable);
   if (!is_differentiable(variable))
     fail<DTypeError>("grad: expected variables of floating dtypes, got ", variable.label(), " of ",
                      variable.type(), "; cast it to a floating dtype first");
 }
 
-Variable disconnected(const Variable& variable, DisconnectedInput choice) {
+Variable derivative_of_disconnected(const Variable& variable, DisconnectedInput choice) {
   const std::string problem = text("grad: the cost does not depend on ", variable.label(), " of ",
                                    variable.type(), " through differentiable ops");
   if (choice == DisconnectedInput::raise)
@@ -161,16 +161,17 @@ Variable disconnected(const Variable& variable, DisconnectedInput choice) {
 std::vector<Variable> gradients(const KnownGradients& known, std::span<const Variable> wrt,
                                 const GradientOptions& options) {
   for (const Variable& variable : wrt) check_wrt(variable);
-  for (const Variable& variable : options.consider_constant) check_given(variable);
+  for (const Variable& variable : options.consider_constant) check_not_null(variable);
   for (const auto& [variable, derivative] : known) {
-    check_given(variable);
-    check_given(derivative);
+    check_not_null(variable);
+    check_not_null(derivative);
   }
   const Backward backward(stabilized(known, wrt, options.consider_constant), wrt, options);
   std::vector<Variable> derivatives;
   for (const Variable& variable : wrt) {
     const Variable derivative = backward.derivative(variable);
-    derivatives.push_back(derivative ? derivative : disconnected(variable, options.disconnected));
+    derivatives.push_back(derivative ? derivative
+                                     : derivative_of_disconnected(variable, options.disconnected));
   }
   return derivatives;
 }

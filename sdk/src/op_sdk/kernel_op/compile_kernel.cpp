@@ -15,7 +15,7 @@ std::string template_arguments(const KernelDeclaration& declaration, const TypeB
     if (scalar != declaration.spec.scalars.end())
       list += text(scalar->second);
     else
-      list += c_type(*bindings.find(name[0]), declaration.spec.name).name;
+      list += c_type(bindings.at(name[0]), declaration.spec.name).name;
   }
   return list;
 }
@@ -24,7 +24,7 @@ std::string template_arguments(const KernelDeclaration& declaration, const TypeB
 // parameters, which may shadow a type but would be replaced by a macro.
 std::string with_letters(const KernelDeclaration& declaration, const TypeBindings& bindings) {
   std::string includes, types;
-  for (const auto& [letter, dtype] : bindings.all()) {
+  for (const auto& [letter, dtype] : bindings) {
     const CType type = c_type(dtype, declaration.spec.name);
     if (!type.header.empty()) includes += text("#include <", type.header, ">\n");
     types += text("using ", letter, " = ", type.name, ";\n");
@@ -37,18 +37,13 @@ std::string with_letters(const KernelDeclaration& declaration, const TypeBinding
 void check_pointees(const KernelDeclaration& declaration, const TypeBindings& bindings,
                     std::span<const KernelParameter> parameters) {
   for (std::size_t i = 0; i < declaration.arguments.size() && i < parameters.size(); ++i) {
-    const KernelArgument& argument = declaration.arguments[i];
-    if (argument.kind != KernelArgument::Kind::input &&
-        argument.kind != KernelArgument::Kind::output)
-      continue;
-    const auto& all =
-        argument.kind == KernelArgument::Kind::input ? declaration.inputs : declaration.outputs;
-    const DeclaredParameter& declared = all[static_cast<std::size_t>(argument.index)];
-    const std::optional<DType> dtype = bindings.dtype_of(declared);
+    const DeclaredParameter* declared = declaration.parameter_of(declaration.arguments[i]);
+    if (declared == nullptr) continue;
+    const DType dtype = dtype_of(*declared, bindings);
     const KernelParameter& parameter = parameters[i];
-    const bool is_wrong = parameter.is_pointer && parameter.dtype && *parameter.dtype != *dtype;
+    const bool is_wrong = parameter.is_pointer && parameter.dtype && *parameter.dtype != dtype;
     if (is_wrong)
-      fail<GraphError>(declaration.spec.name, ": ", declared.name, " is ", *dtype,
+      fail<GraphError>(declaration.spec.name, ": ", declared->name, " is ", dtype,
                        ", but parameter \"", parameter.type, " ", parameter.name,
                        "\" of the kernel points to another type; write it with the dtype letter");
   }
@@ -60,15 +55,15 @@ Kernel compile_kernel(const KernelDeclaration& declaration, const TypeBindings& 
                       Device device) {
   ModuleOptions options = declaration.spec.options;
   options.device = device;
-  std::string wanted = declaration.kernel.qualified_name;
+  std::string kernel_name = declaration.kernel.qualified_name;
   if (!declaration.template_parameters.empty()) {
-    wanted += text("<", template_arguments(declaration, bindings), ">");
-    options.names.push_back(wanted);
+    kernel_name += text("<", template_arguments(declaration, bindings), ">");
+    options.names.push_back(kernel_name);
   }
   const SourceModule module(with_letters(declaration, bindings), std::move(options));
-  Kernel function = module.get_function(wanted);
-  check_pointees(declaration, bindings, function.parameters());
-  return function;
+  Kernel kernel = module.get_function(kernel_name);
+  check_pointees(declaration, bindings, kernel.parameters());
+  return kernel;
 }
 
 }  // namespace spanwise::op_sdk

@@ -8,7 +8,7 @@
 
 namespace spanwise::op_sdk {
 
-KernelDeclaration::KernelDeclaration(KernelOpSpec given) : spec(std::move(given)) {
+KernelDeclaration::KernelDeclaration(KernelOpSpec op_spec) : spec(std::move(op_spec)) {
   if (spec.name.empty()) fail<ArgumentError>("kernel_op: expected a name for the op");
   read_scalars();
   read_parameters();
@@ -31,12 +31,12 @@ void KernelDeclaration::read_scalars() {
 }
 
 void KernelDeclaration::read_parameters() {
-  const auto read = [&](const std::vector<std::string>& given, const char* what) {
+  const auto read = [&](const std::vector<std::string>& declarations, const char* field) {
     std::vector<DeclaredParameter> parameters;
-    parameters.reserve(given.size());
-    for (const std::string& declaration : given)
+    parameters.reserve(declarations.size());
+    for (const std::string& declaration : declarations)
       parameters.push_back(
-          DeclaredParameter::parse(declaration, names, text("kernel_op ", spec.name, ", ", what)));
+          DeclaredParameter::parse(declaration, names, text("kernel_op ", spec.name, ", ", field)));
     return parameters;
   };
   inputs = read(spec.inputs, "inputs");
@@ -79,9 +79,8 @@ void KernelDeclaration::sort_axes() {
 
 void KernelDeclaration::check_bound(const Expression& expression, const std::string& where) const {
   for (const int name : expression.names()) {
-    bool bound = is_preset(name);
-    for (const BoundAxis& axis : binding) bound = bound || axis.name == name;
-    if (!bound)
+    const bool is_bound = std::ranges::find(binding, name, &BoundAxis::name) != binding.end();
+    if (!is_bound && !is_preset(name))
       refuse(", ", where, ": \"", names[name], "\" in \"", expression.text(),
              "\" has no value; expected an extent that is declared by itself on an "
              "axis of an input, or an integer scalar");
@@ -89,35 +88,30 @@ void KernelDeclaration::check_bound(const Expression& expression, const std::str
 }
 
 void KernelDeclaration::check_letters() const {
-  for (const DeclaredParameter& output : outputs) {
-    bool known = output.dtype_letter == 0;
-    for (const DeclaredParameter& input : inputs)
-      known = known || input.dtype_letter == output.dtype_letter;
-    if (!known)
+  for (const DeclaredParameter& output : outputs)
+    if (output.dtype_letter != 0 && !has_input_of(output.dtype_letter))
       refuse(", ", output.name, ": no input has the dtype ", output.dtype_letter,
              "; name a dtype, such as float32");
-  }
 }
 
 void KernelDeclaration::read_overwrites() {
   const auto index_of = [&](const std::vector<DeclaredParameter>& parameters,
-                            const std::string& name, const char* what) {
+                            const std::string& name, const char* kind) {
     for (std::size_t i = 0; i < parameters.size(); ++i)
       if (parameters[i].name == name) return static_cast<int>(i);
-    refuse(", overwrites: expected the name of an ", what, ", got ", name);
+    refuse(", overwrites: expected the name of an ", kind, ", got ", name);
   };
   std::set<int> taken;
   for (const auto& [output, input] : spec.overwrites) {
     const int to = index_of(outputs, output, "output"), from = index_of(inputs, input, "input");
     if (!taken.insert(from).second)
       refuse(", overwrites: two outputs are computed in the memory of ", input, "; expected one");
-    const DeclaredParameter &result = outputs[static_cast<std::size_t>(to)],
-                            &given = inputs[static_cast<std::size_t>(from)];
-    const bool same_extents = std::ranges::equal(
-        result.extents, given.extents,
-        [](const Expression& a, const Expression& b) { return a.text() == b.text(); });
-    if (result.strided != given.strided || result.dtype != given.dtype ||
-        result.dtype_letter != given.dtype_letter || !same_extents)
+    const DeclaredParameter &written = outputs[static_cast<std::size_t>(to)],
+                            &overwritten = inputs[static_cast<std::size_t>(from)];
+    const bool same_extents = std::ranges::equal(written.extents, overwritten.extents, {},
+                                                 &Expression::text, &Expression::text);
+    if (written.strided != overwritten.strided || written.dtype != overwritten.dtype ||
+        written.dtype_letter != overwritten.dtype_letter || !same_extents)
       refuse(", overwrites: ", output, " and ", input,
              " are not declared alike; expected one layout, dtype and shape");
     overwrites[to].push_back(from);
@@ -133,13 +127,13 @@ void KernelDeclaration::read_launch() {
   check_bound(shared, "shared");
 }
 
-std::vector<Expression> KernelDeclaration::read_extents(const std::vector<std::string>& given,
-                                                        const char* what) {
-  if (given.size() > 3) refuse(": ", what, " has ", given.size(), " extents; expected at most 3");
+std::vector<Expression> KernelDeclaration::read_extents(const std::vector<std::string>& texts,
+                                                        const char* field) {
+  if (texts.size() > 3) refuse(": ", field, " has ", texts.size(), " extents; expected at most 3");
   std::vector<Expression> extents;
-  for (const std::string& extent : given) {
-    extents.push_back(Expression::parse(extent, names, text("kernel_op ", spec.name, ", ", what)));
-    check_bound(extents.back(), what);
+  for (const std::string& extent : texts) {
+    extents.push_back(Expression::parse(extent, names, text("kernel_op ", spec.name, ", ", field)));
+    check_bound(extents.back(), field);
   }
   return extents;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct KernelArgument {
 /// A parsed and checked KernelOpSpec.
 struct KernelDeclaration {
   /// Throws ArgumentError naming the op, the position, what was expected and what was given.
-  explicit KernelDeclaration(KernelOpSpec given);
+  explicit KernelDeclaration(KernelOpSpec op_spec);
 
   KernelOpSpec spec;
   Names names;                       ///< of extents, and of integer scalars
@@ -37,21 +38,32 @@ struct KernelDeclaration {
   std::vector<Expression> block, grid;  ///< empty grid: the first output's size over the block
   Expression shared;
 
-  /// An axis of an input that binds a name, or whose extent is checked against an expression.
+  /// An axis of an input: its extent binds a name, or is checked against an expression.
   struct BoundAxis {
     int input, axis;
-    const Expression* expression;
-    int name;  ///< the name that it binds, or -1
+    const Expression* expression;  ///< as declared
+    int name;                      ///< the name that it binds, or -1
   };
   std::vector<BoundAxis> binding, checked;
 
   bool is_preset(int name) const { return spec.scalars.contains(names[name]); }
+  /// The declaration of an input or output that is passed as `argument`; null for other kinds.
+  const DeclaredParameter* parameter_of(const KernelArgument& argument) const {
+    const auto index = static_cast<std::size_t>(argument.index);
+    if (argument.kind == KernelArgument::Kind::input) return &inputs[index];
+    return argument.kind == KernelArgument::Kind::output ? &outputs[index] : nullptr;
+  }
 
  private:
   /// Throws ArgumentError that begins with the op's name.
-  template <class... What>
-  [[noreturn]] void refuse(const What&... what) const {
-    fail<ArgumentError>("kernel_op ", spec.name, what...);
+  template <class... Parts>
+  [[noreturn]] void refuse(const Parts&... message) const {
+    fail<ArgumentError>("kernel_op ", spec.name, message...);
+  }
+
+  /// Whether the dtype of an input is the letter `letter`.
+  bool has_input_of(char letter) const {
+    return std::ranges::find(inputs, letter, &DeclaredParameter::dtype_letter) != inputs.end();
   }
 
   void read_scalars();
@@ -65,16 +77,11 @@ struct KernelDeclaration {
   void read_template_parameters();
   void read_arguments();
   std::vector<std::string> default_arguments() const;
-  KernelArgument read_argument(const std::string& given);
+  KernelArgument read_argument(const std::string& argument);
   void check_argument(const KernelArgument& argument, const source::SourceParameter& parameter,
-                      const std::string& given) const;
+                      const std::string& argument_text) const;
   void read_launch();
-  std::vector<Expression> read_extents(const std::vector<std::string>& given, const char* what);
+  std::vector<Expression> read_extents(const std::vector<std::string>& texts, const char* field);
 };
-
-/// The names of the template parameters of `kernel` in `source`, in order, up to the first that has
-/// a default.
-std::vector<std::string> template_parameter_names(const std::string& source,
-                                                  const source::SourceKernel& kernel);
 
 }  // namespace spanwise::op_sdk

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "core/string_utils.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::op_sdk {
@@ -31,11 +30,9 @@ int Names::add(std::string_view name) {
 }
 
 int Names::find(std::string_view name) const noexcept {
-  const auto found = std::ranges::find(names_, name);
-  return found == names_.end() ? -1 : static_cast<int>(found - names_.begin());
+  const auto entry = std::ranges::find(names_, name);
+  return entry == names_.end() ? -1 : static_cast<int>(entry - names_.begin());
 }
-
-std::string Names::list() const { return joined(names_); }
 
 int Expression::lone_name() const noexcept {
   const bool is_lone = program_.size() == 1 && program_[0].code == Opcode::name;

@@ -21,8 +21,6 @@ class Names {
     return names_[static_cast<std::size_t>(number)];
   }
   int size() const noexcept { return static_cast<int>(names_.size()); }
-  /// "h, w, k", for messages.
-  std::string list() const;
 
  private:
   std::vector<std::string> names_;

@@ -19,12 +19,12 @@ class ExpressionParser {
   using Opcode = Expression::Opcode;
 
   ExpressionParser(Expression& out, Names& names, const std::string& where)
-      : out_(out), names_(names), where_(where), rest_(out.text_) {}
+      : out_(out), names_(names), where_(where), remaining_(out.text_) {}
 
   void run() {
     sum();
     skip_space();
-    if (!rest_.empty()) fail_here("expected an operator or the end");
+    if (!remaining_.empty()) fail_here("expected an operator or the end");
   }
 
  private:
@@ -44,7 +44,7 @@ class ExpressionParser {
       factor();
       emit(*code);
     }
-    if (peek() == '/') fail_here("\"/\" does not give an integer; say \"//\"");
+    if (peek() == '/') fail_here("\"/\" does not give an integer; write \"//\"");
   }
 
   void factor() {
@@ -67,7 +67,7 @@ class ExpressionParser {
   }
 
   void number() {
-    const auto value = take_number<std::int64_t>(rest_);
+    const auto value = take_number<std::int64_t>(remaining_);
     if (!value) fail_here("the number does not fit in 64 bits");
     emit(Opcode::number, *value);
   }
@@ -101,24 +101,24 @@ class ExpressionParser {
 
   std::string_view word() {
     std::size_t length = 0;
-    while (length < rest_.size() && is_word_character(rest_[length])) ++length;
-    const std::string_view word = rest_.substr(0, length);
-    rest_.remove_prefix(length);
+    while (length < remaining_.size() && is_word_character(remaining_[length])) ++length;
+    const std::string_view word = remaining_.substr(0, length);
+    remaining_.remove_prefix(length);
     return word;
   }
 
   void skip_space() {
-    while (!rest_.empty() && std::isspace(static_cast<unsigned char>(rest_.front())))
-      rest_.remove_prefix(1);
+    while (!remaining_.empty() && std::isspace(static_cast<unsigned char>(remaining_.front())))
+      remaining_.remove_prefix(1);
   }
   char peek() {
     skip_space();
-    return rest_.empty() ? '\0' : rest_.front();
+    return remaining_.empty() ? '\0' : remaining_.front();
   }
   bool take(std::string_view token) {
     skip_space();
-    if (!rest_.starts_with(token)) return false;
-    rest_.remove_prefix(token.size());
+    if (!remaining_.starts_with(token)) return false;
+    remaining_.remove_prefix(token.size());
     return true;
   }
   std::optional<Opcode> take_operator(
@@ -140,17 +140,17 @@ class ExpressionParser {
     if (depth_ > Expression::max_depth) fail_here("the expression is nested too deeply");
   }
 
-  [[noreturn]] void fail_here(const std::string& what) {
+  [[noreturn]] void fail_here(const std::string& problem) {
     skip_space();
     const std::string& text = out_.text_;
-    fail<ArgumentError>(where_, ": in \"", text, "\" at character ", text.size() - rest_.size() + 1,
-                        ": ", what);
+    fail<ArgumentError>(where_, ": in \"", text, "\" at character ",
+                        text.size() - remaining_.size() + 1, ": ", problem);
   }
 
   Expression& out_;
   Names& names_;
   const std::string& where_;
-  std::string_view rest_;
+  std::string_view remaining_;
   int depth_ = 0, nesting_ = 0;
 };
 

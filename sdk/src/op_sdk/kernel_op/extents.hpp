@@ -29,7 +29,7 @@ class NamedExtents {
       const std::int64_t got = extent(axis);
       if (got != TensorType::any && is_known(*axis.expression) && got != value(*axis.expression))
           [[unlikely]]
-        check(axis, got);
+        fail_extent(axis, got);
     }
   }
 
@@ -61,7 +61,7 @@ class NamedExtents {
   }
 
  private:
-  void check(const KernelDeclaration::BoundAxis& axis, std::int64_t got) const {
+  [[noreturn]] void fail_extent(const KernelDeclaration::BoundAxis& axis, std::int64_t got) const {
     const DeclaredParameter& input = declaration_.inputs[static_cast<std::size_t>(axis.input)];
     const std::string& written = axis.expression->text();
     const std::string expected = std::to_string(value(*axis.expression));

@@ -20,19 +20,15 @@ bool is_view(const SourceParameter& parameter) {
          parameter.type.find('<') != std::string::npos && !parameter.is_pointer;
 }
 
-std::string kernel_names(const std::vector<SourceKernel>& kernels) {
-  return kernels.empty() ? "none" : joined(kernels, ", ", &SourceKernel::name);
-}
-
 std::string parameter_list(const SourceKernel& kernel) {
-  std::string list = kernel.name + "(";
-  for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
-    list += text(i ? ", " : "", kernel.parameters[i].type, " ", kernel.parameters[i].name);
-  return list + ")";
+  const auto declaration = [](const SourceParameter& parameter) {
+    return text(parameter.type, ' ', parameter.name);
+  };
+  return text(kernel.name, '(', joined(kernel.parameters, ", ", declaration), ')');
 }
 
-}  // namespace
-
+// The names of the template parameters of `kernel` in `source`, in order, up to the first that has
+// a default.
 std::vector<std::string> template_parameter_names(const std::string& source,
                                                   const SourceKernel& kernel) {
   const std::vector<Token> tokens = source::lex(source);
@@ -46,18 +42,19 @@ std::vector<std::string> template_parameter_names(const std::string& source,
   return names;
 }
 
+}  // namespace
+
 void KernelDeclaration::choose_kernel() {
   const std::vector<SourceKernel> all = source::scan_kernels(spec.source).kernels;
-  const auto named = [&](const std::string& name) {
-    return std::ranges::find_if(all, [&](const SourceKernel& candidate) {
-      return candidate.name == name || candidate.qualified_name == name;
-    });
-  };
-  auto chosen = named(spec.kernel.empty() ? spec.name : spec.kernel);
+  const std::string& name = spec.kernel.empty() ? spec.name : spec.kernel;
+  auto chosen = std::ranges::find_if(all, [&](const SourceKernel& candidate) {
+    return candidate.name == name || candidate.qualified_name == name;
+  });
   if (chosen == all.end() && spec.kernel.empty() && all.size() == 1) chosen = all.begin();
   if (chosen == all.end())
-    refuse(": the source has no kernel ", spec.kernel.empty() ? spec.name : spec.kernel,
-           "; its kernels are ", kernel_names(all), "; say which with kernel=");
+    refuse(": the source has no kernel ", name, "; its kernels are ",
+           all.empty() ? "none" : joined(all, ", ", &SourceKernel::name),
+           "; pass the name of one as kernel=");
   kernel = *chosen;
 }
 
@@ -65,10 +62,8 @@ void KernelDeclaration::read_template_parameters() {
   if (!kernel.is_template) return;
   template_parameters = template_parameter_names(spec.source, kernel);
   for (const std::string& name : template_parameters) {
-    bool known = names.find(name) >= 0 && spec.scalars.contains(name);
-    for (const DeclaredParameter& input : inputs)
-      known = known || (name.size() == 1 && input.dtype_letter == name[0]);
-    if (!known)
+    const bool is_scalar = names.find(name) >= 0 && spec.scalars.contains(name);
+    if (!is_scalar && (name.size() != 1 || !has_input_of(name[0])))
       refuse(": no input or scalar determines the template parameter ", name, " of ", kernel.name,
              "; declare an input with the dtype letter ", name,
              ", or an integer scalar of that name");
@@ -76,12 +71,13 @@ void KernelDeclaration::read_template_parameters() {
 }
 
 void KernelDeclaration::read_arguments() {
-  std::vector<std::string> given = spec.arguments.empty() ? default_arguments() : spec.arguments;
-  if (given.size() != kernel.parameters.size())
-    refuse(": arguments has ", given.size(), " entries; the kernel is ", parameter_list(kernel));
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    arguments.push_back(read_argument(given[i]));
-    check_argument(arguments.back(), kernel.parameters[i], given[i]);
+  const std::vector<std::string> texts =
+      spec.arguments.empty() ? default_arguments() : spec.arguments;
+  if (texts.size() != kernel.parameters.size())
+    refuse(": arguments has ", texts.size(), " entries; the kernel is ", parameter_list(kernel));
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    arguments.push_back(read_argument(texts[i]));
+    check_argument(arguments.back(), kernel.parameters[i], texts[i]);
   }
 }
 
@@ -101,55 +97,50 @@ std::vector<std::string> KernelDeclaration::default_arguments() const {
   if (by_name.empty()) return in_order;
   if (by_name.size() != kernel.parameters.size())
     refuse(": only some parameters of ", parameter_list(kernel),
-           " have declared names; say with arguments= what each gets");
+           " have declared names; list the argument of each in arguments=");
   return by_name;
 }
 
-KernelArgument KernelDeclaration::read_argument(const std::string& given) {
+KernelArgument KernelDeclaration::read_argument(const std::string& argument) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].name == given) return {KernelArgument::Kind::input, static_cast<int>(i)};
+    if (inputs[i].name == argument) return {KernelArgument::Kind::input, static_cast<int>(i)};
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i].name == given) return {KernelArgument::Kind::output, static_cast<int>(i)};
-  const auto scalar = spec.scalars.find(given);
+    if (outputs[i].name == argument) return {KernelArgument::Kind::output, static_cast<int>(i)};
+  const auto scalar = spec.scalars.find(argument);
   if (scalar != spec.scalars.end()) return {KernelArgument::Kind::scalar, 0, {}, scalar->second};
   const std::string where = text("kernel_op ", spec.name, ", arguments");
-  Expression expression = Expression::parse(given, names, where);
+  Expression expression = Expression::parse(argument, names, where);
   check_bound(expression, "arguments");
   return {KernelArgument::Kind::expression, 0, std::move(expression)};
 }
 
 void KernelDeclaration::check_argument(const KernelArgument& argument,
                                        const SourceParameter& parameter,
-                                       const std::string& given) const {
+                                       const std::string& argument_text) const {
   const std::string caller =
-      text("kernel_op ", spec.name, ": ", given, " is passed to parameter \"", parameter.type, " ",
-           parameter.name, "\" of ", kernel.name);
-  const bool is_array =
-      argument.kind == KernelArgument::Kind::input || argument.kind == KernelArgument::Kind::output;
-  if (!is_array) {
+      text("kernel_op ", spec.name, ": ", argument_text, " is passed to parameter \"",
+           parameter.type, " ", parameter.name, "\" of ", kernel.name);
+  const DeclaredParameter* declared = parameter_of(argument);
+  if (declared == nullptr) {
     if (parameter.is_pointer || is_view(parameter))
       fail<ArgumentError>(caller, "; expected an input or an output there");
     return;
   }
-  const auto& all = argument.kind == KernelArgument::Kind::input ? inputs : outputs;
-  const DeclaredParameter& declared = all[static_cast<std::size_t>(argument.index)];
-  if (declared.strided) {
-    if (parameter.is_pointer)
-      fail<ArgumentError>(caller,
-                          "; a strided array needs a parameter "
-                          "spanwise::View<T, N>: a pointer cannot carry strides; change the "
-                          "parameter, or declare the array contiguous");
-  } else {
-    if (is_view(parameter)) fail<ArgumentError>(caller, "; declare the array strided");
-  }
+  if (declared->strided && parameter.is_pointer)
+    fail<ArgumentError>(caller,
+                        "; a strided array needs a parameter "
+                        "spanwise::View<T, N>: a pointer cannot carry strides; change the "
+                        "parameter, or declare the array contiguous");
+  if (!declared->strided && is_view(parameter))
+    fail<ArgumentError>(caller, "; declare the array strided");
   // A non-pointer of known dtype is a number; types from headers are unknown here.
   if (!parameter.is_pointer && parameter.dtype)
     fail<ArgumentError>(caller, "; expected a pointer or a spanwise::View");
   if (argument.kind != KernelArgument::Kind::input && parameter.is_const)
     fail<ArgumentError>(caller, ", which is const; an output is written");
-  const bool both_known = declared.dtype && parameter.dtype && parameter.is_pointer;
-  if (both_known && *declared.dtype != *parameter.dtype)
-    fail<ArgumentError>(caller, "; the array is declared ", *declared.dtype,
+  const bool are_known = declared->dtype && parameter.dtype && parameter.is_pointer;
+  if (are_known && *declared->dtype != *parameter.dtype)
+    fail<ArgumentError>(caller, "; the array is declared ", *declared->dtype,
                         ", the parameter points to ", *parameter.dtype);
 }
 

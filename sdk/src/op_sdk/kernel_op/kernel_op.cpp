@@ -23,12 +23,12 @@ bool same_scalars(const std::map<std::string, Scalar>& a, const std::map<std::st
   });
 }
 
-TypeBindings letters_of(const KernelDeclaration& declaration, std::span<const Variable> inputs) {
+// The dtype of each letter: that of the first input with the letter.
+TypeBindings bind_letters(const KernelDeclaration& declaration, std::span<const Variable> inputs) {
   TypeBindings bindings;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const char letter = declaration.inputs[i].dtype_letter;
-    if (letter != 0 && !bindings.find(letter)) bindings.bind(letter, inputs[i].type().dtype());
-  }
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (const char letter = declaration.inputs[i].dtype_letter; letter != 0)
+      bindings.emplace(letter, inputs[i].type().dtype());
   return bindings;
 }
 
@@ -42,7 +42,7 @@ std::vector<const Shape*> shapes_of(std::span<const Variable> variables) {
 
 Ref<Apply> KernelOp::make_node(std::span<const Variable> inputs) const {
   expect_arity(*this, inputs, static_cast<int>(declaration_.inputs.size()));
-  TypeBindings bindings;
+  const TypeBindings bindings = bind_letters(declaration_, inputs);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     check_input(declaration_.inputs[i], inputs[i], bindings);
   const std::optional<Device> device = common_device(*this, inputs);
@@ -50,16 +50,14 @@ Ref<Apply> KernelOp::make_node(std::span<const Variable> inputs) const {
   extents.bind(shapes_of(inputs));
   std::vector<Variable> outputs;
   for (const DeclaredParameter& output : declaration_.outputs)
-    outputs.emplace_back(TensorType(*bindings.dtype_of(output), extents.shape(output), device));
+    outputs.emplace_back(TensorType(dtype_of(output, bindings), extents.shape(output), device));
   return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()}, std::move(outputs));
 }
 
 void KernelOp::check_input(const DeclaredParameter& parameter, const Variable& input,
-                           TypeBindings& bindings) const {
+                           const TypeBindings& bindings) const {
   const TensorType& type = input.type();
-  if (parameter.dtype_letter != 0 && !bindings.find(parameter.dtype_letter))
-    bindings.bind(parameter.dtype_letter, type.dtype());
-  const DType expected = *bindings.dtype_of(parameter);
+  const DType expected = dtype_of(parameter, bindings);
   if (type.dtype() != expected)
     fail<DTypeError>(name(), ": input ", parameter.name, ": expected dtype ", expected,
                      parameter.dtype_letter ? text(" (", parameter.dtype_letter, ")") : "",
@@ -71,9 +69,9 @@ void KernelOp::check_input(const DeclaredParameter& parameter, const Variable& i
 }
 
 std::unique_ptr<Thunk> KernelOp::make_thunk(const ThunkContext& context) const {
-  const TypeBindings bindings = letters_of(declaration_, context.node().inputs());
-  Kernel function = compile_kernel(declaration_, bindings, context.device());
-  return make_kernel_thunk(Ref<const KernelOp>(this), bindings, std::move(function), context);
+  const TypeBindings bindings = bind_letters(declaration_, context.node().inputs());
+  Kernel kernel = compile_kernel(declaration_, bindings, context.device());
+  return make_kernel_thunk(Ref<const KernelOp>(this), bindings, std::move(kernel), context);
 }
 
 std::vector<Cotangent> KernelOp::gradient(const Apply& node,

@@ -29,7 +29,7 @@ class KernelOp final : public Op {
 
  private:
   void check_input(const DeclaredParameter& parameter, const Variable& input,
-                   TypeBindings& bindings) const;
+                   const TypeBindings& bindings) const;
 
   KernelDeclaration declaration_;
 };
@@ -44,7 +44,8 @@ struct CopyCounter {
 };
 CopyCounter& copy_counter(const std::string& op_name);
 
+/// The thunk of a node of `op` that launches `kernel`.
 std::unique_ptr<Thunk> make_kernel_thunk(Ref<const KernelOp> op, const TypeBindings& bindings,
-                                         Kernel function, const ThunkContext& context);
+                                         Kernel kernel, const ThunkContext& context);
 
 }  // namespace spanwise::op_sdk

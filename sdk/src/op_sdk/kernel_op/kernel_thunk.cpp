@@ -10,28 +10,29 @@
 namespace spanwise::op_sdk {
 namespace {
 
-/// One input of a call.
+/// An input of the node.
 struct BoundInput {
   Ref<Cell> cell;
   Ref<Cell> scratch = make_ref<Cell>();  // a copy in C order, reused by the next call
-  const Array* array = nullptr;
-  int overwritten_by = -1;  // index of the output that overwrites it, or -1
+  const Array* array = nullptr;          // what the running call passes to the kernel
+  int overwritten_by = -1;               // index of the output that overwrites it, or -1
 };
 
+/// An output of the node.
 struct BoundOutput {
   Ref<Cell> cell;
   DType dtype;
-  BoundInput* overwritten = nullptr;
-  const Array* array = nullptr;
+  BoundInput* overwritten = nullptr;  // the input in whose memory it is computed, or null
+  const Array* array = nullptr;       // what the running call passes to the kernel
 };
 
 class KernelThunk final : public Thunk {
  public:
-  KernelThunk(Ref<const KernelOp> op, const TypeBindings& bindings, Kernel function,
+  KernelThunk(Ref<const KernelOp> op, const TypeBindings& bindings, Kernel kernel,
               const ThunkContext& context)
       : op_(std::move(op)),
         declaration_(op_->declaration()),
-        function_(std::move(function)),
+        kernel_(std::move(kernel)),
         device_(context.device()),
         extents_(declaration_),
         counter_(copy_counter(declaration_.spec.name)) {
@@ -39,7 +40,7 @@ class KernelThunk final : public Thunk {
       inputs_.push_back({context.input(static_cast<int>(i))});
     for (std::size_t i = 0; i < declaration_.outputs.size(); ++i)
       outputs_.push_back(
-          {context.output(static_cast<int>(i)), *bindings.dtype_of(declaration_.outputs[i])});
+          {context.output(static_cast<int>(i)), dtype_of(declaration_.outputs[i], bindings)});
     for (const auto& [output, inputs] : declaration_.overwrites) {
       BoundInput& input = inputs_[static_cast<std::size_t>(inputs.front())];
       input.overwritten_by = output;
@@ -58,7 +59,7 @@ class KernelThunk final : public Thunk {
     if (config.grid.x > 0 && config.grid.y > 0 && config.grid.z > 0) {
       for (std::size_t i = 0; i < inputs_.size(); ++i) prepare(inputs_[i], declaration_.inputs[i]);
       gather_arguments(*config.stream);
-      function_.launch(config, arguments_);
+      kernel_.launch(config, arguments_);
       for (BoundInput& input : inputs_) input.array = nullptr;
     }
     return {};
@@ -70,61 +71,49 @@ class KernelThunk final : public Thunk {
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       BoundOutput& output = outputs_[i];
       output.array = output.overwritten != nullptr
-                         ? &taken_over(output, declaration_.outputs[i])
+                         ? &array_to_overwrite(output, declaration_.outputs[i])
                          : &output_array(*output.cell, extents_.shape(declaration_.outputs[i]),
                                          output.dtype, device_);
     }
-    LaunchConfig config{dims(declaration_.grid), dims(declaration_.block), shared_bytes(),
-                        Stream::current(device_)};
+    LaunchConfig config{dims("grid", declaration_.grid, 0), dims("block", declaration_.block, 1),
+                        value_from(0, "shared", declaration_.shared), Stream::current(device_)};
     if (declaration_.grid.empty()) {
       const std::int64_t threads = config.block.x * config.block.y * config.block.z;
       const std::int64_t size = outputs_.front().array->size();
       config.grid.x = size / threads + (size % threads != 0);
-    } else {
-      check("grid", declaration_.grid, config.grid, 0);
     }
     return config;
   }
 
   // The overwritten input itself, or a copy where it is on another device, read-only or in another
   // layout.
-  const Array& taken_over(BoundOutput& output, const DeclaredParameter& parameter) {
+  const Array& array_to_overwrite(BoundOutput& output, const DeclaredParameter& parameter) {
     const Array& input = *output.overwritten->cell->value;
-    const bool serves = input.device() == device_ && !input.readonly() &&
-                        (parameter.strided || input.layout().is_row_major());
-    if (serves) {
+    const bool is_usable = input.device() == device_ && !input.readonly() &&
+                           (parameter.strided || input.layout().is_row_major());
+    if (is_usable) {
       counter_.shared.fetch_add(1, std::memory_order_relaxed);
       output.cell->value = input;
       return *output.cell->value;
     }
-    return copied(input, *output.cell);
+    return copy_in_c_order(input, *output.cell);
   }
 
-  Dim3 dims(const std::vector<Expression>& extents) const {
+  Dim3 dims(const char* field, const std::vector<Expression>& extents, std::int64_t min) const {
     Dim3 dims;
-    std::int64_t* const places[] = {&dims.x, &dims.y, &dims.z};
-    for (std::size_t i = 0; i < std::min(extents.size(), std::size(places)); ++i)
-      *places[i] = extents_.value(extents[i]);
-    if (&extents == &declaration_.block) check("block", extents, dims, 1);
+    std::int64_t* const components[] = {&dims.x, &dims.y, &dims.z};
+    for (std::size_t i = 0; i < extents.size(); ++i)
+      *components[i] = value_from(min, field, extents[i]);
     return dims;
   }
 
-  void check(const char* what, const std::vector<Expression>& extents, const Dim3& got,
-             std::int64_t min_extent) const {
-    if (got.x >= min_extent && got.y >= min_extent && got.z >= min_extent) return;
-    const std::int64_t values[] = {got.x, got.y, got.z};
-    for (std::size_t i = 0; i < extents.size(); ++i)
-      if (values[i] < min_extent)
-        fail<ArgumentError>(declaration_.spec.name, ": ", what, ": ", extents[i].text(), " = ",
-                            values[i], "; expected at least ", min_extent);
-  }
-
-  std::int64_t shared_bytes() const {
-    const std::int64_t bytes = extents_.value(declaration_.shared);
-    if (bytes < 0)
-      fail<ArgumentError>(declaration_.spec.name, ": shared: ", declaration_.shared.text(), " = ",
-                          bytes, "; expected at least 0");
-    return bytes;
+  // The value of an expression of the launch configuration, which must be at least `min`.
+  std::int64_t value_from(std::int64_t min, const char* field, const Expression& expression) const {
+    const std::int64_t value = extents_.value(expression);
+    if (value < min)
+      fail<ArgumentError>(declaration_.spec.name, ": ", field, ": ", expression.text(), " = ",
+                          value, "; expected at least ", min);
+    return value;
   }
 
   void prepare(BoundInput& input, const DeclaredParameter& parameter) {
@@ -139,13 +128,14 @@ class KernelThunk final : public Thunk {
       if (array->layout().is_row_major()) {
         counter_.shared.fetch_add(1, std::memory_order_relaxed);
       } else {
-        array = &copied(*array, *input.scratch);
+        array = &copy_in_c_order(*array, *input.scratch);
       }
     }
     input.array = array;
   }
 
-  const Array& copied(const Array& array, Cell& scratch) {
+  // Copies `array`, which may be the one in `scratch`, into `scratch`.
+  const Array& copy_in_c_order(const Array& array, Cell& scratch) {
     counter_.copied.fetch_add(1, std::memory_order_relaxed);
     counter_.bytes_copied.fetch_add(array.nbytes(), std::memory_order_relaxed);
     if (&array == (scratch.value ? &*scratch.value : nullptr))
@@ -155,9 +145,9 @@ class KernelThunk final : public Thunk {
     return target;
   }
 
-  // Arrays are passed as addresses without another check, since the declaration was checked against
-  // the kernel's parameters. An input is ordered as a read, even if the kernel's parameter is not
-  // const.
+  // Arrays are passed as addresses, which the launch does not check again, since the declaration
+  // was checked against the kernel's parameters. An input is ordered as a read, even if the
+  // kernel's parameter is not const.
   void gather_arguments(const Stream& stream) {
     arguments_.clear();
     views_.clear();
@@ -200,7 +190,7 @@ class KernelThunk final : public Thunk {
 
   Ref<const KernelOp> op_;
   const KernelDeclaration& declaration_;
-  Kernel function_;
+  Kernel kernel_;
   Device device_;
   NamedExtents extents_;
   CopyCounter& counter_;
@@ -214,8 +204,8 @@ class KernelThunk final : public Thunk {
 }  // namespace
 
 std::unique_ptr<Thunk> make_kernel_thunk(Ref<const KernelOp> op, const TypeBindings& bindings,
-                                         Kernel function, const ThunkContext& context) {
-  return std::make_unique<KernelThunk>(std::move(op), bindings, std::move(function), context);
+                                         Kernel kernel, const ThunkContext& context) {
+  return std::make_unique<KernelThunk>(std::move(op), bindings, std::move(kernel), context);
 }
 
 }  // namespace spanwise::op_sdk

@@ -15,17 +15,12 @@ constexpr std::string_view grammar =
     "expected \"name: layout dtype[extents]\", for example \"image: strided uint8[h, w, 3]\", "
     "where layout is contiguous or strided";
 
-bool is_identifier(std::string_view text) {
-  return !text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
-         std::ranges::all_of(text, is_word_character);
-}
-
-// Removes the text up to the first character of `stop`, and that character, from `rest`; returns
-// the text.
-std::string_view before(std::string_view& rest, std::string_view stop) {
-  const std::size_t end = rest.find_first_of(stop);
-  const std::string_view part = trimmed(rest.substr(0, end));
-  rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+// Removes the text up to the first of the characters `stop`, and that character, from `remaining`;
+// returns the text without white space around it.
+std::string_view take_until(std::string_view stop, std::string_view& remaining) {
+  const std::size_t end = remaining.find_first_of(stop);
+  const std::string_view part = trimmed(remaining.substr(0, end));
+  remaining = end == std::string_view::npos ? std::string_view() : remaining.substr(end + 1);
   return part;
 }
 
@@ -50,24 +45,24 @@ std::vector<std::string_view> split_extents(std::string_view text) {
 DeclaredParameter DeclaredParameter::parse(std::string_view declaration, Names& names,
                                            const std::string& where) {
   const std::string caller = text(where, ": in \"", declaration, "\"");
-  const auto expect = [&](bool condition, const auto&... what) {
-    if (!condition) fail<ArgumentError>(caller, ": ", what...);
+  const auto expect = [&](bool condition, const auto&... problem) {
+    if (!condition) fail<ArgumentError>(caller, ": ", problem...);
   };
   DeclaredParameter parameter;
-  std::string_view rest = trimmed(declaration);
-  expect(rest.find(':') != std::string_view::npos, grammar);
-  parameter.name = before(rest, ":");
+  std::string_view remaining = trimmed(declaration);
+  expect(remaining.find(':') != std::string_view::npos, grammar);
+  parameter.name = take_until(":", remaining);
   expect(is_identifier(parameter.name), "\"", parameter.name, "\" is no name; ", grammar);
-  rest = trimmed(rest);
-  const std::string_view layout = before(rest, " \t");
+  remaining = trimmed(remaining);
+  const std::string_view layout = take_until(" \t", remaining);
   expect(layout == "contiguous" || layout == "strided", "unknown layout \"", layout, "\"; ",
          grammar);
   parameter.strided = layout == "strided";
 
-  rest = trimmed(rest);
-  const bool has_extents = rest.find('[') != std::string_view::npos;
-  expect(!has_extents || rest.back() == ']', "\"[\" without \"]\" at the end; ", grammar);
-  const std::string_view dtype = before(rest, "[");
+  remaining = trimmed(remaining);
+  const bool has_extents = remaining.find('[') != std::string_view::npos;
+  expect(!has_extents || remaining.back() == ']', "\"[\" without \"]\" at the end; ", grammar);
+  const std::string_view dtype = take_until("[", remaining);
   if (dtype.size() == 1 && std::isupper(static_cast<unsigned char>(dtype[0]))) {
     parameter.dtype_letter = dtype[0];
   } else {
@@ -75,23 +70,13 @@ DeclaredParameter DeclaredParameter::parse(std::string_view declaration, Names& 
     parameter.dtype = DType::parse(dtype);
   }
   if (has_extents) {
-    rest.remove_suffix(1);
-    for (const std::string_view extent : split_extents(rest))
+    remaining.remove_suffix(1);
+    for (const std::string_view extent : split_extents(remaining))
       parameter.extents.push_back(Expression::parse(extent, names, caller));
   }
   expect(!parameter.strided || parameter.rank() > 0,
          "a strided parameter has at least one axis; declare it contiguous, as a pointer");
   return parameter;
-}
-
-std::optional<DType> TypeBindings::find(char letter) const {
-  for (const auto& [bound, dtype] : bound_)
-    if (bound == letter) return dtype;
-  return std::nullopt;
-}
-
-std::optional<DType> TypeBindings::dtype_of(const DeclaredParameter& parameter) const {
-  return parameter.dtype ? parameter.dtype : find(parameter.dtype_letter);
 }
 
 CType c_type(DType dtype, const std::string& where) {

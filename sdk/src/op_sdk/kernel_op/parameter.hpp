@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,17 +29,12 @@ struct DeclaredParameter {
 };
 
 /// The dtypes bound to letters in one node.
-class TypeBindings {
- public:
-  std::optional<DType> find(char letter) const;
-  void bind(char letter, DType dtype) { bound_.emplace_back(letter, dtype); }
-  /// The parameter's dtype; nullopt where its letter is not bound.
-  std::optional<DType> dtype_of(const DeclaredParameter& parameter) const;
-  const std::vector<std::pair<char, DType>>& all() const noexcept { return bound_; }
+using TypeBindings = std::map<char, DType>;
 
- private:
-  std::vector<std::pair<char, DType>> bound_;
-};
+/// The dtype of `parameter`, whose letter, if any, must be bound.
+inline DType dtype_of(const DeclaredParameter& parameter, const TypeBindings& bindings) {
+  return parameter.dtype ? *parameter.dtype : bindings.at(parameter.dtype_letter);
+}
 
 /// The CUDA C name of a dtype, and the header that declares it ("" for none). Throws ArgumentError
 /// for a dtype without a C type; `where` begins the message.

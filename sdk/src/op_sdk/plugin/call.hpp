@@ -22,7 +22,7 @@ using InferredTypes = std::vector<std::optional<TensorType>>;
 
 /// The context of one call into a plug-in, passed to the host functions that it calls.
 struct sw_call {
-  /// `name`, of what is called, begins error messages and must outlive the call.
+  /// `name`, of the op or library that is called, begins error messages and must outlive the call.
   explicit sw_call(const std::string& name) : callee(name) {}
 
   const std::string& callee;

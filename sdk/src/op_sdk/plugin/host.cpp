@@ -30,7 +30,7 @@ Result guarded(sw_call* call, Result failed, Work&& work) noexcept {
   }
 }
 
-PluginThunk& running(const sw_call& call, const char* function) {
+PluginThunk& running_thunk(const sw_call& call, const char* function) {
   if (call.run == nullptr)
     fail<GraphError>(call.callee, ": calls ", function, " outside of run; call it there");
   return *call.run;
@@ -92,7 +92,8 @@ sw_status host_set_output_type(sw_call* call, std::int32_t output, const sw_type
 const sw_array* host_new_output(sw_call* call, std::int32_t output, std::int32_t rank,
                                 const std::int64_t* shape) {
   return guarded(call, static_cast<const sw_array*>(nullptr), [&] {
-    return running(*call, "new_output").new_output(output, extents_from<Shape>(*call, rank, shape));
+    return running_thunk(*call, "new_output")
+        .new_output(output, extents_from<Shape>(*call, rank, shape));
   });
 }
 
@@ -104,14 +105,15 @@ const sw_array* host_output_from_input(sw_call* call, std::int32_t output, std::
     if (shape != nullptr || strides != nullptr)
       window = Layout{extents_from<Shape>(*call, rank, shape),
                       extents_from<Strides>(*call, rank, strides), offset};
-    return running(*call, "output_from_input").output_from_input(output, input, std::move(window));
+    return running_thunk(*call, "output_from_input")
+        .output_from_input(output, input, std::move(window));
   });
 }
 
 const sw_array* host_scratch(sw_call* call, sw_dtype dtype, std::int32_t rank,
                              const std::int64_t* shape) {
   return guarded(call, static_cast<const sw_array*>(nullptr), [&] {
-    return running(*call, "scratch")
+    return running_thunk(*call, "scratch")
         .scratch(dtype_from(dtype), extents_from<Shape>(*call, rank, shape));
   });
 }
@@ -153,7 +155,7 @@ sw_status host_compile(sw_call* call, const sw_kernel_source* source, sw_compile
 
 sw_status host_need_input(sw_call* call, std::int32_t input) {
   return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
-    running(*call, "need_input").need_input(input);
+    running_thunk(*call, "need_input").need_input(input);
     return sw_status{SW_OK};
   });
 }
@@ -181,7 +183,7 @@ KernelArg kernel_argument(const PluginThunk& thunk, const sw_call& call,
 sw_status host_launch(sw_call* call, sw_compiled_kernel* kernel, const sw_launch* launch,
                       const sw_argument* arguments, std::int32_t count) {
   return guarded(call, sw_status{SW_HOST_FAILED}, [&] {
-    PluginThunk& thunk = running(*call, "launch");
+    PluginThunk& thunk = running_thunk(*call, "launch");
     if (kernel == nullptr || launch == nullptr || launch->struct_size < sizeof(sw_launch) ||
         count < 0 || (count != 0 && arguments == nullptr))
       fail<ArgumentError>(call->callee, ": calls launch without kernel, launch, or struct_size");
@@ -204,13 +206,13 @@ void throw_plugin_failure(sw_call& call, sw_status status) {
   if (const std::exception_ptr failure = std::exchange(call.failure, nullptr))
     std::rethrow_exception(failure);
   fail<GraphError>(call.callee, ": the plug-in gives status ", status,
-                   " and no reason; expected SW_OK, or what sw_host.fail() returned");
+                   " and no reason; expected SW_OK, or the status that sw_host.fail() returned");
 }
 
 void throw_plugin_exception(const sw_call& call) {
   fail<GraphError>(call.callee,
-                   ": the plug-in let a C++ exception out; expected a status, as "
-                   "<spanwise/plugin.hpp> makes of exceptions");
+                   ": the plug-in let a C++ exception out; expected a status, to which "
+                   "<spanwise/plugin.hpp> converts exceptions");
 }
 
 const sw_host& plugin_host() noexcept {

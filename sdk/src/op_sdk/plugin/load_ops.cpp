@@ -19,9 +19,9 @@ namespace spanwise {
 namespace op_sdk {
 namespace {
 
-using Entry = sw_status (*)(const sw_host*, sw_call*, const sw_plugin**);
+using EntryFunction = sw_status (*)(const sw_host*, sw_call*, const sw_plugin**);
 
-struct Loaded {
+struct LoadedLibraries {
   Mutex mutex;
   std::map<void*, LoadedOps> libraries;         // by dlopen() handle: one per file
   std::map<void*, kernels::FileStamp> refused;  // rejected, but still loaded
@@ -29,9 +29,9 @@ struct Loaded {
 };
 
 // Never destroyed: the libraries stay loaded until the process exits.
-Loaded& loaded() {
-  static Loaded& loaded = *new Loaded;
-  return loaded;
+LoadedLibraries& loaded() {
+  static LoadedLibraries& libraries = *new LoadedLibraries;
+  return libraries;
 }
 
 // dlopen() returns the library that it has loaded under a path, even if the file has changed. So a
@@ -39,11 +39,11 @@ Loaded& loaded() {
 void* open_file(const std::filesystem::path& path) {
   void* const handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   const auto& refused = loaded().refused;
-  const auto found = refused.find(handle);
-  if (found == refused.end() || found->second == kernels::stamp_of(path.string())) return handle;
-  const std::string again =
+  const auto entry = refused.find(handle);
+  if (entry == refused.end() || entry->second == kernels::stamp_of(path.string())) return handle;
+  const std::string new_path =
       runtime::new_loader_path(path.parent_path().string(), path.filename().string());
-  return ::dlopen(again.c_str(), RTLD_NOW | RTLD_LOCAL);
+  return ::dlopen(new_path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
 /// An open shared library. Never closed: its threads and registered callbacks may still run code in
@@ -52,21 +52,22 @@ class OpLibrary {
  public:
   explicit OpLibrary(const std::string& path) : path_(path) {
     // A file relative to the current directory first, then the loader's search path.
-    std::error_code none;
-    const bool is_file = std::filesystem::is_regular_file(path, none);
+    std::error_code ignored;
+    const bool is_file = std::filesystem::is_regular_file(path, ignored);
     handle_ = is_file ? open_file(std::filesystem::absolute(path))
                       : ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ != nullptr) return;
     const char* reason = ::dlerror();
     fail<ArgumentError>("load_ops: expected a shared library, got \"", path,
                         "\": ", reason == nullptr ? "" : reason,
-                        ". Remedy: give its full path, and see ldd for what it needs itself");
+                        ". Remedy: pass its full path, and check by ldd that the libraries it "
+                        "needs are found");
   }
 
   void* handle() const noexcept { return handle_; }
 
   const sw_plugin& plugin() const {
-    const auto entry = reinterpret_cast<Entry>(::dlsym(handle_, "spanwise_plugin"));
+    const auto entry = reinterpret_cast<EntryFunction>(::dlsym(handle_, "spanwise_plugin"));
     if (entry == nullptr)
       fail<GraphError>(path_,
                        ": exports no function spanwise_plugin; expected a library of ops, built "
@@ -116,8 +117,8 @@ LoadedOps load_ops(const std::string& path) {
   const std::lock_guard lock(loaded().mutex);
   const OpLibrary library(path);
   auto& libraries = loaded().libraries;
-  if (const auto found = libraries.find(library.handle()); found != libraries.end())
-    return found->second;
+  if (const auto entry = libraries.find(library.handle()); entry != libraries.end())
+    return entry->second;
   try {
     LoadedOps ops = register_all(read_plugin_table(library.plugin(), path), path);
     libraries.emplace(library.handle(), ops);

@@ -17,21 +17,20 @@ namespace {
 class GradientReader {
  public:
   GradientReader(const PluginOpTable& op, const PluginTable& table, const std::string& library)
-      : op_(op.functions), own_(op), prefix_(text(library, ": op ", op.name, ": ")) {
+      : op_(op.functions), table_(op), prefix_(text(library, ": op ", op.name, ": ")) {
     const std::string name = text(table.name_space, ".", op_.gradient_op);
-    const auto found = std::ranges::find_if(
-        table.ops, [&](const PluginOpTable& other) { return other.name == name; });
-    expect(found != table.ops.end(), "its gradient_op ", op_.gradient_op,
+    const auto gradient = std::ranges::find(table.ops, name, &PluginOpTable::name);
+    expect(gradient != table.ops.end(), "its gradient_op ", op_.gradient_op,
            " is no op of the library; expected the name of one");
-    gradient_ = &*found;
+    gradient_ = &*gradient;
   }
 
   PluginGradient read() const { return {gradient_->name, inputs(), wrt(), properties()}; }
 
  private:
-  template <class... What>
-  void expect(bool condition, const What&... what) const {
-    if (!condition) fail<GraphError>(prefix_, what...);
+  template <class... Parts>
+  void expect(bool condition, const Parts&... message) const {
+    if (!condition) fail<GraphError>(prefix_, message...);
   }
 
   std::optional<std::vector<sw_gradient_input>> inputs() const {
@@ -42,20 +41,20 @@ class GradientReader {
     if (is_listed)
       list.emplace(op_.gradient_inputs,
                    op_.gradient_inputs + std::max(op_.gradient_input_count, 0));
-    const int given = is_listed ? op_.gradient_input_count : op_.input_count + 2 * op_.output_count;
-    const int taken = gradient_->functions.input_count;
-    const bool more = gradient_->has(SW_MORE_INPUTS);
-    expect(more ? given >= taken : given == taken && (is_listed || !own_.has(SW_MORE_INPUTS)),
-           "gives its gradient_op ", gradient_->name, " ", given,
-           is_listed || !own_.has(SW_MORE_INPUTS) ? "" : " or more", " inputs; expected ",
-           more ? "at least " : "", taken);
+    const int count = is_listed ? op_.gradient_input_count : op_.input_count + 2 * op_.output_count;
+    const int expected = gradient_->functions.input_count;
+    const bool accepts_more = gradient_->has(SW_MORE_INPUTS);
+    const bool is_fixed = is_listed || !table_.has(SW_MORE_INPUTS);
+    expect(accepts_more ? count >= expected : count == expected && is_fixed,
+           "gives its gradient_op ", gradient_->name, " ", count, is_fixed ? "" : " or more",
+           " inputs; expected ", accepts_more ? "at least " : "", expected);
     for (const sw_gradient_input& input : list.value_or(std::vector<sw_gradient_input>())) {
       expect(input.kind >= SW_FROM_INPUT && input.kind <= SW_FROM_GRADIENT,
              "gradient_inputs has kind ", input.kind, "; expected SW_FROM_INPUT to ",
              "SW_FROM_GRADIENT");
-      const int count = input.kind == SW_FROM_INPUT ? op_.input_count : op_.output_count;
-      expect(input.index >= 0 && input.index < count, "gradient_inputs has ",
-             input.kind == SW_FROM_INPUT ? "input " : "output ", input.index, " of ", count);
+      const int bound = input.kind == SW_FROM_INPUT ? op_.input_count : op_.output_count;
+      expect(input.index >= 0 && input.index < bound, "gradient_inputs has ",
+             input.kind == SW_FROM_INPUT ? "input " : "output ", input.index, " of ", bound);
     }
     return list;
   }
@@ -70,9 +69,7 @@ class GradientReader {
            outputs, " outputs; expected as many");
     if (is_listed) list.assign(op_.gradient_wrt, op_.gradient_wrt + outputs);
     for (std::size_t i = 0; i < list.size(); ++i)
-      expect(list[i] >= 0 && list[i] < op_.input_count &&
-                 std::find(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(i), list[i]) ==
-                     list.begin() + static_cast<std::ptrdiff_t>(i),
+      expect(list[i] >= 0 && list[i] < op_.input_count && std::ranges::count(list, list[i]) == 1,
              "output ", i, " of its gradient_op ", gradient_->name,
              " is the derivative with respect to input ", list[i], "; expected distinct inputs of ",
              op_.input_count);
@@ -81,46 +78,43 @@ class GradientReader {
 
   std::vector<std::string> properties() const {
     std::vector<std::string> names;
-    for (const PluginProperty& wanted : gradient_->properties) {
-      const auto found = std::ranges::find_if(own_.properties, [&](const PluginProperty& property) {
-        return property.name == wanted.name;
-      });
-      const bool is_given =
-          found != own_.properties.end() && found->value.index() == wanted.value.index();
-      expect(is_given || !wanted.required, "its gradient_op ", gradient_->name,
-             " requires the property ", wanted.name, "; expected one of that name and kind here");
-      if (is_given) names.push_back(wanted.name);
+    for (const auto& [name, value, required] : gradient_->properties) {
+      const auto own = std::ranges::find(table_.properties, name, &PluginProperty::name);
+      const bool is_passed = own != table_.properties.end() && own->value.index() == value.index();
+      expect(is_passed || !required, "its gradient_op ", gradient_->name, " requires the property ",
+             name, "; expected one of that name and kind here");
+      if (is_passed) names.push_back(name);
     }
     return names;
   }
 
   const sw_op& op_;
-  const PluginOpTable& own_;
+  const PluginOpTable& table_;
   std::string prefix_;
   const PluginOpTable* gradient_ = nullptr;
 };
 
 Variable derivative_or_zeros(const Apply& node, std::span<const Cotangent> outputs, int i) {
-  const Cotangent& given = outputs[static_cast<std::size_t>(i)];
-  return given.has_variable() ? given.variable() : expression::zeros_like(node.output(i));
+  const Cotangent& output = outputs[static_cast<std::size_t>(i)];
+  return output.has_variable() ? output.variable() : expression::zeros_like(node.output(i));
 }
 
 std::vector<Variable> gradient_inputs(const PluginGradient& gradient, const Apply& node,
                                       std::span<const Cotangent> outputs) {
-  std::vector<Variable> given;
+  std::vector<Variable> inputs;
   if (gradient.inputs) {
     for (const sw_gradient_input& input : *gradient.inputs)
-      given.push_back(
+      inputs.push_back(
           input.kind == SW_FROM_INPUT    ? node.inputs()[static_cast<std::size_t>(input.index)]
           : input.kind == SW_FROM_OUTPUT ? node.output(input.index)
                                          : derivative_or_zeros(node, outputs, input.index));
-    return given;
+    return inputs;
   }
-  given.assign(node.inputs().begin(), node.inputs().end());
-  for (const Variable& output : node.outputs()) given.push_back(output);
+  inputs.assign(node.inputs().begin(), node.inputs().end());
+  for (const Variable& output : node.outputs()) inputs.push_back(output);
   for (int i = 0; i < node.output_count(); ++i)
-    given.push_back(derivative_or_zeros(node, outputs, i));
-  return given;
+    inputs.push_back(derivative_or_zeros(node, outputs, i));
+  return inputs;
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ const char* kind_name(const OpProperty& property) {
   return names[property.index()];
 }
 
-std::string shown(const OpProperty& property) {
+std::string property_text(const OpProperty& property) {
   return std::visit(
       [](const auto& value) -> std::string {
         using T = std::decay_t<decltype(value)>;
@@ -35,46 +35,38 @@ std::string shown(const OpProperty& property) {
 }
 
 // Converts to the declared type: only integers are converted, to reals.
-OpProperty converted(const OpProperty& given, const PluginProperty& declared,
+OpProperty converted(const OpProperty& value, const PluginProperty& declared,
                      const std::string& op) {
-  if (given.index() == declared.value.index()) return given;
-  const auto* integer = std::get_if<std::int64_t>(&given);
+  if (value.index() == declared.value.index()) return value;
+  const auto* integer = std::get_if<std::int64_t>(&value);
   if (integer != nullptr && std::holds_alternative<double>(declared.value))
     return static_cast<double>(*integer);
   fail<ArgumentError>(op, ": property ", declared.name, ": expected ", kind_name(declared.value),
-                      ", got ", shown(given));
+                      ", got ", property_text(value));
 }
 
-[[noreturn]] void fail_unknown(const PluginOpTable& table, const OpProperties& given,
-                               const std::string& names) {
-  const auto unknown = std::ranges::find_if(given, [&](const auto& property) {
-    return std::ranges::none_of(table.properties, [&](const PluginProperty& declared) {
-      return declared.name == property.first;
-    });
-  });
-  fail<ArgumentError>(table.name, ": has no property ", unknown->first,
-                      names.empty() ? "; it takes none" : "; its properties are ", names);
-}
-
-std::vector<OpProperty> complete(const PluginOpTable& table, const OpProperties& given) {
-  std::string names;
+// The values of all properties of the table: those in `properties`, else the defaults.
+std::vector<OpProperty> all_values(const PluginOpTable& table, const OpProperties& properties) {
+  const auto& declared_properties = table.properties;
+  for (const auto& [name, value] : properties)
+    if (std::ranges::find(declared_properties, name, &PluginProperty::name) ==
+        declared_properties.end())
+      fail<ArgumentError>(table.name, ": has no property ", name,
+                          declared_properties.empty() ? "; it takes none" : "; its properties are ",
+                          joined(declared_properties, ", ", &PluginProperty::name));
   std::vector<OpProperty> values;
-  std::size_t used = 0;
-  for (const PluginProperty& declared : table.properties) {
-    names += (names.empty() ? "" : ", ") + declared.name;
-    const auto found = given.find(declared.name);
-    if (found == given.end() && declared.required)
+  for (const PluginProperty& declared : declared_properties) {
+    const auto entry = properties.find(declared.name);
+    if (entry == properties.end() && declared.required)
       fail<ArgumentError>(table.name, ": expected a property ", declared.name, ", ",
                           kind_name(declared.value), ": give it by keyword");
-    used += found != given.end();
-    values.push_back(found == given.end() ? declared.value
-                                          : converted(found->second, declared, table.name));
+    values.push_back(entry == properties.end() ? declared.value
+                                               : converted(entry->second, declared, table.name));
   }
-  if (used < given.size()) fail_unknown(table, given, names);
   return values;
 }
 
-// Points into `property`.
+// `property` as a C struct, which points into it.
 sw_value value_of(const OpProperty& property) {
   sw_value value{static_cast<std::int32_t>(property.index()) + SW_BOOL, 0, {}};
   if (const auto* flag = std::get_if<bool>(&property)) value.as.integer = *flag;
@@ -91,15 +83,15 @@ sw_value value_of(const OpProperty& property) {
 std::string full_name(const PluginOpTable& table, const std::vector<OpProperty>& values) {
   std::string list;
   for (std::size_t i = 0; i < values.size(); ++i)
-    list += text(list.empty() ? "" : ", ", table.properties[i].name, "=", shown(values[i]));
+    list += text(list.empty() ? "" : ", ", table.properties[i].name, "=", property_text(values[i]));
   return list.empty() ? table.name : text(table.name, "{", list, "}");
 }
 
 }  // namespace
 
-PluginInstance::PluginInstance(const PluginOpTable& table, const OpProperties& given)
+PluginInstance::PluginInstance(const PluginOpTable& table, const OpProperties& properties)
     : table_(table),
-      values_(complete(table, given)),
+      values_(all_values(table, properties)),
       name_(full_name(table, values_)),
       op_(table.functions.user_data) {
   if (functions().create == nullptr) return;

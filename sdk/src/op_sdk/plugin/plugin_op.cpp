@@ -41,17 +41,17 @@ PluginOp::PluginOp(Ref<const PluginInstance> instance, int overwritten)
 
 Ref<Apply> PluginOp::make_node(std::span<const Variable> inputs) const {
   const PluginOpTable& table = instance_->table();
-  const int min_inputs = table.functions.input_count, given = static_cast<int>(inputs.size());
-  if (table.has(SW_MORE_INPUTS) && given < min_inputs)
+  const int min_inputs = table.functions.input_count, count = static_cast<int>(inputs.size());
+  if (table.has(SW_MORE_INPUTS) && count < min_inputs)
     fail<GraphError>(name_, ": expected at least ", min_inputs,
-                     min_inputs == 1 ? " input, got " : " inputs, got ", given);
-  expect_arity(*this, inputs, table.has(SW_MORE_INPUTS) ? given : min_inputs);
+                     min_inputs == 1 ? " input, got " : " inputs, got ", count);
+  expect_arity(*this, inputs, table.has(SW_MORE_INPUTS) ? count : min_inputs);
 
   const std::vector<sw_type> types = plugin_types(inputs);
   InferredTypes inferred(static_cast<std::size_t>(table.functions.output_count));
   sw_call call(name_);
   call.inferred = &inferred;
-  const sw_infer infer{sizeof(sw_infer), given, &call, types.data()};
+  const sw_infer infer{sizeof(sw_infer), count, &call, types.data()};
   call_plugin(call, table.functions.infer, instance_->op(), &infer);
   return Apply::make(Ref<const Op>(this), {inputs.begin(), inputs.end()},
                      outputs_of(inferred, name_, output_device(inputs)));

@@ -17,7 +17,7 @@ class PluginInstance final : public RefCounted {
  public:
   /// Throws ArgumentError for properties that are unknown, missing or of another type, and the
   /// plug-in's errors.
-  PluginInstance(const PluginOpTable& table, const OpProperties& given);
+  PluginInstance(const PluginOpTable& table, const OpProperties& properties);
   ~PluginInstance() override;
 
   const PluginOpTable& table() const noexcept { return table_; }

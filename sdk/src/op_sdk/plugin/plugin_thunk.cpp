@@ -15,23 +15,22 @@ sw_device plugin_device(Device device) noexcept {
   return {static_cast<std::int32_t>(device.kind()), device.ordinal()};
 }
 
-void show(const Array& array, sw_array& shown) noexcept {
-  shown.data = array.data();
-  shown.shape = array.shape().data();
-  shown.strides = array.strides().data();
-  shown.dtype = plugin_dtype(array.dtype());
-  shown.rank = array.rank();
-  shown.device = plugin_device(array.device());
+void describe(const Array& array, sw_array& result) noexcept {
+  result.data = array.data();
+  result.shape = array.shape().data();
+  result.strides = array.strides().data();
+  result.dtype = plugin_dtype(array.dtype());
+  result.rank = array.rank();
+  result.device = plugin_device(array.device());
 }
 
-bool names(const AliasMap& map, int output, int input) {
-  const auto found = map.find(output);
-  return found != map.end() && std::ranges::find(found->second, input) != found->second.end();
+bool maps(const AliasMap& map, int output, int input) {
+  const auto entry = map.find(output);
+  return entry != map.end() && std::ranges::find(entry->second, input) != entry->second.end();
 }
 
 bool overwrites_input(const AliasMap& map, int input) {
-  return std::ranges::any_of(map,
-                             [&](const auto& entry) { return names(map, entry.first, input); });
+  return std::ranges::any_of(map, [&](const auto& entry) { return maps(map, entry.first, input); });
 }
 
 }  // namespace
@@ -47,10 +46,10 @@ PluginThunk::PluginThunk(Ref<const PluginOp> op, const ThunkContext& context)
     inputs_.push_back({context.input(i), overwrites_input(op_->instance().table().overwrites, i)});
   for (int i = 0; i < node.output_count(); ++i)
     outputs_.push_back({context.output(i), node.output(i).type().dtype()});
-  shown_inputs_.resize(inputs_.size());
-  shown_outputs_.resize(outputs_.size());
+  c_inputs_.resize(inputs_.size());
+  c_outputs_.resize(outputs_.size());
   run_ = {sizeof(sw_run), static_cast<std::int32_t>(inputs_.size()),
-          &call_,         shown_inputs_.data(),
+          &call_,         c_inputs_.data(),
           nullptr,        plugin_device(device_),
           nullptr,        nullptr};
   // One extra element: a non-empty vector marks the thunk as lazy, also without inputs.
@@ -84,12 +83,12 @@ std::vector<int> PluginThunk::run() {
   }
   if (lazy()) [[unlikely]]
     return run_lazily();
-  for (std::size_t i = 0; i < inputs_.size(); ++i) take(i);
-  call();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) load_input(i);
+  call_run();
   return {};
 }
 
-void PluginThunk::call() {
+void PluginThunk::call_run() {
   const sw_run run = run_;  // a copy, so that the plug-in cannot modify run_
   call_plugin(call_, functions_.run, op_->instance().op(), &run);
   scratch_.clear();
@@ -102,19 +101,19 @@ std::vector<int> PluginThunk::run_lazily() {
     computed_[i] = inputs_[i].cell->computed;
     inputs_[i].array = nullptr;
     if (computed_[i] != 0)
-      take(i);
+      load_input(i);
     else
-      shown_inputs_[i] = {};
+      c_inputs_[i] = {};
   }
-  for (Output& output : outputs_) output.is_given = false;
-  call();
+  for (Output& output : outputs_) output.is_set = false;
+  call_run();
   if (!needed_.empty()) return needed_;
-  for (Output& output : outputs_) output.cell->computed = output.is_given;
+  for (Output& output : outputs_) output.cell->computed = output.is_set;
   return {};
 }
 
 void PluginThunk::need_input(int input) {
-  const std::size_t i = checked(input, inputs_.size(), "input");
+  const std::size_t i = checked_index(input, inputs_.size(), "input");
   if (!lazy())
     fail<GraphError>(name_, ": requests input ", input,
                      ", and all are computed; set SW_LAZY in flags");
@@ -129,80 +128,81 @@ void PluginThunk::order(const Array& array, bool writes) const {
                      writes);
 }
 
-void PluginThunk::take(std::size_t i) {
+void PluginThunk::load_input(std::size_t i) {
   Input& input = inputs_[i];
   input.array = &*input.cell->value;
   if (input.array->device() != device_) [[unlikely]]
-    input.array = &input.moved.emplace(to_device(*input.array, device_));
+    input.array = &input.copied.emplace(to_device(*input.array, device_));
   if (input.overwritten && input.array->readonly()) [[unlikely]]
-    input.array = &input.moved.emplace(copy(*input.array));
+    input.array = &input.copied.emplace(copy(*input.array));
   order(*input.array, input.overwritten);
-  show(*input.array, shown_inputs_[i]);
+  describe(*input.array, c_inputs_[i]);
 }
 
-std::size_t PluginThunk::checked(int index, std::size_t count, const char* what) const {
+std::size_t PluginThunk::checked_index(int index, std::size_t count, const char* list) const {
   if (index < 0 || static_cast<std::size_t>(index) >= count)
-    fail<GraphError>(name_, ": names ", what, " ", index, "; expected 0 to ", count - 1);
+    fail<GraphError>(name_, ": names ", list, " ", index, "; expected 0 to ", count - 1);
   return static_cast<std::size_t>(index);
 }
 
-const sw_array* PluginThunk::give(std::size_t output) {
+const sw_array* PluginThunk::finish_output(std::size_t output) {
   const Array& array = *outputs_[output].cell->value;
-  outputs_[output].is_given = true;
+  outputs_[output].is_set = true;
   order(array, true);
-  show(array, shown_outputs_[output]);
-  return &shown_outputs_[output];
+  describe(array, c_outputs_[output]);
+  return &c_outputs_[output];
 }
 
-const Array* PluginThunk::reusable(const Shape& shape, DType dtype) const {
+const Array* PluginThunk::reusable_input(const Shape& shape, DType dtype) const {
   if (op_->overwritten() == PluginOp::overwrites_nothing) return nullptr;
   const Array& input = *inputs_[static_cast<std::size_t>(op_->overwritten())].array;
-  const bool serves = input.shape() == shape && input.dtype() == dtype && !input.readonly() &&
-                      input.layout().is_row_major();
-  return serves ? &input : nullptr;
+  const bool is_usable = input.shape() == shape && input.dtype() == dtype && !input.readonly() &&
+                         input.layout().is_row_major();
+  return is_usable ? &input : nullptr;
 }
 
 const sw_array* PluginThunk::new_output(int output, const Shape& shape) {
-  const std::size_t i = checked(output, outputs_.size(), "output");
+  const std::size_t i = checked_index(output, outputs_.size(), "output");
   Cell& cell = *outputs_[i].cell;
-  if (const Array* input = reusable(shape, outputs_[i].dtype))
+  if (const Array* input = reusable_input(shape, outputs_[i].dtype))
     cell.value = *input;
   else
     output_array(cell, shape, outputs_[i].dtype, device_);
-  return give(i);
+  return finish_output(i);
 }
 
 const sw_array* PluginThunk::output_from_input(int output, int input,
                                                std::optional<Layout> window) {
-  const std::size_t i = checked(output, outputs_.size(), "output");
-  const Array& array = *inputs_[checked(input, inputs_.size(), "input")].array;
+  const std::size_t i = checked_index(output, outputs_.size(), "output");
+  const std::size_t k = checked_index(input, inputs_.size(), "input");
   const PluginOpTable& table = op_->instance().table();
-  if (!names(table.views, output, input) && !names(table.overwrites, output, input))
+  if (!maps(table.views, output, input) && !maps(table.overwrites, output, input))
     fail<GraphError>(name_, ": output ", output, " was to share the memory of input ", input,
                      "; declare it in views or overwrites");
+  const Array& array = *inputs_[k].array;
   if (window) window->offset += array.layout().offset;
   outputs_[i].cell->value = window ? array.with_layout(*std::move(window)) : array;
-  return give(i);
+  return finish_output(i);
 }
 
 const sw_array* PluginThunk::scratch(DType dtype, const Shape& shape) {
   scratch_.push_back(std::make_unique<Scratch>(empty(shape, dtype, device_)));
   Scratch& result = *scratch_.back();
   order(result.array, true);
-  show(result.array, result.shown);
-  return &result.shown;
+  describe(result.array, result.c_array);
+  return &result.c_array;
 }
 
 const Array& PluginThunk::array_of(const sw_array* array) const {
   for (std::size_t i = 0; i < inputs_.size(); ++i)
-    if (array == &shown_inputs_[i] && inputs_[i].array != nullptr) return *inputs_[i].array;
+    if (array == &c_inputs_[i] && inputs_[i].array != nullptr) return *inputs_[i].array;
   for (std::size_t i = 0; i < outputs_.size(); ++i)
-    if (array == &shown_outputs_[i] && outputs_[i].cell->value) return *outputs_[i].cell->value;
+    if (array == &c_outputs_[i] && outputs_[i].cell->value) return *outputs_[i].cell->value;
   for (const auto& result : scratch_)
-    if (array == &result->shown) return result->array;
+    if (array == &result->c_array) return result->array;
   fail<ArgumentError>(name_,
-                      ": a kernel's argument is an array that this call did not give; pass "
-                      "those of run->inputs, new_output and scratch themselves");
+                      ": a kernel's argument is an array that this call did not give; expected the "
+                      "address of one of run->inputs or the result of new_output or scratch");
 }
 
 }  // namespace spanwise::op_sdk

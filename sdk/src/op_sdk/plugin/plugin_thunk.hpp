@@ -42,29 +42,29 @@ class PluginThunk final : public Thunk {
   struct Input {
     Ref<Cell> cell;
     bool overwritten;  ///< named in sw_op.overwrites
-    /// a copy, where the cell's array is on another device or read-only
-    std::optional<Array> moved{};
-    const Array* array = nullptr;  ///< null if not computed
+    /// A copy, used where the cell's array is on another device, or read-only and overwritten.
+    std::optional<Array> copied{};
+    const Array* array = nullptr;  ///< the array of this run; null if not computed
   };
   struct Output {
     Ref<Cell> cell;
     DType dtype;
-    bool is_given = false;  ///< set in this run; used for lazy ops
+    bool is_set = false;  ///< in this run; used for lazy ops
   };
   struct Scratch {
     explicit Scratch(Array result) : array(std::move(result)) {}
     Array array;
-    sw_array shown{};
+    sw_array c_array{};
   };
 
   void bind(const ThunkContext& context);
-  void take(std::size_t input);
+  void load_input(std::size_t input);
   std::vector<int> run_lazily();
-  void call();
+  void call_run();
   void order(const Array& array, bool writes) const;
-  std::size_t checked(int index, std::size_t count, const char* what) const;
-  const sw_array* give(std::size_t output);
-  const Array* reusable(const Shape& shape, DType dtype) const;
+  std::size_t checked_index(int index, std::size_t count, const char* list) const;
+  const sw_array* finish_output(std::size_t output);
+  const Array* reusable_input(const Shape& shape, DType dtype) const;
 
   Ref<const PluginOp> op_;
   std::string name_;
@@ -73,10 +73,10 @@ class PluginThunk final : public Thunk {
   runtime::StreamState* stream_ = nullptr;  ///< of the current run; null on the CPU
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
-  std::vector<sw_array> shown_inputs_, shown_outputs_;
+  std::vector<sw_array> c_inputs_, c_outputs_;
   std::vector<std::uint8_t> computed_;  // per input; empty unless the op is lazy
   std::vector<int> needed_;             // inputs requested by a lazy op
-  // pointers, since the plug-in holds addresses of `shown`
+  // Pointers, since the plug-in holds addresses of `c_array`.
   std::vector<std::unique_ptr<Scratch>> scratch_;
   std::vector<KernelArg> arguments_;
   sw_call call_;

@@ -3,29 +3,25 @@
 #include "op_sdk/plugin/table.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <cstring>
 #include <set>
 #include <span>
 
+#include "core/string_utils.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::op_sdk {
 namespace {
 
-// Sizes in version 1.0; later tables are longer.
-constexpr std::size_t min_plugin = offsetof(sw_plugin, ops) + sizeof(sw_plugin::ops);
-constexpr std::size_t min_op = offsetof(sw_op, run) + sizeof(sw_op::run);
-// In version 1.2, which added gradient and element body.
-constexpr std::size_t op_of_1_2 = offsetof(sw_op, element_names) + sizeof(sw_op::element_names);
+// Sizes in bytes in version 1.0; later tables are longer.
+constexpr std::size_t min_plugin_bytes = offsetof(sw_plugin, ops) + sizeof(sw_plugin::ops);
+constexpr std::size_t min_op_bytes = offsetof(sw_op, run) + sizeof(sw_op::run);
+// The size in version 1.2, which added gradient_op and element_body.
+constexpr std::size_t op_bytes_of_1_2 =
+    offsetof(sw_op, element_names) + sizeof(sw_op::element_names);
 
-bool is_python_name(const char* name) {
-  if (name == nullptr || *name == 0 || std::isdigit(static_cast<unsigned char>(*name)))
-    return false;
-  return std::all_of(name, name + std::strlen(name),
-                     [](unsigned char c) { return std::isalnum(c) || c == '_'; });
-}
+bool is_python_name(const char* name) { return name != nullptr && is_identifier(name); }
 
 const char* or_none(const char* name) { return name == nullptr ? "none" : name; }
 
@@ -34,11 +30,11 @@ class OpReader {
  public:
   OpReader(const sw_op& op, const std::string& name_space, const std::string& library)
       : prefix_(text(library, ": op ", name_space, ".")) {
-    expect(op.struct_size >= min_op, "?: its table has ", op.struct_size,
-           " bytes; expected at least ", min_op,
+    expect(op.struct_size >= min_op_bytes, "?: its table has ", op.struct_size,
+           " bytes; expected at least ", min_op_bytes,
            ": set struct_size to sizeof(sw_op), and build it with <spanwise/plugin.h>");
     std::memcpy(&table_.functions, &op, std::min<std::size_t>(op.struct_size, sizeof(sw_op)));
-    if (op.struct_size < op_of_1_2)
+    if (op.struct_size < op_bytes_of_1_2)
       table_.functions.gradient_op = table_.functions.element_body = nullptr;
     expect(is_python_name(op.name), or_none(op.name), ": is no name; expected letters, digits, _");
     table_.name = text(name_space, ".", op.name);
@@ -70,14 +66,14 @@ class OpReader {
   }
 
  private:
-  template <class... What>
-  void expect(bool condition, const What&... what) const {
-    if (!condition) fail<GraphError>(prefix_, what...);
+  template <class... Parts>
+  void expect(bool condition, const Parts&... message) const {
+    if (!condition) fail<GraphError>(prefix_, message...);
   }
 
   template <class T>
-  std::span<const T> list(const T* first, std::int32_t count, const char* what) const {
-    expect(count >= 0 && (count == 0 || first != nullptr), what, " are ", count,
+  std::span<const T> list(const T* first, std::int32_t count, const char* member) const {
+    expect(count >= 0 && (count == 0 || first != nullptr), member, " are ", count,
            first == nullptr ? " at no address" : "", "; expected an array of that many");
     return {first, static_cast<std::size_t>(count)};
   }
@@ -100,12 +96,12 @@ class OpReader {
     }
   }
 
-  AliasMap aliases(const sw_alias* first, std::int32_t count, const char* what) const {
+  AliasMap aliases(const sw_alias* first, std::int32_t count, const char* member) const {
     AliasMap map;
-    for (const sw_alias& alias : list(first, count, what)) {
+    for (const sw_alias& alias : list(first, count, member)) {
       expect(alias.output >= 0 && alias.output < table_.functions.output_count &&
                  is_input(alias.input),
-             what, " names output ", alias.output, " and input ", alias.input,
+             member, " names output ", alias.output, " and input ", alias.input,
              "; expected ones that it has");
       map[alias.output].push_back(alias.input);
     }
@@ -164,9 +160,9 @@ PluginTable read_plugin_table(const sw_plugin& plugin, const std::string& librar
     fail<GraphError>(library, ": is a plug-in of version ", plugin.abi_major, ".", plugin.abi_minor,
                      " of the interface; expected version ", SW_PLUGIN_ABI_MAJOR,
                      ": build it with this Spanwise's <spanwise/plugin.h>");
-  if (plugin.struct_size < min_plugin)
+  if (plugin.struct_size < min_plugin_bytes)
     fail<GraphError>(library, ": its table has ", plugin.struct_size, " bytes; expected at least ",
-                     min_plugin, ": set struct_size to sizeof(sw_plugin)");
+                     min_plugin_bytes, ": set struct_size to sizeof(sw_plugin)");
   if (!is_python_name(plugin.name_space))
     fail<GraphError>(library, ": its namespace is ", or_none(plugin.name_space),
                      "; expected a name in Python");

@@ -21,10 +21,11 @@ struct PluginProperty {
 /// How an op of the same library computes derivatives.
 struct PluginGradient {
   std::string op;  ///< "signal.window_gradient"
-  /// Nothing: all inputs and outputs of the node, and the derivatives of all outputs.
+  /// nullopt: all inputs and outputs of the node, and the derivatives of all outputs.
   std::optional<std::vector<sw_gradient_input>> inputs;
-  std::vector<int> wrt;                 ///< the input to which each output of the op belongs
-  std::vector<std::string> properties;  ///< passed on
+  /// Per output of that op: the input of this op with respect to which it is the derivative.
+  std::vector<int> wrt;
+  std::vector<std::string> properties;  ///< the properties of this op that it gets
 };
 
 /// One op of a plug-in, checked for consistency. Never destroyed, as its library is never unloaded.
