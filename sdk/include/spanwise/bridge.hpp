@@ -106,7 +106,7 @@ struct ForeignView {
   /// Owns the foreign memory, so that it is released if a later step fails.
   ForeignOwner owner{};
   ForeignMemory memory{};
-  /// Set instead of `owner` and `memory` where the bridge created an array of its own.
+  /// Set instead of `owner` and `memory` where the bridge has created a new array.
   std::optional<Array> array{};
   /// The producer made a copy (or `array` is one) because the array could not be shared.
   bool copied = false;
@@ -240,8 +240,8 @@ class SW_API Bridge {
   /// leaves no Python error set.
   virtual bool try_describe(_object* object, BorrowedTensor& memory) const;
 
-  /// Whether the three functions below are implemented; false for protocols, which have no object
-  /// type of their own.
+  /// Whether the three functions below are implemented; false for protocols, which define no
+  /// type of object.
   virtual bool exports() const { return false; }
   /// Why the library cannot share `array`; nullopt where wrap() will share it. Throws DTypeError
   /// for a dtype that the library does not have, BridgeError where the library is not installed.

@@ -36,13 +36,13 @@ class Dims {
   Dims(std::initializer_list<std::int64_t> values) : Dims(std::span(values)) {}
   explicit Dims(std::span<const std::int64_t> values) : size_(static_cast<int>(values.size())) {
     allocate();
-    put(values.data(), size_, data());
+    copy_numbers(values.data(), size_, data());
   }
   Dims(const Dims& other) : size_(other.size_) {
     allocate();
-    put(other.data(), size_, data());
+    copy_numbers(other.data(), size_, data());
   }
-  Dims(Dims&& other) noexcept { take(other); }
+  Dims(Dims&& other) noexcept { move_from(other); }
   ~Dims() {
     if (size_ > inline_capacity) delete[] heap_;
   }
@@ -50,7 +50,7 @@ class Dims {
   Dims& operator=(Dims&& other) noexcept {
     if (this != &other) {
       if (size_ > inline_capacity) delete[] heap_;
-      take(other);
+      move_from(other);
     }
     return *this;
   }
@@ -69,15 +69,15 @@ class Dims {
 
   Dims inserted(int axis, std::int64_t value) const {
     Dims out(size_ + 1);
-    put(data(), axis, out.data());
+    copy_numbers(data(), axis, out.data());
     out[axis] = value;
-    put(data() + axis, size_ - axis, out.data() + axis + 1);
+    copy_numbers(data() + axis, size_ - axis, out.data() + axis + 1);
     return out;
   }
   Dims erased(int axis) const {
     Dims out(size_ - 1);
-    put(data(), axis, out.data());
-    put(data() + axis + 1, size_ - axis - 1, out.data() + axis);
+    copy_numbers(data(), axis, out.data());
+    copy_numbers(data() + axis + 1, size_ - axis - 1, out.data() + axis);
     return out;
   }
 
@@ -93,25 +93,25 @@ class Dims {
     if (size_ > inline_capacity) heap_ = new std::int64_t[static_cast<std::size_t>(size_)];
   }
   // Moves from `other`, which is empty afterwards. Does not free the previous contents.
-  void take(Dims& other) noexcept {
+  void move_from(Dims& other) noexcept {
     size_ = std::exchange(other.size_, 0);
     if (size_ > inline_capacity)
       heap_ = other.heap_;
     else
-      put(other.inline_, size_, inline_);
+      copy_numbers(other.inline_, size_, inline_);
   }
   // Copies short lists one number at a time: these were just written one at a time, and a wider
   // load of bytes from several narrower stores in flight stalls until all have retired (no store
   // forwarding).
-  static void put(const std::int64_t* from, int count, std::int64_t* to) noexcept {
+  static void copy_numbers(const std::int64_t* from, int count, std::int64_t* to) noexcept {
     if (count > inline_capacity)
       std::copy_n(from, count, to);
     else
-      put_few(from, count, to, std::make_index_sequence<inline_capacity>());
+      copy_few(from, count, to, std::make_index_sequence<inline_capacity>());
   }
   template <std::size_t... index>
-  static void put_few(const std::int64_t* from, int count, std::int64_t* to,
-                      std::index_sequence<index...>) noexcept {
+  static void copy_few(const std::int64_t* from, int count, std::int64_t* to,
+                       std::index_sequence<index...>) noexcept {
     // Stops at `count`; a fold expression, since compilers would vectorise a loop.
     static_cast<void>(
         ((static_cast<int>(index) < count && (to[index] = from[index], true)) && ...));

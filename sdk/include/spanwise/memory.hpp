@@ -44,8 +44,8 @@ SW_API void limit_memory(Device device, std::optional<std::int64_t> bytes);
 class SW_API MemorySource {
  public:
   struct Block {
-    void* data = nullptr;  ///< 256-byte aligned
-    void* owner = nullptr;
+    void* data = nullptr;   ///< 256-byte aligned
+    void* owner = nullptr;  ///< for the source alone, which gets it back in deallocate()
   };
 
   virtual ~MemorySource();

@@ -86,8 +86,8 @@ typedef struct sw_argument {
 
 typedef struct sw_launch {
   uint32_t struct_size;
-  int64_t grid[3];
-  int64_t block[3];
+  int64_t grid[3];      /* blocks along x, y, z */
+  int64_t block[3];     /* threads of a block */
   int64_t shared_bytes; /* dynamic shared memory per block */
 } sw_launch;
 

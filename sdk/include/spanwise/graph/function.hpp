@@ -15,6 +15,8 @@
 
 namespace spanwise {
 
+/// What function() does about an input that no output needs: throws GraphError, warns or ignores
+/// it.
 enum class UnusedInput { raise, warn, ignore };
 
 /// What mode "nan_guard" reports: NaN, infinite numbers, and finite ones of magnitude above 1e10.

@@ -100,7 +100,7 @@ struct OpRecipe {
 /// Where an extent of an output comes from: axis `axis` of input `input`, or the value of that
 /// input, an integer of rank 0.
 struct ExtentSource {
-  static constexpr int value = -1;
+  static constexpr int value = -1;  ///< as `axis`: the extent is the value of the input
   int input = 0;
   int axis = value;
 };

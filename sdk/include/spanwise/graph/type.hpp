@@ -18,7 +18,7 @@ namespace spanwise {
 /// is specified.
 class SW_API TensorType {
  public:
-  static constexpr std::int64_t any = -1;
+  static constexpr std::int64_t any = -1;  ///< an extent that is not fixed
 
   /// `shape` has `any` where the extent is not fixed. Without a device the value is on the device
   /// of the node that computes it, or of the function. Throws LayoutError for other negative

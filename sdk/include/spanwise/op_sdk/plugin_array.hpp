@@ -63,25 +63,25 @@ inline std::string name(sw_dtype dtype) {
 
 // Out of line, so that a check that passes costs one comparison.
 [[noreturn, gnu::cold, gnu::noinline]] inline void fail_dtype(sw_dtype got, sw_dtype expected,
-                                                              const char* what) {
-  throw Error(SW_DTYPE_ERROR,
-              std::string(what) + ": expected dtype " + name(expected) + ", got " + name(got));
+                                                              const char* value_name) {
+  throw Error(SW_DTYPE_ERROR, std::string(value_name) + ": expected dtype " + name(expected) +
+                                  ", got " + name(got));
 }
 [[noreturn, gnu::cold, gnu::noinline]] inline void fail_rank(int got, int expected,
-                                                             const char* what) {
-  throw Error(SW_LAYOUT_ERROR, std::string(what) + ": expected " + std::to_string(expected) +
+                                                             const char* value_name) {
+  throw Error(SW_LAYOUT_ERROR, std::string(value_name) + ": expected " + std::to_string(expected) +
                                    (expected == 1 ? " axis, got " : " axes, got ") +
                                    std::to_string(got));
 }
 
-/// Throws Error unless the dtypes are equal; `what` names the value.
-inline void expect_dtype(sw_dtype got, sw_dtype expected, const char* what) {
-  if (!(got == expected)) fail_dtype(got, expected, what);
+/// Throws Error unless the dtypes are equal; `value_name` begins the message.
+inline void expect_dtype(sw_dtype got, sw_dtype expected, const char* value_name) {
+  if (!(got == expected)) fail_dtype(got, expected, value_name);
 }
 
 /// Throws Error unless the ranks are equal.
-inline void expect_rank(int got, int expected, const char* what) {
-  if (got != expected) fail_rank(got, expected, what);
+inline void expect_rank(int got, int expected, const char* value_name) {
+  if (got != expected) fail_rank(got, expected, value_name);
 }
 
 /// The static type of a value; an extent may be SW_ANY_EXTENT.

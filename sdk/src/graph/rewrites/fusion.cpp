@@ -124,7 +124,7 @@ class FusionPass {
     FusionGroup &into = groups_[a], &from = groups_[b];
     into.nodes.insert(into.nodes.end(), from.nodes.begin(), from.nodes.end());
     for (const std::size_t node : from.nodes) group_of_[node] = a;
-    // What depends on one of the two now depends on what the other depends on.
+    // A group that depends on one of the two now has the dependencies of the other, too.
     const bool a_has_all = into.dependencies.includes(from.dependencies, a);
     const bool b_has_all = from.dependencies.includes(into.dependencies, b);
     into.dependencies.add(from.dependencies);

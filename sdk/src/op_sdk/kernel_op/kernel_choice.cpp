@@ -34,7 +34,7 @@ std::vector<std::string> template_parameter_names(const std::string& source,
   const std::vector<Token> tokens = source::lex(source);
   std::vector<std::string> names;
   for (const auto parameter : kernels::template_parameters(tokens, kernel)) {
-    // This one and all after it have defaults.
+    // This parameter has a default, and so has each after it.
     if (std::ranges::find(parameter, "=", &Token::text) != parameter.end()) break;
     names.emplace_back(kernels::template_parameter_name(parameter));
   }

@@ -10,6 +10,7 @@
 namespace spanwise::op_sdk {
 namespace {
 
+// `value` as an expression in C, with all digits of a double.
 std::string real_text(double value) {
   if (std::isnan(value)) return "(0.0 / 0.0)";
   if (std::isinf(value)) return value > 0 ? "(1.0 / 0.0)" : "(-1.0 / 0.0)";
