@@ -84,4 +84,9 @@ struct KernelDeclaration {
   std::vector<Expression> read_extents(const std::vector<std::string>& texts, const char* field);
 };
 
+/// The names of the template parameters of `kernel` in `source`, in order, up to the first that has
+/// a default.
+std::vector<std::string> template_parameter_names(const std::string& source,
+                                                  const source::SourceKernel& kernel);
+
 }  // namespace spanwise::op_sdk

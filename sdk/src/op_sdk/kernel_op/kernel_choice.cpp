@@ -27,8 +27,8 @@ std::string parameter_list(const SourceKernel& kernel) {
   return text(kernel.name, '(', joined(kernel.parameters, ", ", declaration), ')');
 }
 
-// The names of the template parameters of `kernel` in `source`, in order, up to the first that has
-// a default.
+}  // namespace
+
 std::vector<std::string> template_parameter_names(const std::string& source,
                                                   const SourceKernel& kernel) {
   const std::vector<Token> tokens = source::lex(source);
@@ -41,8 +41,6 @@ std::vector<std::string> template_parameter_names(const std::string& source,
   std::erase(names, "");
   return names;
 }
-
-}  // namespace
 
 void KernelDeclaration::choose_kernel() {
   const std::vector<SourceKernel> all = source::scan_kernels(spec.source).kernels;
