@@ -21,8 +21,9 @@ struct SimpleIndex {
   const Array& array;
   const Array& indices;
   int axis;
-  std::int64_t extent, stride, row_bytes;  ///< of `axis`; in bytes, as row_bytes, those of a slice
-  std::int64_t outer = 1;                  ///< the product of the extents before `axis`
+  std::int64_t extent;             ///< of `axis`
+  std::int64_t stride, row_bytes;  ///< bytes: the stride of `axis`, and the size of a slice
+  std::int64_t outer = 1;          ///< the product of the extents before `axis`
 
   SimpleIndex(const Array& a, const Array& i, int along)
       : array(a), indices(i), axis(along), extent(a.shape()[along]) {

@@ -62,8 +62,8 @@ bool is_identity_order(std::span<const int> order) noexcept {
   return true;
 }
 
-// The permuted array with the axes from `batch` on merged into two, the first `first` of them into
-// the first.
+// The permuted array with the axes from `batch` on merged into two: the first `first` of them into
+// the rows, the others into the columns.
 Array as_matrix(const Array& array, std::span<const int> order, int batch, int first) {
   Array permuted = is_identity_order(order) ? array : array.permute(order);
   if (first == 1 && array.rank() == batch + 2) return permuted;
@@ -92,10 +92,10 @@ Array contract(const char* caller, const Array& left, const Array& right,
   check_device(caller, right, left.device());
   check_pairs(caller, left, right, axes);
   const DType dtype = computed_dtype(caller, left, right, {});
-  const AxisList left_own = other_axes(left, axes.left_batch, axes.left_sum);
-  const AxisList right_own = other_axes(right, axes.right_batch, axes.right_sum);
+  const AxisList left_kept = other_axes(left, axes.left_batch, axes.left_sum);
+  const AxisList right_kept = other_axes(right, axes.right_batch, axes.right_sum);
   const int batch = static_cast<int>(axes.left_batch.size());
-  Shape shape(batch + static_cast<int>(left_own.size() + right_own.size()));
+  Shape shape(batch + static_cast<int>(left_kept.size() + right_kept.size()));
   int axis = 0;
   for (int i = 0; i < batch; ++i) {
     const auto pair = static_cast<std::size_t>(i);
@@ -106,13 +106,13 @@ Array contract(const char* caller, const Array& left, const Array& right,
                         " do not broadcast: ", a, " and ", b);
     shape[axis++] = a == 1 ? b : a;
   }
-  for (const int own : left_own) shape[axis++] = left.shape()[own];
-  for (const int own : right_own) shape[axis++] = right.shape()[own];
+  for (const int kept : left_kept) shape[axis++] = left.shape()[kept];
+  for (const int kept : right_kept) shape[axis++] = right.shape()[kept];
   const Array left_matrices =
-      as_matrix(left, ordered_axes(left, axes.left_batch, left_own, axes.left_sum), batch,
-                static_cast<int>(left_own.size()));
+      as_matrix(left, ordered_axes(left, axes.left_batch, left_kept, axes.left_sum), batch,
+                static_cast<int>(left_kept.size()));
   const Array right_matrices =
-      as_matrix(right, ordered_axes(right, axes.right_batch, axes.right_sum, right_own), batch,
+      as_matrix(right, ordered_axes(right, axes.right_batch, axes.right_sum, right_kept), batch,
                 static_cast<int>(axes.right_sum.size()));
   Array result = empty(shape, dtype, working_device(left.device()));
   Shape matrices(batch + 2);

@@ -12,14 +12,16 @@
 namespace spanwise::ops::linalg {
 namespace {
 
-// OpenBLAS computes larger matrices by all of its threads, which wait for the next call in a loop:
-// ours would have to share processors with them. It takes longer for single sums and for short
-// results, and less time for many short sums.
-constexpr std::int64_t max_elements = 460'000, short_result = 512;  // bytes
+// OpenBLAS computes matrices of more than max_elements elements by all of its threads, which then
+// wait for the next call in a loop: ours would have to share processors with them. It takes longer
+// than these loops for single sums and for results of up to short_result bytes, and less time for
+// many short sums.
+constexpr std::int64_t max_elements = 460'000, short_result = 512;
 constexpr std::int64_t short_sum = 32, many_sums = 64;
 // Elements that are worth a thread, and those of a result that stay in the L1 cache.
 constexpr std::int64_t thread_elements = 1 << 16, cached_elements = 1 << 12;
-// Rows that loops take at a time, and the least number of them that is shared by rows.
+// Rows that the loops compute at a time, and the minimum of rows for which threads share the rows
+// instead of the sums.
 constexpr std::int64_t unit = 8, shared_rows = 2 * unit;
 
 // A vector times a matrix is the transposed matrix times the vector.
@@ -91,7 +93,7 @@ bool is_faster(const HostGemv<T>& gemv) {
 }
 
 template <class T>
-bool run_if_dense(const Problem& problem, GemvSizes sizes) {
+bool try_dense(const Problem& problem, GemvSizes sizes) {
   HostGemv<T> gemv = gemv_of<T>(problem);
   const bool by_rows = gemv.column_stride == 1;
   if (!by_rows && gemv.row_stride != 1) return false;
@@ -119,8 +121,8 @@ bool run_if_dense(const Problem& problem, GemvSizes sizes) {
 bool gemv_on_cpu(const Problem& problem, GemvSizes sizes) {
   if (problem.batches != 1 || (problem.columns != 1 && problem.rows != 1)) return false;
   if (!has_avx2_and_fma()) return false;
-  if (problem.dtype == float32) return run_if_dense<float>(problem, sizes);
-  if (problem.dtype == float64) return run_if_dense<double>(problem, sizes);
+  if (problem.dtype == float32) return try_dense<float>(problem, sizes);
+  if (problem.dtype == float64) return try_dense<double>(problem, sizes);
   return false;
 }
 

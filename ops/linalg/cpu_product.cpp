@@ -22,7 +22,7 @@ namespace {
 constexpr int panel_rows = 4, panel_vectors = 2;
 constexpr std::int64_t block_rows = 64, block_depth = 256, block_panels = 8;
 // Products of at most this many multiplications are computed without packing.
-constexpr std::int64_t unpacked_limit = 216;
+constexpr std::int64_t max_unpacked = 216;
 constexpr std::int64_t min_products_per_thread = 1 << 16;
 
 namespace product_baseline {
@@ -53,9 +53,10 @@ class CpuProduct {
   void run() const {
     const std::int64_t batch = problem_.batches;
     const std::int64_t longest = std::max({problem_.rows, problem_.columns, problem_.depth});
+    // Multiplications; the product of the extents could overflow if one is longer than the limit.
     const std::int64_t each =
-        longest > unpacked_limit ? longest : problem_.rows * problem_.columns * problem_.depth;
-    if (each <= unpacked_limit) {
+        longest > max_unpacked ? longest : problem_.rows * problem_.columns * problem_.depth;
+    if (each <= max_unpacked) {
       const std::int64_t grain = min_products_per_thread / each;
       parallel_for(batch, grain, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t i = first; i < last; ++i) multiply_unpacked(factors_at(i));
@@ -167,6 +168,7 @@ class CpuProduct {
   }
 
   void run_in_blocks(std::int64_t batch) const {
+    // Blocks of the result side by side, and one below the other.
     const std::int64_t across = (problem_.columns + block_columns - 1) / block_columns;
     const std::int64_t down = (problem_.rows + block_rows - 1) / block_rows;
     const double products = static_cast<double>(std::min(problem_.rows, block_rows)) *
@@ -247,23 +249,18 @@ class CpuProduct {
   const Problem& problem_;
 };
 
-template <class E>
-void run_cpu_product(const Problem& problem) {
-  CpuProduct<E>(problem).run();
-}
-
 }  // namespace
 
 void own_product_on_cpu(const Problem& problem) {
   const DType dtype = problem.dtype;
-  if (dtype == float32) return run_cpu_product<FloatElement<float>>(problem);
-  if (dtype == float64) return run_cpu_product<FloatElement<double>>(problem);
-  if (dtype == complex64) return run_cpu_product<ComplexElement<float>>(problem);
-  if (dtype == complex128) return run_cpu_product<ComplexElement<double>>(problem);
-  if (dtype.is_bool()) return run_cpu_product<BoolElement>(problem);
+  if (dtype == float32) return CpuProduct<FloatElement<float>>(problem).run();
+  if (dtype == float64) return CpuProduct<FloatElement<double>>(problem).run();
+  if (dtype == complex64) return CpuProduct<ComplexElement<float>>(problem).run();
+  if (dtype == complex128) return CpuProduct<ComplexElement<double>>(problem).run();
+  if (dtype.is_bool()) return CpuProduct<BoolElement>(problem).run();
   if (!dtype.is_integer()) fail<DTypeError>("matmul: no product of ", dtype, " on the CPU");
   with_unsigned(dtype.itemsize(),
-                [&](auto number) { run_cpu_product<IntegerElement<decltype(number)>>(problem); });
+                [&](auto number) { CpuProduct<IntegerElement<decltype(number)>>(problem).run(); });
 }
 
 }  // namespace spanwise::ops::linalg

@@ -19,7 +19,6 @@ constexpr int gemv_threads = 256, pack_bytes = 16;
 // there are fewer blocks; and the number of blocks above which wider segments of a matrix's rows do
 // not make the columns' kernel faster.
 constexpr std::int64_t enough_blocks = 128, max_per_block = 1 << 15, many_blocks = 512;
-constexpr std::int64_t max_grid = 2147483647;
 
 struct GemvKernels {
   Kernel rows, columns, packed_rows, packed_columns;
@@ -70,11 +69,11 @@ GemvLaunch plan(const Problem& problem) {
   const std::int64_t down = std::abs(matrix.row_stride), across = std::abs(matrix.column_stride);
   GemvLaunch launch;
   launch.along_rows = problem.rows == 1 || across < down || problem.depth == 1;
-  const std::int64_t step = launch.along_rows ? matrix.column_stride : matrix.row_stride;
-  const std::int64_t other = launch.along_rows ? matrix.row_stride : matrix.column_stride;
+  const std::int64_t inner = launch.along_rows ? matrix.column_stride : matrix.row_stride;
+  const std::int64_t outer = launch.along_rows ? matrix.row_stride : matrix.column_stride;
   const int itemsize = problem.dtype.itemsize();
   const int width = pack_bytes / itemsize;
-  launch.is_packed = width > 1 && step == 1 && other * itemsize % pack_bytes == 0 &&
+  launch.is_packed = width > 1 && inner == 1 && outer * itemsize % pack_bytes == 0 &&
                      reinterpret_cast<std::uintptr_t>(matrix.data) % pack_bytes == 0;
   const std::int64_t each = launch.is_packed ? width : 1;
   if (launch.along_rows) {
@@ -96,15 +95,15 @@ GemvLaunch plan(const Problem& problem) {
 
 }  // namespace
 
-bool gemv_on_cuda(const Problem& given, Device device) {
-  if (given.batch_rank != 0 || (given.columns != 1 && given.rows != 1)) return false;
-  // A conjugated row is not the matrix.
-  const bool conjugates = given.conjugate_left && given.dtype.is_complex();
-  if (conjugates && given.columns != 1) return false;
-  Problem problem = by_column(given);
+bool gemv_on_cuda(const Problem& product, Device device) {
+  if (product.batch_rank != 0 || (product.columns != 1 && product.rows != 1)) return false;
+  // The kernels conjugate the matrix, not the vector, which a row on the left becomes.
+  const bool conjugates = product.conjugate_left && product.dtype.is_complex();
+  if (conjugates && product.columns != 1) return false;
+  Problem problem = by_column(product);
   problem.conjugate_left = conjugates;
   const GemvLaunch launch = plan(problem);
-  if (launch.blocks > max_grid) return false;
+  if (launch.blocks > max_blocks) return false;
   if (launch.blocks < enough_blocks && problem.rows * problem.depth > launch.blocks * max_per_block)
     return false;
   const GemvKernels& kernels = kernels_for(problem, device);

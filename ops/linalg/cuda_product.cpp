@@ -15,7 +15,7 @@ namespace spanwise::ops::linalg {
 namespace {
 
 constexpr std::int64_t tile_side = 64, product_threads = 256;
-constexpr std::int64_t max_batches = 65535, max_blocks = 2147483647;
+constexpr std::int64_t max_batches = 65535;  // CUDA's limit for the second dimension of a grid
 // With few result elements of long sums, one block per 64 x 64 tile would occupy a small part of a
 // GPU; such products take one block per element.
 constexpr std::int64_t few_elements = 4096, long_sum = 512;

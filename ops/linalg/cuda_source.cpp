@@ -3,7 +3,6 @@
 #include "problem.hpp"
 
 #include <algorithm>
-
 #include <string>
 
 #include "embedded/gemv_text.hpp"

@@ -65,12 +65,11 @@ PyObject* dot_call(PyObject* a, PyObject* b, PyObject* out) {
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
   if (left.rank() == 0 || right.rank() == 0) return multiply_by_number(factors, out);
-  const std::int64_t wanted = left.shape().back();
+  const std::int64_t depth = left.shape().back();
   const int axis = std::max(right.rank() - 2, 0);
-  if (wanted != right.shape()[axis])
-    fail<LayoutError>("dot: shapes ", left.shape(), " and ", right.shape(),
-                      " not aligned: ", wanted, " (dim ", left.rank() - 1,
-                      ") != ", right.shape()[axis], " (dim ", axis, ")");
+  if (depth != right.shape()[axis])
+    fail<LayoutError>("dot: shapes ", left.shape(), " and ", right.shape(), " not aligned: ", depth,
+                      " (dim ", left.rank() - 1, ") != ", right.shape()[axis], " (dim ", axis, ")");
   const bool is_matmul = left.rank() <= 2 && right.rank() <= 2;
   if (!given(out)) {
     if (is_matmul) return wrap(product_unlocked(ProductKind::matmul, factors, {}));

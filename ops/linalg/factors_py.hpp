@@ -18,16 +18,16 @@ namespace spanwise::python {
 class Factors {
  public:
   Factors(PyObject* left, PyObject* right) {
-    PyObject* const given[] = {left, right};
+    PyObject* const operands[] = {left, right};
     ImportOptions options;
-    for (const bool listed : {false, true})
+    for (const bool takes_values : {false, true})  // arrays first: they determine the device
       for (std::size_t i = 0; i < 2; ++i) {
-        if (is_value(given[i]) != listed) continue;
-        if (is_array(given[i]))
-          arrays_[i] = &array_in(given[i]);
+        if (is_value(operands[i]) != takes_values) continue;
+        if (is_array(operands[i]))
+          arrays_[i] = &array_in(operands[i]);
         else
-          arrays_[i] = &imported_[i].emplace(listed ? import_array(given[i], options)
-                                                    : import_array(given[i]));
+          arrays_[i] = &imported_[i].emplace(takes_values ? import_array(operands[i], options)
+                                                          : import_array(operands[i]));
         if (!options.device) options.device = arrays_[i]->device();
       }
   }
@@ -35,6 +35,7 @@ class Factors {
   const Array& right() const noexcept { return *arrays_[1]; }
 
  private:
+  // Lists and numbers, which have no device.
   static bool is_value(PyObject* object) noexcept {
     return PyList_Check(object) || PyTuple_Check(object) || PyFloat_Check(object) ||
            PyLong_Check(object) || PyComplex_Check(object);

@@ -32,7 +32,7 @@ class LinearSum {
     add_inputs(root, 1);
   }
 
-  /// The same as affine nodes; null where the sum has no product, or where the nodes would be as
+  /// The sum as affine nodes; null where the sum has no product, or where the nodes would be as
   /// many as before.
   Variable collected() const {
     if (products_.empty() || others_.size() > 1) return {};
@@ -70,6 +70,7 @@ class LinearSum {
       known->factor += factor;
   }
 
+  // Whether a variable of this type has the sum's dtype and is not broadcast to its shape.
   bool has_shape_of_sum(const TensorType& type) const {
     if (type.dtype() != type_.dtype() || type.rank() != type_.rank()) return false;
     for (int axis = 0; axis < type.rank(); ++axis)
@@ -114,19 +115,19 @@ class LinearSum {
 };
 
 // A sum that only elementwise operations read becomes part of their pass over memory instead.
-bool is_read_by_others(const Apply& node, const NodeSurroundings& around) {
+bool is_read_by_unfusible(const Apply& node, const NodeSurroundings& around) {
   const auto all = around.readers(node.output(0));
   return std::any_of(all.begin(), all.end(),
                      [](const Apply* reader) { return reader == nullptr || !is_fusible(*reader); });
 }
 
 std::vector<Variable> linear(const Apply& node, const NodeSurroundings& around) {
-  if (node.output_count() != 1 || !is_read_by_others(node, around)) return {};
+  if (node.output_count() != 1 || !is_read_by_unfusible(node, around)) return {};
   const TensorType& type = node.output(0).type();
   if (!type.dtype().is_floating() || type.rank() == 0) return {};
-  const Variable by = LinearSum(node, around).collected();
-  if (!by || by.type().dtype() != type.dtype() || by.type().rank() != type.rank()) return {};
-  return {by};
+  const Variable sum = LinearSum(node, around).collected();
+  if (!sum || sum.type().dtype() != type.dtype() || sum.type().rank() != type.rank()) return {};
+  return {sum};
 }
 
 [[maybe_unused]] const bool linear_registered = register_node_rewrite(

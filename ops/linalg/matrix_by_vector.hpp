@@ -86,10 +86,10 @@ struct MatrixByVector {
   Number any_product(const Element* row, const Number* x) const {
     std::int64_t p = 0;
     for (; p + 8 <= depth; p += 8) {
-      std::uint64_t row_bytes, wanted;
+      std::uint64_t row_bytes, x_bytes;
       std::memcpy(&row_bytes, row + p, sizeof row_bytes);
-      std::memcpy(&wanted, x + p, sizeof wanted);
-      if ((row_bytes & (wanted * 255)) != 0) return 1;
+      std::memcpy(&x_bytes, x + p, sizeof x_bytes);
+      if ((row_bytes & (x_bytes * 255)) != 0) return 1;  // 1 becomes 255: any bit of a true byte
     }
     for (; p < depth; ++p)
       if (row[p] != 0 && x[p] != 0) return 1;

@@ -85,7 +85,7 @@ Problem describe_product(const Array& left, const Array& right, const Array& res
 
 namespace {
 
-// Up to `small` multiplications, the own loops take less time than a call of OpenBLAS.
+// Up to `small` multiplications, Spanwise's loops take less time than a call of OpenBLAS.
 constexpr ProductBackend on_cpu{
     .has_halves = false,
     .small = 216,

@@ -16,6 +16,9 @@
 
 namespace spanwise::ops::linalg {
 
+/// CUDA's limit for the first dimension of a grid.
+inline constexpr std::int64_t max_blocks = 2147483647;
+
 /// A matrix of any strides, in elements.
 struct Matrix {
   std::byte* data = nullptr;
@@ -71,18 +74,19 @@ enum class GemvSizes { where_faster, all };
 /// and sizes, and on processors without AVX2 and FMA.
 bool gemv_on_cpu(const Problem& problem, GemvSizes sizes);
 
-/// Computes a product of a matrix and a vector, or of a vector and a matrix, by kernels of their
-/// own. Queues a launch on the device's current stream. Returns false, and does nothing, for other
+/// Computes a product of a matrix and a vector, or of a vector and a matrix, by separate kernels.
+/// Queues a launch on the device's current stream. Returns false, and does nothing, for other
 /// products and where few blocks would read a large matrix.
 bool gemv_on_cuda(const Problem& problem, Device device);
 
 /// What a back end implements. Work on a GPU is queued on the device's current stream.
 struct ProductBackend {
   bool has_halves;     ///< products of 16-bit floats; they are computed in float32 otherwise
-  std::int64_t small;  ///< rows * columns * depth up to which no library is asked
-  /// A product of a matrix and a vector; returns false and does nothing where others are faster.
+  std::int64_t small;  ///< rows * columns * depth up to which no library is called
+  /// A product of a matrix and a vector; returns false and does nothing where `product` or a
+  /// library is faster.
   bool (*gemv)(const Problem& problem, Device device);
-  void (*product)(const Problem& problem, Device device);
+  void (*product)(const Problem& problem, Device device);  ///< any problem, without a library
 };
 extern DeviceTable<ProductBackend> product_backends;
 

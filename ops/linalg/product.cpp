@@ -17,7 +17,7 @@
 namespace spanwise::ops::linalg {
 namespace {
 
-/// The operands as stacks of matrices, and the shape of their product.
+/// The operands as batches of matrices, and the shape of their product.
 class ProductOperands {
  public:
   ProductOperands(ProductKind product, const Array& left, const Array& right)
@@ -50,7 +50,7 @@ class ProductOperands {
     return empty_in(std::move(layout), dtype, device());
   }
 
-  /// `result` with the axes that the product drops inserted again, with extent 1.
+  /// `result` with the axes that the product drops inserted addition, with extent 1.
   Array as_matrices(const Array& result) const {
     const bool drops_column = product_shape_.drops_column;
     Array matrices =
@@ -155,18 +155,18 @@ bool fits_product(const Shape& product, const Array* addend) {
 Array multiply_and_broadcast(const ProductOperands& operation, const Array& left,
                              const Array& right, ProductKind product, const ProductOptions& options,
                              DType dtype) {
-  ProductOptions alone{.dtype = dtype, .casting = options.casting};
+  const ProductOptions alone{.dtype = dtype, .casting = options.casting};
   const Array values = multiply(product, left, right, alone);
   const Shape shape = broadcast_shapes(std::array{values.shape(), options.addend->shape()});
   const Array result =
       options.out != nullptr ? *options.out : empty(shape, dtype, operation.device());
-  ProductOptions again = options;
+  ProductOptions addition = options;
   const Array column = result.expand(result.rank());
   const Array addend = options.addend->broadcast_to(shape).expand(shape.size());
-  again.addend = &addend;
-  again.out = &column;
+  addition.addend = &addend;
+  addition.out = &column;
   const Array one = full(Shape{1, 1}, Scalar(true), dtype, operation.device());
-  multiply(ProductKind::matmul, values.broadcast_to(shape).expand(shape.size()), one, again);
+  multiply(ProductKind::matmul, values.broadcast_to(shape).expand(shape.size()), one, addition);
   return result;
 }
 

@@ -89,8 +89,8 @@ class ProductThunk final : public Thunk {
   bool is_async() const override { return true; }
 
   std::vector<int> run() override {
-    const Array &left = here(0), &right = here(1);
-    const Array* const addend = inputs_.size() > 2 ? &here(2) : nullptr;
+    const Array &left = on_device(0), &right = on_device(1);
+    const Array* const addend = inputs_.size() > 2 ? &on_device(2) : nullptr;
     ProductOptions options{.alpha = alpha_, .beta = beta_, .addend = addend};
     const Shape shape = product_shape(ProductKind::matmul, left.shape(), right.shape(),
                                       addend != nullptr ? &addend->shape() : nullptr);
@@ -107,9 +107,9 @@ class ProductThunk final : public Thunk {
   }
 
  private:
-  const Array& here(std::size_t i) {
-    const Array& given = *inputs_[i]->value;
-    return given.device() == device_ ? given : moved_[i].emplace(to_device(given, device_));
+  const Array& on_device(std::size_t i) {
+    const Array& value = *inputs_[i]->value;
+    return value.device() == device_ ? value : moved_[i].emplace(to_device(value, device_));
   }
 
   // The previous call's result, if it is writable and not shared; or the addend.
@@ -178,8 +178,8 @@ class ProductOp final : public Op {
     if (from_last <= product_rank(node)) sources = product_extent_sources(node, from_last);
     if (node.inputs().size() < 3) return sources;
     const TensorType& addend = node.inputs()[2].type();
-    const int own = addend.rank() - from_last;
-    if (own >= 0 && addend.shape()[own] != 1) sources.push_back({2, own});
+    const int addend_axis = addend.rank() - from_last;
+    if (addend_axis >= 0 && addend.shape()[addend_axis] != 1) sources.push_back({2, addend_axis});
     return sources;
   }
 
@@ -193,10 +193,10 @@ class ProductOp final : public Op {
     const Variable& g = outputs[0].variable();
     if (!takes_addend_) return product_gradient(inputs[0], inputs[1], g);
     const Variable product = call("matmul", inputs[0], inputs[1]);
-    std::vector<Cotangent> found =
+    std::vector<Cotangent> derivatives =
         product_gradient(inputs[0], inputs[1], sum_to(g, product) * alpha_);
-    if (inputs.size() > 2) found.emplace_back(sum_to(g, inputs[2]) * beta_);
-    return found;
+    if (inputs.size() > 2) derivatives.emplace_back(sum_to(g, inputs[2]) * beta_);
+    return derivatives;
   }
 
  private:

@@ -7,7 +7,7 @@
 
 namespace spanwise::ops::linalg {
 
-/// Product::matmul as a graph op, registered as "matmul".
+/// ProductKind::matmul as a graph op, registered as "matmul".
 SW_API Ref<const Op> matmul_op();
 
 /// alpha * a @ b + beta * c, of inputs a, b and c: matrices, vectors or batches of matrices as

@@ -23,7 +23,7 @@ struct PackedProblem {
 };
 
 typedef ELEMENT E;
-typedef SUM A;
+typedef SUM A;  // an accumulator
 
 #define FN __device__ __forceinline__
 

@@ -58,14 +58,14 @@ void ProductShape::check_rank(const Shape& shape, int operand, int min_rank) con
                       shape.empty() ? "; use * for numbers" : "");
 }
 void ProductShape::check_depth() const {
-  const std::int64_t wanted = left_.back();
-  const std::int64_t given = right_[right_.size() - (drops_column ? 1 : 2)];
-  if (wanted != given && wanted != -1 && given != -1)
+  const std::int64_t left_depth = left_.back();
+  const std::int64_t right_depth = right_[right_.size() - (drops_column ? 1 : 2)];
+  if (left_depth != right_depth && left_depth != -1 && right_depth != -1)
     fail<LayoutError>(info_.name,
                       ": Input operand 1 has a mismatch in its core dimension 0, with gufunc "
                       "signature ",
-                      info_.signature, " (size ", given, " is different from ", wanted, "; shapes ",
-                      shapes_text(std::array{left_, right_}), ")");
+                      info_.signature, " (size ", right_depth, " is different from ", left_depth,
+                      "; shapes ", shapes_text(std::array{left_, right_}), ")");
 }
 Shape ProductShape::broadcast_batch(const Shape& left, const Shape& right) const {
   try {

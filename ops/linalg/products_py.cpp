@@ -17,8 +17,8 @@
 #include "python/support/operators.hpp"
 #include "spanwise/error.hpp"
 
-/// matmul, vecdot, matvec, vecmat, the operator @, and the contraction that
-/// tensordot and einsum call.
+/// matmul, vecdot, matvec, vecmat, the operator @, and the contraction that tensordot and einsum
+/// call.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -115,7 +115,7 @@ PyObject* contract_call(PyObject* name, PyObject* a, PyObject* b, PyObject* batc
                          right_batch = axes_in(batch_of_b, right);
   const std::vector<int> left_sum = axes_in(sum_of_a, left), right_sum = axes_in(sum_of_b, right);
   if (left_batch.size() != right_batch.size() || left_sum.size() != right_sum.size())
-    fail<ArgumentError>("_contract: axes come in pairs");
+    fail<ArgumentError>("_contract: expected as many axes of the left array as of the right one");
   const char* caller = text_in(name).data();
   return wrap(without_gil(is_long(left, right), [&] {
     return ops::linalg::contract(caller, left, right,
@@ -151,10 +151,10 @@ PyObject* matmul_in_place(PyObject* self, PyObject* other) noexcept {
           factors.left().shape(), " and ", factors.right().shape());
     const Array target = factors.left();
     // Batch axes of the second operand would add axes to the result.
-    const int extra = factors.right().rank() - std::max(factors.left().rank(), 2);
-    if (extra > 0)
+    if (factors.right().rank() > std::max(factors.left().rank(), 2))
       fail<LayoutError>("matmul: the result of shapes ", factors.left().shape(), " and ",
-                        factors.right().shape(), " does not fit into the first operand");
+                        factors.right().shape(),
+                        " does not fit into the first operand; write a = a @ b");
     product_unlocked(ProductKind::matmul, factors, {.out = &target});
     return Py_NewRef(self);
   } catch (const BridgeError&) {

@@ -124,9 +124,9 @@ class LibraryCalls {
   bool is_swapped_ = false;
 };
 
-// Puts the addend into the result, to which the library adds. By the contract of ProductTerms, an
+// Copies the addend to the result, to which the library adds. By the contract of ProductTerms, an
 // equal address means the same view.
-void prepare(const Array& result, const ProductTerms& terms) {
+void copy_addend(const Array& result, const ProductTerms& terms) {
   if (terms.addend != nullptr && terms.addend->data() != result.data()) copy(*terms.addend, result);
 }
 
@@ -141,16 +141,16 @@ bool run_in_library(Array left, Array right, const Array& result, const ProductT
   if (copies_left || copies_right) problem = describe_product(left, right, result, terms);
   LibraryCalls calls(problem);
   if (calls.fits()) {
-    prepare(result, terms);
+    copy_addend(result, terms);
     return calls.run(stream);
   }
   const Array dense = empty(result.shape(), result.dtype(), stream.device());
   order_use(stream, dense, true);
   problem = describe_product(left, right, dense, terms);
-  LibraryCalls again(problem);
-  if (!again.fits()) return false;
-  prepare(dense, terms);
-  if (!again.run(stream)) return false;
+  LibraryCalls dense_calls(problem);
+  if (!dense_calls.fits()) return false;
+  copy_addend(dense, terms);
+  if (!dense_calls.run(stream)) return false;
   copy(dense, result);
   return true;
 }
@@ -194,16 +194,17 @@ void run_in_dtype(const Array& left, const Array& right, const Array& result,
   backend.product(describe_product(left, right, result, terms), device);
 }
 
-// Of an empty sum: factors of one 0 each.
+// With a depth of 0, the product is 0: it is computed with a depth of 1 from factors that are 0, so
+// that the addend is handled as for any other product.
 void run_without_depth(const Array& left, const Array& right, const Array& result,
                        const ProductTerms& terms) {
   const Array zero = zeros(Shape(), result.dtype(), result.device());
-  const auto of_one = [&](const Array& factor, int axis) {
+  const auto zeros_of_depth_1 = [&](const Array& factor, int axis) {
     Shape shape = factor.shape();
     shape[shape.size() + axis] = 1;
     return zero.broadcast_to(shape);
   };
-  run_product(of_one(left, -1), of_one(right, -2), result, terms);
+  run_product(zeros_of_depth_1(left, -1), zeros_of_depth_1(right, -2), result, terms);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ Walk walk_of(const Array& mask, const Strides& strides) {
   return Walk(mask.shape(), std::array<const Layout*, 2>{&mask.layout(), &array}, no_leader);
 }
 
-std::int64_t count_true(const MaskWalk& walk, std::int64_t first, std::int64_t last) {
+std::int64_t count_true_between(const MaskWalk& walk, std::int64_t first, std::int64_t last) {
   std::int64_t total = 0;
   const std::int64_t step = walk.mask_step();
   walk.for_each(first, last, [&](const std::byte* mask, const std::byte*, std::int64_t n) {
@@ -44,7 +44,7 @@ MaskPieces::MaskPieces(const MaskWalk& walk)
   parallel_for(count(), 1, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t piece = first; piece < last; ++piece)
       before[static_cast<std::size_t>(piece) + 1] =
-          count_true(walk, piece * length, std::min(walk.size(), (piece + 1) * length));
+          count_true_between(walk, piece * length, std::min(walk.size(), (piece + 1) * length));
   });
   for (std::size_t i = 1; i < before.size(); ++i) before[i] += before[i - 1];
 }
