@@ -169,8 +169,8 @@ struct IndexOf {
   }
   template <class T>
   static SW_FN Acc transform(T x, Param p, long long index) {
-    Acc one = {Value::transform(x, p), index};
-    return one;
+    Acc a = {Value::transform(x, p), index};
+    return a;
   }
   static SW_FN Acc combine(Acc a, Acc b) {
     if (a.index < 0 || b.index < 0) return a.index < 0 ? b : a;
@@ -179,8 +179,8 @@ struct IndexOf {
       if (a_is_nan && b_is_nan) return a.index < b.index ? a : b;
       return a_is_nan ? a : b;
     }
-    const bool same = !precedes(a.value, b.value) && !precedes(b.value, a.value);
-    if (same) return a.index < b.index ? a : b;
+    const bool are_equal = !precedes(a.value, b.value) && !precedes(b.value, a.value);
+    if (are_equal) return a.index < b.index ? a : b;
     return is_better(a.value, b.value) ? a : b;
   }
   // Whether b, which follows a, replaces a as the extreme.

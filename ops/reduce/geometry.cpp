@@ -39,7 +39,7 @@ constexpr int job_operands = 6;
 class WalkOperands {
  public:
   WalkOperands(const ReduceJob& job, bool is_empty)
-      : indices_(info(job.kernel.kind).gives_index && !is_empty ? index_layout(job) : Layout{}) {
+      : indices_(info(job.types.kind).gives_index && !is_empty ? index_layout(job) : Layout{}) {
     const auto layout_of = [&](const Array* array, bool is_used = true) {
       return array != nullptr && is_used ? &array->layout() : &none_;
     };
@@ -80,8 +80,8 @@ JobAxes::JobAxes(const ReduceJob& job) {
   if (kept.empty()) kept.push_back({});
   if (reduced.empty()) reduced.push_back({});
   const bool has_computed = walk.operands() > job_operands;
-  kept_steps.resize(has_computed ? kept.size() : 0);
-  reduced_steps.resize(has_computed ? reduced.size() : 0);
+  kept_strides.resize(has_computed ? kept.size() : 0);
+  reduced_strides.resize(has_computed ? reduced.size() : 0);
 }
 
 void JobAxes::add(const Walk& walk, int i) {
@@ -92,9 +92,9 @@ void JobAxes::add(const Walk& walk, int i) {
   (is_kept ? outputs : elements) *= axis.extent;
   is_column = is_kept;
   if (walk.operands() == job_operands) return;
-  OperandSteps steps{};
+  OperandStrides steps{};
   std::ranges::copy(walk.strides(i).subspan(job_operands), steps.begin());
-  (is_kept ? kept_steps : reduced_steps).push_back(steps);
+  (is_kept ? kept_strides : reduced_strides).push_back(steps);
 }
 
 }  // namespace spanwise::ops::reduce

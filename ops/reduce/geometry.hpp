@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -31,16 +32,26 @@ struct JobOffsets : JobAxis {
   }
 };
 
+/// Calls move(i, steps) for each axis i but the last, along which a combined index of these axes is
+/// `steps`, unless that index and all before it are 0.
+template <class Move>
+void for_each_outer(const std::vector<JobAxis>& axes, std::int64_t index, Move&& move) {
+  for (std::size_t i = axes.size() - 1; i-- > 0 && index > 0;) {
+    move(i, index % axes[i].extent);
+    index /= axes[i].extent;
+  }
+}
+
 /// The strides of the operands of computed elements along an axis, in elements; 0 for numbers.
-using OperandSteps = std::array<std::int64_t, ElementSource::max_operands>;
+using OperandStrides = std::array<std::int64_t, ElementSource::max_operands>;
 
 /// The axes of a job, kept and reduced, each outermost first, merged as far as the strides allow.
 struct JobAxes {
   explicit JobAxes(const ReduceJob& job);
 
   std::vector<JobAxis> kept, reduced;
-  std::vector<OperandSteps> kept_steps, reduced_steps;  ///< as `kept` and `reduced`, or empty
-  std::int64_t outputs = 1, elements = 1;               ///< products of the extents
+  std::vector<OperandStrides> kept_strides, reduced_strides;  ///< as `kept` and `reduced`, or empty
+  std::int64_t outputs = 1, elements = 1;                     ///< products of the extents
   /// Whether the axis with the shortest strides of the input is kept: adjacent elements belong to
   /// different outputs.
   bool is_column = false;

@@ -43,7 +43,7 @@ class ReductionGradient {
       case Operation::max:
         return extreme(out_);
       case Operation::ptp:
-        return extreme(keeping("max")).variable() - extreme(keeping("min")).variable();
+        return extreme(with_keepdims("max")).variable() - extreme(with_keepdims("min")).variable();
       default:
         return Cotangent::undefined("its result is not of a floating dtype");
     }
@@ -60,14 +60,15 @@ class ReductionGradient {
     return dimshuffle(value, std::move(order));
   }
 
-  Variable keeping(const char* op, const Variable& value) const {
+  // The reduction `op` of `value` over the same axes, with keepdims.
+  Variable with_keepdims(const char* op, const Variable& value) const {
     std::vector<std::int64_t> listed;
     for (int axis = 0; axis < x_.type().rank(); ++axis)
       if (axes_[static_cast<std::size_t>(axis)]) listed.push_back(axis);
     return cast(apply(op, {value}, {{"axis", std::move(listed)}, {"keepdims", true}}),
                 x_.type().dtype());
   }
-  Variable keeping(const char* op) const { return keeping(op, x_); }
+  Variable with_keepdims(const char* op) const { return with_keepdims(op, x_); }
 
   // The number of elements per output.
   Variable count() const {
@@ -78,23 +79,23 @@ class ReductionGradient {
     return total;
   }
 
-  Variable deviation() const { return x_ - keeping("mean"); }
+  Variable deviation() const { return x_ - with_keepdims("mean"); }
 
   // The derivative is shared by the elements that have the extreme value.
   Cotangent extreme(const Variable& value) const {
     const Variable hits = cast(call("equal", x_, value), x_.type().dtype());
-    return g_ / keeping("sum", hits) * hits;
+    return g_ / with_keepdims("sum", hits) * hits;
   }
 
   // The product of the other elements; not product / element, which is undefined where it is 0.
   Cotangent product() const {
     const Variable is_zero = call("equal", x_, number_like(0, x_));
     const Variable nonzero = where(is_zero, number_like(1, x_), x_);
-    const Variable of_nonzero = keeping("prod", nonzero);
-    const Variable zeros = keeping("sum", cast(is_zero, x_.type().dtype()));
-    const Variable none = number_like(0, x_);
-    const Variable at_zero = where(call("equal", zeros, number_like(1, zeros)), of_nonzero, none);
-    const Variable elsewhere = where(call("equal", zeros, none), of_nonzero / nonzero, none);
+    const Variable of_nonzero = with_keepdims("prod", nonzero);
+    const Variable zeros = with_keepdims("sum", cast(is_zero, x_.type().dtype()));
+    const Variable zero = number_like(0, x_);
+    const Variable at_zero = where(call("equal", zeros, number_like(1, zeros)), of_nonzero, zero);
+    const Variable elsewhere = where(call("equal", zeros, zero), of_nonzero / nonzero, zero);
     return g_ * where(is_zero, at_zero, elsewhere);
   }
 
@@ -116,8 +117,9 @@ Cotangent reduction_gradient(Operation op, const Apply& node, const AxisSet& axe
 Cotangent scan_gradient(Operation op, int axis, const Variable& output) {
   if (op != Operation::sum)
     return Cotangent::undefined(
-        "a cumulative product has none here, since its elements may be zero; write it as the exp "
-        "of a cumsum of logarithms where they are positive");
+        "a cumulative product has no derivative here, since its elements may be zero; write it as "
+        "the "
+        "exp of a cumsum of logarithms where they are positive");
   std::string reversed;
   for (int i = 0; i < axis; ++i) reversed += ":, ";
   reversed += "::-1";

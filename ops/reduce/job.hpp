@@ -15,7 +15,7 @@ namespace spanwise::ops::reduce {
 /// The arguments of one reduction pass over an array. Arrays must live until the call returns; all
 /// are on one device, and the result shares no memory with the others.
 struct ReduceJob {
-  ReductionTypes kernel;
+  ReductionTypes types;
   const Array* input;  ///< with `computed`, only its shape and its dtype are used
   /// Of the input's rank, with extent 1 for reduced axes; of the accumulator's dtype (int64 for
   /// indices), or one that can_store() accepts.
@@ -35,7 +35,7 @@ struct ReduceJob {
 
 /// A scan along one axis: each element combined with all before it.
 struct ScanJob {
-  ReductionTypes kernel;
+  ReductionTypes types;
   const Array* input;
   const Array* result;  ///< of the input's shape
   int axis;

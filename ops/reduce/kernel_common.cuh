@@ -3,11 +3,11 @@
 
 // What the kernels of reductions and scans share on a GPU. cuda_source.cpp defines before this
 // text: the types E of an element, Z of the result and C of a subtrahend; Body; Index, for
-// counting; and, as 0 or 1 or a number, KEPT and REDUCED (numbers of axes), GROUP (threads that
-// share an output), WIDTH (elements in an access of 16 bytes), GIVES_INDEX, HAS_MASK, HAS_PARAM,
-// HAS_DIVISORS, HAS_INITIAL, FINISH (of kinds.hpp), IS_PACKED (lines of a scan are read and written
-// as packs), IS_PIPELINED (of those, by scan_pipeline.cuh), OPERANDS (number of operands of
-// computed elements; 0 for those of an array).
+// counting; and, as 0 or 1 or a number, FORM (of CudaShape::Form), KEPT and REDUCED (numbers of
+// axes), GROUP (threads that share an output), WIDTH (elements in an access of 16 bytes),
+// GIVES_INDEX, HAS_MASK, HAS_PARAM, HAS_DIVISORS, HAS_INITIAL, FINISH (of kinds.hpp), IS_PACKED
+// (lines of a scan are read and written as packs), IS_PIPELINED (of those, by scan_pipeline.cuh),
+// OPERANDS (number of operands of computed elements; 0 for those of an array).
 //
 // Which elements a thread combines, and in which order partial results are combined, depends on the
 // shape alone.
@@ -17,7 +17,7 @@ typedef Body::Param P;
 #define BLOCK 256
 #define BATCH 4
 
-// The layout of JobAxis of geometry.hpp, followed by OperandSteps.
+// The layout of JobAxis of geometry.hpp, followed by OperandStrides.
 struct JobAxis {
   long long extent, input, result, mask, subtrahend, divisor, index;
 #if OPERANDS

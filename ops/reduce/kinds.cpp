@@ -12,11 +12,11 @@ const char* name_of(Operation op) noexcept {
   return names[static_cast<int>(op)];
 }
 
-DType element_for(DType element, DType wanted) noexcept {
-  if (wanted.is_complex()) return element;
-  if (wanted.is_floating()) return element.is_complex() ? wanted : element;
-  if (wanted.is_bool()) return bool_;
-  return is_whole(element) ? element : wanted;
+DType element_for(DType element, DType result) noexcept {
+  if (result.is_complex()) return element;
+  if (result.is_floating()) return element.is_complex() ? result : element;
+  if (result.is_bool()) return bool_;
+  return is_whole(element) ? element : result;
 }
 
 ReductionKind kind_of(Operation op, DType element) noexcept {
@@ -44,13 +44,13 @@ ReductionKind kind_of(Operation op, DType element) noexcept {
   }
 }
 
-ReductionTypes kernel_for(ReductionKind kind, DType& element, bool inexact) noexcept {
-  const bool narrow = element.itemsize() < 8 && is_whole(element);
-  if (inexact && kind == ReductionKind::prod && narrow) element = int64;
-  if (kind == ReductionKind::prod && narrow)
+ReductionTypes types_for(ReductionKind kind, DType& element, bool inexact) noexcept {
+  const bool is_narrow = element.itemsize() < 8 && is_whole(element);
+  if (inexact && kind == ReductionKind::prod && is_narrow) element = int64;
+  if (kind == ReductionKind::prod && is_narrow)
     element = element.is_bool() || element.code() == DTypeCode::int_ ? int64 : uint64;
   if (kind == ReductionKind::deviation && is_whole(element)) element = float64;
-  const bool as_real = inexact && !(kind == ReductionKind::sum && narrow);
+  const bool as_real = inexact && !(kind == ReductionKind::sum && is_narrow);
   return {kind, element, accumulator_for(kind, element, as_real)};
 }
 

@@ -21,17 +21,17 @@ Layout with_kept_axes(Layout layout, const AxisSet& axes, int rank) {
 }
 
 Array without_axes(const Array& array, const AxisSet& axes) {
-  Layout rest = array.layout();
+  Layout layout = array.layout();
   int kept = 0;
   for (int i = 0; i < array.rank(); ++i) kept += !axes[static_cast<std::size_t>(i)];
-  rest.shape = Shape(kept);
-  rest.strides = Strides(kept);
+  layout.shape = Shape(kept);
+  layout.strides = Strides(kept);
   for (int i = 0, at = 0; i < array.rank(); ++i) {
     if (axes[static_cast<std::size_t>(i)]) continue;
-    rest.shape[at] = array.shape()[i];
-    rest.strides[at++] = array.strides()[i];
+    layout.shape[at] = array.shape()[i];
+    layout.strides[at++] = array.strides()[i];
   }
-  return array.with_layout(std::move(rest));
+  return array.with_layout(std::move(layout));
 }
 
 void run(ReduceJob job) {
@@ -80,8 +80,8 @@ class ReduceRun {
     return astype(input_, dtype, CopyMode::if_needed);
   }
   Array new_array(DType dtype) const { return empty(shape_, dtype, input_.device()); }
-  ReduceJob job_for(const ReductionTypes& kernel, const Array& input, const Array& result) const {
-    ReduceJob job{kernel, &input, &result};
+  ReduceJob job_for(const ReductionTypes& types, const Array& input, const Array& result) const {
+    ReduceJob job{types, &input, &result};
     job.mask = mask_ ? &*mask_ : nullptr;
     job.computed = computed_;
     return job;
@@ -106,8 +106,8 @@ class ReduceRun {
     // Narrow integers are summed as integers, but the initial value may be fractional.
     if (options_.initial && sums && is_whole(element) && !is_whole(wanted)) element = float64;
     const ReductionKind kind = kind_of(op_, element);
-    const ReductionTypes kernel = kernel_for(kind, element, sums && !is_whole(wanted));
-    DType stored = kernel.accumulator;
+    const ReductionTypes types = types_for(kind, element, sums && !is_whole(wanted));
+    DType stored = types.accumulator;
     Finish finish = Finish::nothing;
     if (sums && stored == int64 && !is_whole(wanted)) {
       // Narrow integers with a floating-point result.
@@ -122,9 +122,9 @@ class ReduceRun {
     }
     const Array input = cast_input(element);
     const Array result = target(stored);
-    ReduceJob job = job_for(kernel, input, result);
+    ReduceJob job = job_for(types, input, result);
     job.finish = finish;
-    if (options_.initial) job.initial = options_.initial->cast(kernel.accumulator);
+    if (options_.initial) job.initial = options_.initial->cast(types.accumulator);
     run(job);
     return as_dtype(result, wanted);
   }
@@ -132,12 +132,12 @@ class ReduceRun {
   // The means, rounded to `dtype` at the end; an integer dtype truncates them, as in NumPy.
   Array means(DType dtype) {
     DType element = element_for(input_.dtype(), dtype);
-    const ReductionTypes kernel = kernel_for(ReductionKind::sum, element, true);
-    const DType quotient = kernel.accumulator.is_complex() ? complex128 : float64;
+    const ReductionTypes types = types_for(ReductionKind::sum, element, true);
+    const DType quotient = types.accumulator.is_complex() ? complex128 : float64;
     const DType stored = can_store(quotient, dtype) ? dtype : quotient;
     const Array input = cast_input(element);
     const Array result = target(stored);
-    ReduceJob job = job_for(kernel, input, result);
+    ReduceJob job = job_for(types, input, result);
     job.finish = Finish::divide;
     const std::optional<Array> counts = divide_by_counts(job);
     if (counts) job.divisors = &*counts;
@@ -161,16 +161,16 @@ class ReduceRun {
     const DType wanted =
         options_.dtype.value_or(is_whole(input_.dtype()) ? float64 : input_.dtype());
     DType element = element_for(input_.dtype(), wanted);
-    const ReductionTypes kernel = kernel_for(ReductionKind::deviation, element, true);
+    const ReductionTypes types = types_for(ReductionKind::deviation, element, true);
     const DType exact = element.is_complex() ? complex128 : float64;
     const Array input = cast_input(element);
     Array mean = options_.mean != nullptr
                      ? astype(*options_.mean, exact, CopyMode::if_needed)
                      : ReduceRun(Operation::mean, input, mean_options()).means(exact);
     mean = mean.broadcast_to(shape_);
-    const DType result_is = result_dtype(op_, input_.dtype(), options_.dtype);
-    const Array result = target(result_is);
-    ReduceJob job = job_for(kernel, input, result);
+    const DType result_type = result_dtype(op_, input_.dtype(), options_.dtype);
+    const Array result = target(result_type);
+    ReduceJob job = job_for(types, input, result);
     job.subtrahend = &mean;
     job.finish = op_ == Operation::std ? Finish::root : Finish::divide;
     job.correction = options_.correction;
@@ -190,8 +190,8 @@ class ReduceRun {
   Array peak_to_peak() const {
     DType element = input_.dtype();
     const Array lowest = new_array(element), result = target(element);
-    run(job_for(kernel_for(ReductionKind::min, element, false), input_, lowest));
-    ReduceJob job = job_for(kernel_for(ReductionKind::max, element, false), input_, result);
+    run(job_for(types_for(ReductionKind::min, element, false), input_, lowest));
+    ReduceJob job = job_for(types_for(ReductionKind::max, element, false), input_, result);
     job.finish = Finish::subtract;
     job.subtrahend = &lowest;
     run(job);
@@ -205,13 +205,12 @@ class ReduceRun {
   // Copies `result`, which has all axes, to out if necessary, and drops reduced axes without
   // keepdims.
   Array copied_to_out(const Array& result) const {
-    const bool is_new = options_.out == nullptr;
-    if (!is_new && !(result.storage() == options_.out->storage())) {
-      const Array& out = *options_.out;
-      copy(options_.keepdims ? result : without_axes(result, options_.axes), out);
-    }
-    if (!is_new) return *options_.out;
-    return options_.keepdims ? result : without_axes(result, options_.axes);
+    const Array* out = options_.out;
+    if (out != nullptr && result.storage() == out->storage()) return *out;
+    Array returned = options_.keepdims ? result : without_axes(result, options_.axes);
+    if (out == nullptr) return returned;
+    copy(returned, *out);
+    return *out;
   }
 
   Operation op_;

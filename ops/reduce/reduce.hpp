@@ -46,8 +46,8 @@ struct Options {
   bool keepdims = false;         ///< reduced axes stay with extent 1
   std::optional<DType> dtype{};  ///< for sum, prod, nansum, mean, var, std
   const Array* out = nullptr;    ///< of the result's shape; the result is cast to it as astype does
-  std::optional<Scalar>
-      initial{};  ///< an additional element of each output; sum, prod, nansum, min, max
+  /// sum, prod, nansum, min, max: an additional element of each output.
+  std::optional<Scalar> initial{};
   const Array* where = nullptr;  ///< bool, broadcast to the array: which elements to include
   const Array* mean = nullptr;   ///< var, std: the means if known, in the shape with keepdims
   double correction = 0;         ///< var, std: subtracted from the count
@@ -62,8 +62,8 @@ SW_API Array reduce(Operation op, const Array& array, const Options& options);
 SW_API Array scan(Operation op, const Array& array, int axis, std::optional<DType> dtype,
                   const Array* out);
 
-/// The number of nonzero elements of a small contiguous array on the CPU; nothing for other arrays.
-SW_API std::optional<std::int64_t> count_at_once(const Array& array);
+/// The number of nonzero elements of a small contiguous array on the CPU; nullopt for other arrays.
+SW_API std::optional<std::int64_t> try_count_nonzero(const Array& array);
 
 /// The dtype of the result, and of an initial value; `dtype` is the one requested, if any.
 SW_API DType result_dtype(Operation op, DType element, std::optional<DType> dtype);

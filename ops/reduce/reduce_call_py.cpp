@@ -71,6 +71,16 @@ double reduce_correction_in(const ReduceCall& call) {
   return value;
 }
 
+// The options that arrays and variables have in common.
+template <class Normalise>
+Options read_options(const ReduceCall& call, int rank, Normalise&& normalise) {
+  Options options;
+  options.axes = reduce_axes_in(rank, call.axis, normalise);
+  options.keepdims = truth_or(call.keepdims, false);
+  if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
+  return options;
+}
+
 }  // namespace
 
 Array reduce_input(PyObject* object) {
@@ -84,12 +94,8 @@ std::optional<Array> reduce_out(PyObject* out) {
 
 Array reduced(Operation op, const ReduceCall& call, const Array& array,
               const std::optional<Array>& out) {
-  Options options;
-  options.axes = reduce_axes_in(array.rank(), call.axis, [&](std::int64_t axis) {
-    return array.layout().normalise_axis(axis);
-  });
-  options.keepdims = truth_or(call.keepdims, false);
-  if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
+  Options options = read_options(
+      call, array.rank(), [&](std::int64_t axis) { return array.layout().normalise_axis(axis); });
   if (out) options.out = &*out;
   if (given(call.initial))
     options.initial = reduce_initial_in(
@@ -114,20 +120,17 @@ PyObject* reduce_variable(Operation op, const ReduceCall& call) {
                      "choose elements by T.where()");
   const Variable& variable = variable_in(call.array);
   const int rank = variable.type().rank();
-  Options options;
-  options.axes = reduce_axes_in(rank, call.axis,
-                                [&](std::int64_t axis) { return variable_axis(variable, axis); });
-  options.keepdims = truth_or(call.keepdims, false);
-  if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
+  Options options =
+      read_options(call, rank, [&](std::int64_t axis) { return variable_axis(variable, axis); });
   options.correction = reduce_correction_in(call);
   const OpProperties properties = ops::reduce::properties_for(op, rank, options);
   return wrap_variable(apply_op(caller, properties, std::span(&variable, 1)));
 }
 
-PyObject* scan_variable(const char* caller, const Variable& given_variable, PyObject* axis,
-                        PyObject* dtype, PyObject* out) {
+PyObject* scan_variable(const char* caller, const Variable& input, PyObject* axis, PyObject* dtype,
+                        PyObject* out) {
   if (given(out)) fail<GraphError>(caller, ": out= is for arrays; a variable has no memory yet");
-  Variable variable = given_variable;
+  Variable variable = input;
   const bool flattens = !given(axis) || variable.type().rank() == 0;
   const int along = flattens ? 0 : variable_axis(variable, integer_from(axis));
   if (flattens && variable.type().rank() != 1)

@@ -19,7 +19,7 @@ struct ReduceCall {
 
 /// An array of any library as an Array.
 Array reduce_input(PyObject* object);
-/// out= as a writable array; nothing if absent.
+/// out= as a writable array; nullopt if absent.
 std::optional<Array> reduce_out(PyObject* out);
 
 /// The reduction of an array; `out` is call.out as an array.

@@ -13,14 +13,9 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-constexpr Operation all_ops[] = {
-    Operation::sum, Operation::prod,          Operation::nansum, Operation::mean,  Operation::var,
-    Operation::std, Operation::min,           Operation::max,    Operation::ptp,   Operation::any,
-    Operation::all, Operation::count_nonzero, Operation::argmin, Operation::argmax};
-
 /// The properties of an op, parsed from OpProperties.
 struct ReduceProperties {
-  std::optional<std::vector<std::int64_t>> axes;  ///< nothing: all
+  std::optional<std::vector<std::int64_t>> axes;  ///< nullopt: all
   bool keepdims = false;
   std::optional<DType> dtype;
   double correction = 0;
@@ -42,13 +37,13 @@ std::string op_display_name(const char* name, const ReduceProperties& properties
   return display_name(name) + (listed.empty() ? "" : "{" + listed + "}");
 }
 
-ReduceProperties parse_properties(const char* caller, const OpProperties& given) {
+ReduceProperties parse_properties(const char* caller, const OpProperties& named) {
   ReduceProperties properties;
-  properties.axes = optional_property<std::vector<std::int64_t>>(caller, given, "axis");
-  properties.keepdims = optional_property<bool>(caller, given, "keepdims").value_or(false);
-  if (const auto dtype = optional_property<std::string>(caller, given, "dtype"))
+  properties.axes = optional_property<std::vector<std::int64_t>>(caller, named, "axis");
+  properties.keepdims = optional_property<bool>(caller, named, "keepdims").value_or(false);
+  if (const auto dtype = optional_property<std::string>(caller, named, "dtype"))
     properties.dtype = DType::parse(*dtype);
-  properties.correction = optional_property<double>(caller, given, "correction").value_or(0);
+  properties.correction = optional_property<double>(caller, named, "correction").value_or(0);
   return properties;
 }
 
@@ -166,11 +161,11 @@ class ScanOp final : public SameShapeOp {
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
     return spanwise::make_thunk([op = op_, axis = static_cast<int>(properties_.axes->front()),
-                                 wanted = properties_.dtype, from = context.input(0),
+                                 requested = properties_.dtype, from = context.input(0),
                                  to = context.output(0), device = context.device(),
                                  dtype = context.node().output(0).type().dtype()] {
       const Array source = to_device(*from->value, device);
-      scan(op, source, axis, wanted, &output_array(*to, source.shape(), dtype, device));
+      scan(op, source, axis, requested, &output_array(*to, source.shape(), dtype, device));
     });
   }
 
@@ -180,11 +175,13 @@ class ScanOp final : public SameShapeOp {
 };
 
 bool register_reductions() {
-  for (const Operation op : all_ops)
+  for (int i = 0; i <= static_cast<int>(Operation::argmax); ++i) {
+    const auto op = static_cast<Operation>(i);
     register_op(name_of(op), [op](const OpProperties& properties) -> Ref<const spanwise::Op> {
       expect_properties(name_of(op), properties, {"axis", "keepdims", "dtype", "correction"});
       return make_ref<const ReduceOp>(op, parse_properties(name_of(op), properties));
     });
+  }
   for (const Operation op : {Operation::sum, Operation::prod}) {
     const char* caller = ScanOp::registered_name(op);
     register_op(caller, [op, caller](const OpProperties& properties) -> Ref<const spanwise::Op> {

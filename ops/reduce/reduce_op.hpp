@@ -22,7 +22,7 @@ Cotangent reduction_gradient(Operation op, const Apply& node, const AxisSet& axe
 /// The same of a cumulative sum or product along `axis`.
 Cotangent scan_gradient(Operation op, int axis, const Variable& output);
 
-/// The op that computes `op` with `options` of the result of `elements`, a ElementProducer, from
+/// The op that computes `op` with `options` of the result of `elements`, an ElementProducer, from
 /// the inputs of `elements`, whose result it does not write to memory. `reduction` is the op for
 /// the same of an array.
 Ref<const spanwise::Op> transform_reduce_op(Ref<const spanwise::Op> elements,

@@ -69,7 +69,7 @@ PyObject* argmin_like(PyObject* a, PyObject* axis, PyObject* out, PyObject* keep
 
 PyObject* count_nonzero_call(PyObject* a, PyObject* axis, PyObject* keepdims) {
   if (!given(axis) && !truth_or(keepdims, false) && is_array(a))
-    if (const auto total = ops::reduce::count_at_once(array_in(a))) {
+    if (const auto total = ops::reduce::try_count_nonzero(array_in(a))) {
       const Array result = empty(Shape{}, int64, array_in(a).device());
       *static_cast<std::int64_t*>(result.data()) = *total;
       return wrap(result);
@@ -91,15 +91,13 @@ PyObject* scan_like(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out)
   else if (given(axis) && (integer_from(axis) < -1 || integer_from(axis) > 0))
     array.layout().normalise_axis(integer_from(axis));  // throws
   const std::optional<Array> target = reduce_out(out);
-  const std::optional<DType> wanted =
+  const std::optional<DType> requested =
       given(dtype) ? std::optional(dtype_from(dtype)) : std::nullopt;
   const bool flattens = !given(axis) || array.rank() == 0;
-  const auto run = [&] {
-    const GilRelease unlocked(is_long(array.device(), array.nbytes()));
+  Array result = without_gil(is_long(array), [&] {
     if (flattens && array.rank() != 1) array = reshape(array, Shape{array.size()});
-    return ops::reduce::scan(op, array, along, wanted, target ? &*target : nullptr);
-  };
-  Array result = run();
+    return ops::reduce::scan(op, array, along, requested, target ? &*target : nullptr);
+  });
   return target ? Py_NewRef(out) : wrap(std::move(result));
 }
 

@@ -71,70 +71,51 @@ struct Row {
 };
 
 #if GIVES_INDEX
-// A thread visits elements in the order of their indices, so one replaces the best only if it is
-// better. Indices count from the first element of the piece, with which all threads start.
-struct Best {
+// The best value of a thread and its number, counted from the first element of the piece, with
+// which all threads start. A thread visits elements in the order of their indices, so one replaces
+// the best only if it is better.
+struct Partial {
   Body::Of::Acc value;
   Index number;
 
-  __device__ __forceinline__ void update(E x, Index i) {
-    const Body::Of::Acc other = Body::Of::transform(x, P());
-    const bool better = Body::replaces(value, other);
-    value = better ? other : value;
-    number = better ? i : number;
+  __device__ __forceinline__ void begin(const Row& row, P) {
+    value = Body::Of::transform(row.element(0), P());
+    number = 0;
+  }
+  __device__ __forceinline__ void add(E x, Index i, P) {
+    const Body::Of::Acc next = Body::Of::transform(x, P());
+    const bool is_better = Body::replaces(value, next);
+    value = is_better ? next : value;
+    number = is_better ? i : number;
+  }
+  __device__ __forceinline__ A result(const JobAxes& axes, const JobOffsets& at,
+                                      long long first) const {
+    const A a = {value, at.index + (first + (long long)number) * axes.axis[KEPT].index};
+    return a;
   }
 };
-__device__ __forceinline__ A piece_of(const JobArrays& arrays, const JobAxes& axes, JobOffsets at,
-                                      long long first, long long last, int lane) {
-  const Row row(arrays, at, first);
-  const long long n = last - first, head = row.head(n);
-  Best best[BATCH];
-#pragma unroll
-  for (int k = 0; k < BATCH; ++k) {
-    best[k].value = Body::Of::transform(row.element(0), P());
-    best[k].number = 0;
-  }
-  for (long long i = lane; i < head; i += GROUP) best[0].update(row.element(i), (Index)i);
-  const long long count = (n - head) / WIDTH;
-  long long i = lane;
-  for (; i + (BATCH - 1) * GROUP < count; i += BATCH * GROUP) {
-    Pack pack[BATCH];
-#pragma unroll
-    for (int k = 0; k < BATCH; ++k) pack[k] = row.pack(head + (i + k * GROUP) * WIDTH);
-#pragma unroll
-    for (int k = 0; k < BATCH; ++k)
-#pragma unroll
-      for (int w = 0; w < WIDTH; ++w)
-        best[k].update(value_of(arrays, pack[k], w), (Index)(head + (i + k * GROUP) * WIDTH + w));
-  }
-  for (; i < count; i += GROUP) {
-    const Pack pack = row.pack(head + i * WIDTH);
-#pragma unroll
-    for (int w = 0; w < WIDTH; ++w)
-      best[0].update(value_of(arrays, pack, w), (Index)(head + i * WIDTH + w));
-  }
-  for (long long j = head + count * WIDTH + lane; j < n; j += GROUP)
-    best[0].update(row.element(j), (Index)j);
-  A a = Body::identity();
-#pragma unroll
-  for (int k = 0; k < BATCH; ++k) {
-    const A own = {best[k].value,
-                   at.index + (first + (long long)best[k].number) * axes.axis[KEPT].index};
-    a = Body::combine(a, own);
-  }
-  return a;
-}
 #else
+struct Partial {
+  A value;
+
+  __device__ __forceinline__ void begin(const Row&, P) { value = Body::identity(); }
+  __device__ __forceinline__ void add(E x, Index, P p) {
+    value = Body::combine(value, Body::transform(x, p));
+  }
+  __device__ __forceinline__ A result(const JobAxes&, const JobOffsets&, long long) const {
+    return value;
+  }
+};
+#endif
 __device__ __forceinline__ A piece_of(const JobArrays& arrays, const JobAxes& axes, JobOffsets at,
                                       long long first, long long last, int lane) {
   const P p = param_at(arrays, at);
   const Row row(arrays, at, first);
   const long long n = last - first, head = row.head(n);
-  A a[BATCH];
+  Partial partial[BATCH];
 #pragma unroll
-  for (int k = 0; k < BATCH; ++k) a[k] = Body::identity();
-  for (long long i = lane; i < head; i += GROUP)
-    a[0] = Body::combine(a[0], Body::transform(row.element(i), p));
+  for (int k = 0; k < BATCH; ++k) partial[k].begin(row, p);
+  for (long long i = lane; i < head; i += GROUP) partial[0].add(row.element(i), (Index)i, p);
   const long long count = (n - head) / WIDTH;
   long long i = lane;
   for (; i + (BATCH - 1) * GROUP < count; i += BATCH * GROUP) {
@@ -145,21 +126,22 @@ __device__ __forceinline__ A piece_of(const JobArrays& arrays, const JobAxes& ax
     for (int k = 0; k < BATCH; ++k)
 #pragma unroll
       for (int w = 0; w < WIDTH; ++w)
-        a[k] = Body::combine(a[k], Body::transform(value_of(arrays, pack[k], w), p));
+        partial[k].add(value_of(arrays, pack[k], w), (Index)(head + (i + k * GROUP) * WIDTH + w),
+                       p);
   }
   for (; i < count; i += GROUP) {
     const Pack pack = row.pack(head + i * WIDTH);
 #pragma unroll
     for (int w = 0; w < WIDTH; ++w)
-      a[0] = Body::combine(a[0], Body::transform(value_of(arrays, pack, w), p));
+      partial[0].add(value_of(arrays, pack, w), (Index)(head + i * WIDTH + w), p);
   }
   for (long long j = head + count * WIDTH + lane; j < n; j += GROUP)
-    a[0] = Body::combine(a[0], Body::transform(row.element(j), p));
+    partial[0].add(row.element(j), (Index)j, p);
+  A a = partial[0].result(axes, at, first);
 #pragma unroll
-  for (int k = 1; k < BATCH; ++k) a[0] = Body::combine(a[0], a[k]);
-  return a[0];
+  for (int k = 1; k < BATCH; ++k) a = Body::combine(a, partial[k].result(axes, at, first));
+  return a;
 }
-#endif
 #endif
 
 #if FORM == 0 || FORM == 1

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Products of floating-point and complex numbers in a scan. The product of a part of a line is
-// computed before what precedes it is known, and must not overflow or underflow unless the running
-// product of the line does: therefore exponents are stored separately. A running product of the
-// line that does overflow or underflow stays infinite or 0, as in sequential multiplication.
+// computed before the product of the elements before that part is known, and must not overflow or
+// underflow unless the running product of the line does: therefore exponents are stored separately.
+// A running product of the line that does overflow or underflow stays infinite or 0, as in
+// sequential multiplication.
 
 // The product is value * 2^exponent. The magnitude of value (of the larger part of a complex
 // number) is in [0.5, 1); or value is 0 or not finite, and exponent is 0. `highest` and `lowest`
@@ -74,13 +75,14 @@ struct RunningProduct {
            : exponent < -exponent_limit ? -exponent_limit
                                         : exponent;
   }
+  // value * 2^exponent as a ScaledProduct.
   static __device__ __noinline__ Acc normal(T value, int exponent) {
     Acc x = {value, 0, -exponent_limit, exponent_limit};
     if (is_zero_or_not_finite(value)) return x;
-    int own;
-    frexp(magnitude(value), &own);
-    x.value = scaled(value, -own);
-    x.exponent = x.highest = x.lowest = limited(exponent + own);
+    int shift;
+    frexp(magnitude(value), &shift);
+    x.value = scaled(value, -shift);
+    x.exponent = x.highest = x.lowest = limited(exponent + shift);
     return x;
   }
   static SW_FN int max_of(int a, int b) { return a > b ? a : b; }

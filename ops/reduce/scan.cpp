@@ -20,15 +20,15 @@ Array scan(Operation op, const Array& array, int axis, std::optional<DType> dtyp
   DType element = element_for(array.dtype(), wanted);
   const ReductionKind kind = kind_of(op, element);
   if (is_whole(element) && !is_whole(wanted)) element = float64;
-  const ReductionTypes kernel = kernel_for(kind, element, false);
-  const DType stored = can_store(kernel.accumulator, wanted) ? wanted : kernel.accumulator;
+  const ReductionTypes types = types_for(kind, element, false);
+  const DType stored = can_store(types.accumulator, wanted) ? wanted : types.accumulator;
   if (out != nullptr) check_out(caller, *out, array.shape(), array.device());
   const Array input =
       element == array.dtype() ? array : astype(array, element, CopyMode::if_needed);
   const bool writes_out = out != nullptr && out->dtype() == stored &&
                           !may_share_memory(*out, input) && !out->layout().may_overlap_itself();
   const Array result = writes_out ? *out : empty(array.shape(), stored, array.device());
-  const ScanJob job{kernel, &input, &result, axis};
+  const ScanJob job{types, &input, &result, axis};
   if (result.size() > 0) reduce_backends[result.device()].scan(job);
   if (writes_out) return *out;
   if (out == nullptr) return astype(result, wanted, CopyMode::if_needed);

@@ -11,6 +11,7 @@ struct ScanLines {
 #endif
 
 #if FORM == 3
+// The body as BlockScan, WarpScan and PipelinedScan need it.
 struct Scanned : Body {
   typedef E Element;
   typedef Z Result;
@@ -20,6 +21,7 @@ struct Scanned : Body {
   }
 };
 
+// The addresses of the first element of line `number`.
 struct Locate {
   const E* input;
   Z* result;
@@ -47,9 +49,9 @@ extern "C" __global__ void __launch_bounds__(spanwise::scan_threads, 4)
     run(const E* input, Z* result, unsigned long long* words, const JobAxes axes,
         const ScanLines line) {
   extern __shared__ uint4 buffers[];
-  const spanwise::ScanLine own = {line.length, line.step, line.result_step};
+  const spanwise::ScanLine strides = {line.length, line.step, line.result_step};
   const Locate locate = {input, result, axes};
-  spanwise::BlockScan<Scanned, IS_PACKED, Locate>(locate, own, (unsigned int)line.lines,
+  spanwise::BlockScan<Scanned, IS_PACKED, Locate>(locate, strides, (unsigned int)line.lines,
                                                   (unsigned int)line.chunks, words,
                                                   (unsigned char*)buffers)
       .run();
@@ -62,8 +64,8 @@ extern "C" __global__ void __launch_bounds__(spanwise::scan_threads, sizeof(A) =
   const long long number = ((long long)blockIdx.x * spanwise::scan_threads + threadIdx.x) / 32;
   if (number >= line.lines) return;
   const JobOffsets at = kept_at(axes, (Index)number);
-  const spanwise::ScanLine own = {line.length, line.step, line.result_step};
-  spanwise::WarpScan<Scanned, IS_PACKED>(input + at.input, result + at.result, own,
+  const spanwise::ScanLine strides = {line.length, line.step, line.result_step};
+  spanwise::WarpScan<Scanned, IS_PACKED>(input + at.input, result + at.result, strides,
                                          (unsigned char*)buffer)
       .run();
 }
@@ -73,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(spanwise::scan_threads, sizeof(A) =
 #if FORM == 4
 // Lines that are adjacent in memory: one thread for each chunk of each line, so that adjacent
 // threads read adjacent elements. The blocks of a chunk are consecutive.
-#define AHEAD 8
+#define AHEAD 8  // elements that a thread loads before it combines them
 struct LineChunk {
   long long number, chunk, first, last;
 };
@@ -111,9 +113,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK) carries(A* parts, const Scan
   if (number >= line.lines) return;
   A carry = Body::identity();
   for (long long chunk = 0; chunk < line.chunks; ++chunk) {
-    const A own = parts[chunk * line.lines + number];
+    const A sum = parts[chunk * line.lines + number];
     parts[chunk * line.lines + number] = carry;
-    carry = Body::combine(carry, own);
+    carry = Body::combine(carry, sum);
   }
 }
 // Writes the running sums; `parts` is null if lines have only one chunk.

@@ -43,10 +43,10 @@ class SumTo final : public NamedOp {
     Options options;
     options.keepdims = true;
     for (int axis = 0; axis < source.rank(); ++axis) {
-      const std::int64_t wanted = axis < leading ? 1 : shape[axis - leading];
-      if (axis < leading || (wanted == 1 && source.shape()[axis] != 1))
+      const std::int64_t extent = axis < leading ? 1 : shape[axis - leading];
+      if (axis < leading || (extent == 1 && source.shape()[axis] != 1))
         options.axes.set(static_cast<std::size_t>(axis));
-      else if (wanted != source.shape()[axis])
+      else if (extent != source.shape()[axis])
         fail<LayoutError>("SumTo: shape ", shape, " does not broadcast to ", source.shape());
     }
     if (options.axes.none()) return source;

@@ -44,7 +44,8 @@ class TransformReduceThunk final : public Thunk {
   }
 
  private:
-  // One element that is never read; a function holds no memory of an allocator for it.
+  // An array for its dtype, whose one element is never read. Its memory is static, so that a
+  // function holds none of an allocator for it.
   static Array stand_in(DType dtype, Device device) {
     alignas(16) static std::byte element[16];
     return Array(Array::Inside{}, Storage::adopt(element, sizeof element, device, nullptr, nullptr),
@@ -53,8 +54,9 @@ class TransformReduceThunk final : public Thunk {
 
   std::unique_ptr<ElementSource> source_of(const spanwise::Op& elements,
                                            const ThunkContext& context) const {
-    const ThunkContext own(*node_, context.device(), context.inputs(), {make_ref<Cell>()}, {true});
-    return dynamic_cast<const ElementProducer&>(elements).element_source(own);
+    const ThunkContext node_context(*node_, context.device(), context.inputs(), {make_ref<Cell>()},
+                                    {true});
+    return dynamic_cast<const ElementProducer&>(elements).element_source(node_context);
   }
 
   void set_output(const Shape& shape) {

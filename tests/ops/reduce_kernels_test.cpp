@@ -157,7 +157,7 @@ void expect_same_places(ReductionKind kind, const Array& input, int axis) {
   shape[axis] = 1;
   const Array native = empty(shape, int64, cpu), kernels = full(shape, -7, int64, cpu);
   ReduceJob job;
-  job.kernel = kernel;
+  job.types = kernel;
   job.input = &input;
   job.result = &native;
   run_on_cpu(job);

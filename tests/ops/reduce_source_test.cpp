@@ -15,7 +15,7 @@ namespace {
 using Form = CudaShape::Form;
 
 void expect_cubin(const CudaShape& shape, const std::vector<std::string>& kernels) {
-  SCOPED_TRACE(testing::Message() << info(shape.kernel.kind).body << " of " << shape.kernel.element
+  SCOPED_TRACE(testing::Message() << info(shape.types.kind).body << " of " << shape.types.element
                                   << " as " << shape.result << ", form "
                                   << static_cast<int>(shape.form));
   test::expect_compiles(cuda_source(shape), kernels,
@@ -25,14 +25,14 @@ void expect_cubin(const CudaShape& shape, const std::vector<std::string>& kernel
 // A shape of each form with more than one axis where the form permits it.
 CudaShape shape_of(ReductionKind kind, DType element, Form form) {
   CudaShape shape;
-  shape.kernel = {kind, element, accumulator_for(kind, element, false)};
+  shape.types = {kind, element, accumulator_for(kind, element, false)};
   shape.form = form;
   shape.kept = 2;
   shape.reduced = form == Form::rows ? 1 : 2;
   shape.group = form == Form::rows ? 256 : 8;
   if (form == Form::rows || form == Form::columns)
     shape.width = std::max(1, 16 / element.itemsize());
-  const DType accumulator = shape.kernel.accumulator;
+  const DType accumulator = shape.types.accumulator;
   shape.result = info(kind).gives_index            ? int64
                  : can_store(accumulator, element) ? element
                                                    : accumulator;
@@ -77,7 +77,7 @@ TEST_F(ReduceFinish, Compiles) {
     CudaShape mean = shape_of(ReductionKind::sum, element, Form::rows);
     mean.finish = Finish::divide;
     mean.has_divisors = element == float32;
-    if (mean.kernel.accumulator == int64) mean.result = float16;
+    if (mean.types.accumulator == int64) mean.result = float16;
     expect_cubin(mean, {"run", "fold"});
     CudaShape range = shape_of(ReductionKind::max, element, Form::columns);
     range.finish = Finish::subtract;

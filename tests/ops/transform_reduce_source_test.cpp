@@ -55,7 +55,7 @@ class ComputedInput {
 };
 
 void expect_cubin(const CudaShape& shape, const ElementSource& elements) {
-  SCOPED_TRACE(testing::Message() << info(shape.kernel.kind).body << " of " << shape.kernel.element
+  SCOPED_TRACE(testing::Message() << info(shape.types.kind).body << " of " << shape.types.element
                                   << ", form " << static_cast<int>(shape.form));
   test::expect_compiles(cuda_source(shape, &elements), {"run", "fold"},
                         {.options = {"--fmad=false"}, .includes_device_headers = true});
@@ -70,8 +70,8 @@ TEST_P(TransformReduceSource, CompilesInEveryForm) {
     for (const Form form : {Form::any, Form::rows, Form::columns}) {
       if (form == Form::columns && info(kind).gives_index) continue;
       CudaShape shape;
-      shape.kernel = {kind, element, accumulator_for(kind, element, false)};
-      shape.result = info(kind).gives_index ? int64 : shape.kernel.accumulator;
+      shape.types = {kind, element, accumulator_for(kind, element, false)};
+      shape.result = info(kind).gives_index ? int64 : shape.types.accumulator;
       shape.form = form;
       shape.operands = 2;
       if (form != Form::any) shape.width = std::max(1, 16 / element.itemsize());
@@ -109,7 +109,7 @@ void expect_same(const Array& x, const Array& y, int axis, ReductionKind kind) {
   // Has the shape and dtype of the computed elements; it is not read.
   const Array input = empty(Shape(), element, cpu).broadcast_to(x.shape());
   ReduceJob job;
-  job.kernel = {kind, element, accumulator_for(kind, element, false)};
+  job.types = {kind, element, accumulator_for(kind, element, false)};
   job.input = &input;
   job.computed = &computed;
   job.result = &by_loops;

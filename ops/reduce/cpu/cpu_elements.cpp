@@ -3,6 +3,7 @@
 #include "cpu_elements.hpp"
 
 #include <array>
+#include <span>
 
 #include "spanwise/creation.hpp"
 
@@ -10,13 +11,11 @@ namespace spanwise::ops::reduce {
 namespace {
 
 // Moves `offsets` to an index over all axes but the last.
-void move_operands(const std::vector<JobAxis>& axes, const std::vector<OperandSteps>& steps,
-                   std::int64_t index, OperandSteps& offsets) {
-  for (std::size_t i = axes.size() - 1; i-- > 0 && index > 0;) {
-    for (std::size_t k = 0; k < offsets.size(); ++k)
-      offsets[k] += steps[i][k] * (index % axes[i].extent);
-    index /= axes[i].extent;
-  }
+void move_operands(const std::vector<JobAxis>& axes, const std::vector<OperandStrides>& strides,
+                   std::int64_t index, std::span<std::int64_t> offsets) {
+  for_each_outer(axes, index, [&](std::size_t i, std::int64_t steps) {
+    for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += strides[i][k] * steps;
+  });
 }
 
 }  // namespace
@@ -44,17 +43,17 @@ void CpuElements::add(const ElementBlock& block, const BlockStart& start, const 
       compute(offsets_at(
                   {start.outer_kept, start.column + column, start.outer_reduced, start.row + row}),
               part.columns, part.rows, buffer);
-      kernel_.add(part, accumulators + column * kernel_.accumulator_bytes);
+      loops_.add(part, accumulators + column * loops_.accumulator_bytes);
     }
 }
 
 CpuElements::Offsets CpuElements::offsets_at(const BlockStart& start) const {
   Offsets offsets{};
-  move_operands(axes_.kept, axes_.kept_steps, start.outer_kept, offsets);
-  move_operands(axes_.reduced, axes_.reduced_steps, start.outer_reduced, offsets);
+  move_operands(axes_.kept, axes_.kept_strides, start.outer_kept, offsets);
+  move_operands(axes_.reduced, axes_.reduced_strides, start.outer_reduced, offsets);
   for (std::size_t k = 0; k < offsets.size(); ++k)
     offsets[k] +=
-        axes_.kept_steps.back()[k] * start.column + axes_.reduced_steps.back()[k] * start.row;
+        axes_.kept_strides.back()[k] * start.column + axes_.reduced_strides.back()[k] * start.row;
   return offsets;
 }
 
@@ -80,8 +79,8 @@ void CpuElements::compute(const Offsets& offsets, std::int64_t columns, std::int
 
 Array CpuElements::part_of(const Array& operand, std::size_t k, std::int64_t offset,
                            std::int64_t columns, std::int64_t rows) const {
-  const std::int64_t column_step = axes_.kept_steps.back()[k],
-                     row_step = axes_.reduced_steps.back()[k];
+  const std::int64_t column_step = axes_.kept_strides.back()[k],
+                     row_step = axes_.reduced_strides.back()[k];
   Layout part;
   part.offset = operand.layout().offset + offset;
   const auto add = [&](std::int64_t extent, std::int64_t step) {

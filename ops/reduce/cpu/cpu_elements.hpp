@@ -10,7 +10,7 @@
 
 namespace spanwise::ops::reduce {
 
-/// Computes the elements of a job, a few thousand at a time, and passes them to its kernel.
+/// Computes the elements of a job, at most max_elements_ at a time, and passes them to its loops.
 class CpuElements {
  public:
   /// Where a block begins: an index over the outer kept axes, one along the last of them, and the
@@ -20,12 +20,12 @@ class CpuElements {
   };
 
   /// `axes` must outlive the object.
-  CpuElements(const ReduceJob& job, const JobAxes& axes, const ReduceLoops& kernel)
+  CpuElements(const ReduceJob& job, const JobAxes& axes, const ReduceLoops& loops)
       : source_(job.computed->source),
-        element_(job.kernel.element),
+        element_(job.types.element),
         device_(job.result->device()),
         axes_(axes),
-        kernel_(kernel),
+        loops_(loops),
         buffer_elements_(std::min(axes.outputs * axes.elements, max_elements_)) {}
 
   /// Memory for a thread's elements.
@@ -35,7 +35,7 @@ class CpuElements {
            std::byte* accumulators) const;
 
  private:
-  using Offsets = OperandSteps;
+  using Offsets = std::array<std::int64_t, ElementSource::max_operands>;
 
   Offsets offsets_at(const BlockStart& start) const;
   void compute(const Offsets& offsets, std::int64_t columns, std::int64_t rows,
@@ -49,7 +49,7 @@ class CpuElements {
   DType element_;
   Device device_;
   const JobAxes& axes_;
-  const ReduceLoops& kernel_;
+  const ReduceLoops& loops_;
   std::int64_t buffer_elements_;
 };
 

@@ -44,15 +44,16 @@ struct Bytes16 {
 };
 
 template <class T>
-void subtract_from(void* values, const std::byte* others, std::int64_t step, std::int64_t n) {
+void subtract_from(void* values, const std::byte* subtrahends, std::int64_t step, std::int64_t n) {
   T* x = static_cast<T*>(values);
-  const T* y = reinterpret_cast<const T*>(others);
+  const T* y = reinterpret_cast<const T*>(subtrahends);
   for (std::int64_t i = 0; i < n; ++i) x[i] = static_cast<T>(x[i] - y[i * step]);
 }
 template <class H>
-void subtract_halves(void* values, const std::byte* others, std::int64_t step, std::int64_t n) {
+void subtract_halves(void* values, const std::byte* subtrahends, std::int64_t step,
+                     std::int64_t n) {
   auto* x = static_cast<float*>(values);
-  const H* y = reinterpret_cast<const H*>(others);
+  const H* y = reinterpret_cast<const H*>(subtrahends);
   for (std::int64_t i = 0; i < n; ++i) x[i] -= static_cast<float>(y[i * step]);
 }
 
@@ -90,16 +91,16 @@ void take_roots(double* values, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) values[i] = std::sqrt(values[i]);
 }
 
-void subtract(DType dtype, void* values, DType stored, const std::byte* others, std::int64_t step,
-              std::int64_t n) {
-  if (stored == float16) return subtract_halves<Half>(values, others, step, n);
-  if (stored == bfloat16) return subtract_halves<BFloat16>(values, others, step, n);
-  if (dtype == float32) return subtract_from<float>(values, others, step, n);
-  if (dtype == float64) return subtract_from<double>(values, others, step, n);
-  if (dtype == complex64) return subtract_from<std::complex<float>>(values, others, step, n);
-  if (dtype == complex128) return subtract_from<std::complex<double>>(values, others, step, n);
+void subtract(DType dtype, void* values, DType stored, const std::byte* subtrahends,
+              std::int64_t step, std::int64_t n) {
+  if (stored == float16) return subtract_halves<Half>(values, subtrahends, step, n);
+  if (stored == bfloat16) return subtract_halves<BFloat16>(values, subtrahends, step, n);
+  if (dtype == float32) return subtract_from<float>(values, subtrahends, step, n);
+  if (dtype == float64) return subtract_from<double>(values, subtrahends, step, n);
+  if (dtype == complex64) return subtract_from<std::complex<float>>(values, subtrahends, step, n);
+  if (dtype == complex128) return subtract_from<std::complex<double>>(values, subtrahends, step, n);
   with_unsigned(dtype.itemsize(), [&](auto number) {  // modulo 2^bits, for either sign
-    subtract_from<decltype(number)>(values, others, step, n);
+    subtract_from<decltype(number)>(values, subtrahends, step, n);
   });
 }
 

@@ -15,10 +15,9 @@ void add_zero(DType dtype, void* values, std::int64_t n);
 void divide(DType dtype, void* values, const double* divisors, std::int64_t n);
 /// The square root of float64 values.
 void take_roots(double* values, std::int64_t n);
-/// values[i] -= others[i * step]; values are of `dtype`, others of the dtype that they are stored
-/// as.
-void subtract(DType dtype, void* values, DType stored, const std::byte* others, std::int64_t step,
-              std::int64_t n);
+/// values[i] -= subtrahends[i * step]; the values are of `dtype`, the subtrahends of `stored`.
+void subtract(DType dtype, void* values, DType stored, const std::byte* subtrahends,
+              std::int64_t step, std::int64_t n);
 /// Writes values of `from` as `to`, `step` elements apart; see can_store().
 void store(DType from, const void* values, std::int64_t n, DType to, std::byte* out,
            std::int64_t step);

@@ -27,10 +27,10 @@ namespace reduce_baseline {
 #undef SW_EXTREME_LANE_BYTES
 
 template <template <class> class Body, bool can_scan>
-const ReduceLoops* sum_like(const ReductionTypes& kernel) {
+const ReduceLoops* sum_like(const ReductionTypes& types) {
 #define SW_ELEMENT(dtype, T, A) \
-  if (kernel.element == (dtype)) return loops_of<Body<A>, T, can_scan>();
-  if (kernel.element.is_complex()) {
+  if (types.element == (dtype)) return loops_of<Body<A>, T, can_scan>();
+  if (types.element.is_complex()) {
     SW_ELEMENT(complex64, Complex<float>, Complex<double>)
     SW_ELEMENT(complex128, Complex<double>, Complex<double>)
   }
@@ -39,20 +39,20 @@ const ReduceLoops* sum_like(const ReductionTypes& kernel) {
   SW_ELEMENT(float16, Half, double)
   SW_ELEMENT(bfloat16, BFloat, double)
   if constexpr (can_scan) {
-    if (kernel.accumulator.is_floating()) {
+    if (types.accumulator.is_floating()) {
       SW_ELEMENT(int64, long long, double)
       SW_ELEMENT(uint64, unsigned long long, double)
     }
-    if (kernel.element == int64 || kernel.element == uint64)
+    if (types.element == int64 || types.element == uint64)
       return loops_of<Body<unsigned long long>, unsigned long long, can_scan>();
   }
 #undef SW_ELEMENT
   return nullptr;
 }
 
-const ReduceLoops* sum_of_narrow(const ReductionTypes& kernel) {
+const ReduceLoops* sum_of_narrow(const ReductionTypes& types) {
 #define SW_ELEMENT(dtype, T) \
-  if (kernel.element == (dtype)) return loops_of<Sum<unsigned long long>, T, true>();
+  if (types.element == (dtype)) return loops_of<Sum<unsigned long long>, T, true>();
   SW_ELEMENT(bool_, Bool)
   SW_ELEMENT(int8, signed char)
   SW_ELEMENT(uint8, unsigned char)
@@ -64,15 +64,15 @@ const ReduceLoops* sum_of_narrow(const ReductionTypes& kernel) {
   return nullptr;
 }
 
-const ReduceLoops* deviation(const ReductionTypes& kernel) {
+const ReduceLoops* deviation(const ReductionTypes& types) {
 #define SW_REAL(dtype, T) \
-  if (kernel.element == (dtype)) return loops_of<Deviation<double>, T>();
+  if (types.element == (dtype)) return loops_of<Deviation<double>, T>();
   SW_REAL(float16, Half)
   SW_REAL(bfloat16, BFloat)
   SW_REAL(float32, float)
   SW_REAL(float64, double)
 #undef SW_REAL
-  if (kernel.element == complex64) return loops_of<Deviation<Complex<double>>, Complex<float>>();
+  if (types.element == complex64) return loops_of<Deviation<Complex<double>>, Complex<float>>();
   return loops_of<Deviation<Complex<double>>, Complex<double>>();
 }
 
@@ -101,20 +101,20 @@ const ReduceLoops* extreme_loops() {
 }
 
 template <template <class> class Value, bool gives_index = false>
-const ReduceLoops* extreme(const ReductionTypes& kernel) {
+const ReduceLoops* extreme(const ReductionTypes& types) {
 #define SW_VALUE(dtype, T, A) \
-  if (kernel.element == (dtype)) return extreme_loops<Value<A>, T, gives_index>();
+  if (types.element == (dtype)) return extreme_loops<Value<A>, T, gives_index>();
   SW_ORDERED(SW_VALUE)
 #undef SW_VALUE
   if constexpr (gives_index)
-    if (kernel.element.is_bool()) return index_loops_of<Value<unsigned char>, Bool>();
+    if (types.element.is_bool()) return index_loops_of<Value<unsigned char>, Bool>();
   return nullptr;
 }
 
 // The result does not depend on whether integers are signed.
 template <class Body>
-const ReduceLoops* find_boolean(const ReductionTypes& kernel) {
-  const DType element = kernel.element;
+const ReduceLoops* find_boolean(const ReductionTypes& types) {
+  const DType element = types.element;
   if (element.is_complex())
     return element == complex64 ? loops_of<Body, Complex<float>>()
                                 : loops_of<Body, Complex<double>>();
@@ -126,32 +126,31 @@ const ReduceLoops* find_boolean(const ReductionTypes& kernel) {
                        [](auto word) { return loops_of<Body, decltype(word)>(); });
 }
 
-const ReduceLoops* find_reduction(const ReductionTypes& kernel) {
-  switch (kernel.kind) {
+const ReduceLoops* find_reduction(const ReductionTypes& types) {
+  switch (types.kind) {
     case ReductionKind::sum:
-      if (kernel.element.itemsize() < 8 && !kernel.element.is_floating())
-        return sum_of_narrow(kernel);
-      return sum_like<Sum, true>(kernel);
+      if (types.element.itemsize() < 8 && !types.element.is_floating()) return sum_of_narrow(types);
+      return sum_like<Sum, true>(types);
     case ReductionKind::prod:
-      return sum_like<Product, true>(kernel);
+      return sum_like<Product, true>(types);
     case ReductionKind::nansum:
-      return sum_like<NanSum, false>(kernel);
+      return sum_like<NanSum, false>(types);
     case ReductionKind::deviation:
-      return deviation(kernel);
+      return deviation(types);
     case ReductionKind::min:
-      return extreme<Minimum>(kernel);
+      return extreme<Minimum>(types);
     case ReductionKind::max:
-      return extreme<Maximum>(kernel);
+      return extreme<Maximum>(types);
     case ReductionKind::any:
-      return find_boolean<Any>(kernel);
+      return find_boolean<Any>(types);
     case ReductionKind::all:
-      return find_boolean<All>(kernel);
+      return find_boolean<All>(types);
     case ReductionKind::count:
-      return find_boolean<Count>(kernel);
+      return find_boolean<Count>(types);
     case ReductionKind::argmin:
-      return extreme<Minimum, true>(kernel);
+      return extreme<Minimum, true>(types);
     case ReductionKind::argmax:
-      return extreme<Maximum, true>(kernel);
+      return extreme<Maximum, true>(types);
   }
   return nullptr;
 }
@@ -172,30 +171,30 @@ namespace reduce_avx512 {
 }  // namespace reduce_avx512
 SW_END_INSTRUCTIONS
 
-const ReduceLoops* find_wide(const ReductionTypes& kernel) {
-  if (has_avx512()) return reduce_avx512::find_reduction(kernel);
-  return has_avx2() ? reduce_avx2::find_reduction(kernel) : nullptr;
+const ReduceLoops* find_wide(const ReductionTypes& types) {
+  if (has_avx512()) return reduce_avx512::find_reduction(types);
+  return has_avx2() ? reduce_avx2::find_reduction(types) : nullptr;
 }
 #endif
 
 }  // namespace
 
-const ReduceLoops& find_cpu_kernel(const ReductionTypes& kernel) {
-  const ReduceLoops* found = nullptr;
+const ReduceLoops& find_loops(const ReductionTypes& types) {
+  const ReduceLoops* loops = nullptr;
 #if defined(SW_HAS_WIDE_REDUCTIONS)
-  found = find_wide(kernel);
+  loops = find_wide(types);
 #endif
-  if (found == nullptr) found = reduce_baseline::find_reduction(kernel);
-  if (found == nullptr)
-    fail<DTypeError>(info(kernel.kind).body, ": cannot reduce ", kernel.element,
+  if (loops == nullptr) loops = reduce_baseline::find_reduction(types);
+  if (loops == nullptr)
+    fail<DTypeError>(info(types.kind).body, ": cannot reduce ", types.element,
                      "; cast with astype() first");
-  return *found;
+  return *loops;
 }
 
-void indices_of(const ReduceLoops& kernel, const void* accumulators, std::int64_t n,
+void indices_of(const ReduceLoops& loops, const void* accumulators, std::int64_t n,
                 std::int64_t* indices) {
   // The index is the last word of each accumulator, whatever the type of the value.
-  const std::int64_t bytes = kernel.accumulator_bytes;
+  const std::int64_t bytes = loops.accumulator_bytes;
   const auto* at = static_cast<const std::byte*>(accumulators);
   for (std::int64_t i = 0; i < n; ++i)
     std::memcpy(indices + i, at + (i + 1) * bytes - 8, sizeof indices[i]);

@@ -35,14 +35,14 @@ struct ReduceLoops {
   void (*scan)(const std::byte* data, std::int64_t step, std::int64_t n, void* carry, void* out);
 };
 
-/// The kernel for this processor. For kinds with gives_index, an accumulator is a value followed by
-/// an int64 index. Throws DTypeError.
-const ReduceLoops& find_cpu_kernel(const ReductionTypes& kernel);
+/// The fastest loops for this processor. For kinds with gives_index, an accumulator is a value
+/// followed by an int64 index. Throws DTypeError.
+const ReduceLoops& find_loops(const ReductionTypes& types);
 
 /// The index in each of n accumulators of a kind with gives_index.
-void indices_of(const ReduceLoops& kernel, const void* accumulators, std::int64_t n,
+void indices_of(const ReduceLoops& loops, const void* accumulators, std::int64_t n,
                 std::int64_t* indices);
-/// Bytes: a complex number and its index.
+/// The bytes of a complex number and its index.
 inline constexpr int max_accumulator_bytes = 24;
 
 }  // namespace spanwise::ops::reduce

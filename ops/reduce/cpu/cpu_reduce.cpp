@@ -18,21 +18,21 @@ namespace {
 
 /// The work is split by the shape alone, never by the number of threads, so results do not depend
 /// on it.
-constexpr std::int64_t max_columns = 2048;
-constexpr std::int64_t piece_elements = 1 << 15;
-constexpr std::int64_t enough_tasks = 32;
+constexpr std::int64_t max_columns = 2048;        // outputs of a task
+constexpr std::int64_t piece_elements = 1 << 15;  // elements of a task, if there are enough tasks
+constexpr std::int64_t enough_tasks = 32;         // for the threads of a large processor
 /// Elements that make a second thread worthwhile.
 constexpr std::int64_t grain_elements = 1 << 15;
 
 class CpuReduction {
  public:
   explicit CpuReduction(const ReduceJob& job)
-      : job_(job), axes_(job), kernel_(find_cpu_kernel(job.kernel)) {
+      : job_(job), axes_(job), loops_(find_loops(job.types)) {
     columns_ = axes_.kept.back();
     rows_ = axes_.reduced.back();
     outer_kept_ = axes_.outputs / std::max<std::int64_t>(columns_.extent, 1);
     split();
-    if (job.computed != nullptr) computed_.emplace(job, axes_, kernel_);
+    if (job.computed != nullptr) computed_.emplace(job, axes_, loops_);
   }
 
   // Computed elements of tiny blocks cost less when they are written to memory all at once.
@@ -57,7 +57,7 @@ class CpuReduction {
       });
       return;
     }
-    const std::int64_t part_bytes = tile_ * kernel_.accumulator_bytes;
+    const std::int64_t part_bytes = tile_ * loops_.accumulator_bytes;
     // Allocated as doubles, which have the largest alignment of all accumulators.
     const auto parts = std::make_unique_for_overwrite<double[]>(
         static_cast<std::size_t>(tasks * ((part_bytes + 7) / 8)));
@@ -73,7 +73,7 @@ class CpuReduction {
     parallel_for(outer_kept_ * tiles_, fold_grain, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t task = first; task < last; ++task) {
         for (std::int64_t p = 1; p < pieces_; ++p)
-          kernel_.join(part(task * pieces_), part(task * pieces_ + p), tile_);
+          loops_.join(part(task * pieces_), part(task * pieces_ + p), tile_);
         finish(task, part(task * pieces_));
       }
     });
@@ -94,12 +94,10 @@ class CpuReduction {
     pieces_ = (elements + piece_ - 1) / piece_;
   }
 
-  // Moves to a combined index of the outer axes.
+  // Moves `base` to a combined index of the outer axes.
   static void move_outer(const std::vector<JobAxis>& axes, std::int64_t index, JobOffsets& base) {
-    for (std::size_t i = axes.size() - 1; i-- > 0 && index > 0;) {
-      base.move(axes[i], index % axes[i].extent);
-      index /= axes[i].extent;
-    }
+    for_each_outer(axes, index,
+                   [&](std::size_t i, std::int64_t steps) { base.move(axes[i], steps); });
   }
   // The offsets of a task's first output; `count` receives the number of its outputs.
   JobOffsets tile_base(std::int64_t task, std::int64_t& count) const {
@@ -119,7 +117,7 @@ class CpuReduction {
                  const std::optional<Array>& buffer) const {
     std::int64_t count;
     const JobOffsets tile = tile_base(task, count);
-    kernel_.clear(accumulators, tile_);
+    loops_.clear(accumulators, tile_);
     ElementBlock block;
     block.columns = count;
     block.column_step = columns_.input;
@@ -128,7 +126,7 @@ class CpuReduction {
     block.mask_row_step = rows_.mask;
     block.index_step = rows_.index;
     alignas(16) std::byte subtrahends[max_columns * 16];
-    if (info(job_.kernel.kind).has_subtrahend) {
+    if (info(job_.types.kind).has_subtrahend) {
       gather(*job_.subtrahend, tile.subtrahend, columns_.subtrahend, count, subtrahends);
       block.subtrahends = subtrahends;
     }
@@ -140,7 +138,7 @@ class CpuReduction {
       base.move(rows_, row);
       block.rows = std::min(rows_.extent - row, last - at);
       block.data = static_cast<const std::byte*>(job_.input->data()) +
-                   base.input * job_.kernel.element.itemsize();
+                   base.input * job_.types.element.itemsize();
       if (job_.mask != nullptr)
         block.mask = static_cast<const std::byte*>(job_.mask->data()) + base.mask;
       block.index = base.index;
@@ -148,7 +146,7 @@ class CpuReduction {
         computed_->add(block, {task / tiles_, task % tiles_ * tile_, at / rows_.extent, row},
                        *buffer, static_cast<std::byte*>(accumulators));
       else
-        kernel_.add(block, accumulators);
+        loops_.add(block, accumulators);
       at += block.rows;
     }
   }
@@ -166,21 +164,21 @@ class CpuReduction {
     const JobOffsets base = tile_base(task, count);
     std::byte* out = static_cast<std::byte*>(job_.result->data()) +
                      base.result * job_.result->dtype().itemsize();
-    if (info(job_.kernel.kind).gives_index) {
+    if (info(job_.types.kind).gives_index) {
       std::array<std::int64_t, max_columns> indices;
-      indices_of(kernel_, accumulators, count, indices.data());
+      indices_of(loops_, accumulators, count, indices.data());
       return store(int64, indices.data(), count, int64, out, columns_.result);
     }
-    DType dtype = job_.kernel.accumulator;
+    DType dtype = job_.types.accumulator;
     if (job_.initial)
       join_initial(accumulators, count);
-    else if (is_sum(job_.kernel.kind))
+    else if (is_sum(job_.types.kind))
       add_zero(dtype, accumulators, count);
     if (job_.finish == Finish::subtract) {
-      const Array& others = *job_.subtrahend;
-      const auto* data = static_cast<const std::byte*>(others.data()) +
-                         base.subtrahend * others.dtype().itemsize();
-      subtract(dtype, accumulators, others.dtype(), data, columns_.subtrahend, count);
+      const Array& subtrahends = *job_.subtrahend;
+      const auto* data = static_cast<const std::byte*>(subtrahends.data()) +
+                         base.subtrahend * subtrahends.dtype().itemsize();
+      subtract(dtype, accumulators, subtrahends.dtype(), data, columns_.subtrahend, count);
     } else if (job_.finish != Finish::nothing) {
       std::array<double, max_columns> divisors;
       for (std::int64_t i = 0; i < count; ++i)
@@ -202,20 +200,22 @@ class CpuReduction {
   void join_initial(void* accumulators, std::int64_t count) const {
     auto* at = static_cast<std::byte*>(accumulators);
     for (std::int64_t i = 0; i < count; ++i)
-      kernel_.join(at + i * kernel_.accumulator_bytes, job_.initial->data(), 1);
+      loops_.join(at + i * loops_.accumulator_bytes, job_.initial->data(), 1);
   }
 
   const ReduceJob& job_;
   JobAxes axes_;
-  const ReduceLoops& kernel_;
+  const ReduceLoops& loops_;
   std::optional<CpuElements> computed_;
-  JobAxis columns_, rows_;
+  JobAxis columns_, rows_;  // the last kept axis and the last reduced one
+  // A task reduces a piece of each output of a tile: `piece_` elements of `tile_` outputs, which
+  // are adjacent along columns_. There are `tiles_` tiles for each index of the outer kept axes.
   std::int64_t outer_kept_ = 1, tile_ = 1, tiles_ = 1, piece_ = 1, pieces_ = 1;
 };
 
 }  // namespace
 
-std::optional<std::int64_t> count_at_once(const Array& array) {
+std::optional<std::int64_t> try_count_nonzero(const Array& array) {
   const DType dtype = array.dtype();
   if (!array.device().is_cpu() || !dtype.is_computable() || !array.layout().is_row_major())
     return {};
@@ -225,7 +225,7 @@ std::optional<std::int64_t> count_at_once(const Array& array) {
   block.row_step = 1;
   if (block.rows > piece_elements) return {};
   std::int64_t count = 0;
-  find_cpu_kernel({ReductionKind::count, dtype, int64}).add(block, &count);
+  find_loops({ReductionKind::count, dtype, int64}).add(block, &count);
   return count;
 }
 

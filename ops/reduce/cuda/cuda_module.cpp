@@ -27,13 +27,13 @@ ReduceKernels compiled(const CudaShape& shape, Device device, const ElementSourc
 
 const ReduceKernels& ReduceKernelTable::get(const CudaShape& shape, Device device,
                                             const ElementSource* computed) {
-  auto& known = by_kind_[static_cast<std::size_t>(shape.kernel.kind)];
-  return known.get(Key{shape, device}, [&] { return compiled(shape, device, computed); });
+  auto& list = by_kind_[static_cast<std::size_t>(shape.types.kind)];
+  return list.get(Key{shape, device}, [&] { return compiled(shape, device, computed); });
 }
 
 const ReduceKernels& reduce_kernels(const CudaShape& shape, Device device) {
-  static auto& known = *new ReduceKernelTable;  // never destroyed: see KernelTable
-  return known.get(shape, device, nullptr);
+  static auto& table = *new ReduceKernelTable;  // never destroyed: see KernelTable
+  return table.get(shape, device, nullptr);
 }
 
 }  // namespace spanwise::ops::reduce

@@ -19,8 +19,6 @@ constexpr std::int64_t enough_threads = 1 << 18;
 /// Elements of an output per thread, below which splitting the output is slower.
 constexpr std::int64_t thread_elements = 32;
 
-std::int64_t quotient_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 /// The bytes of struct JobArrays of kernel_common.cuh.
 struct ArraysBytes {
   const void *input, *mask, *subtrahend, *divisors;
@@ -76,7 +74,7 @@ class CudaReduction {
 
  private:
   void describe() {
-    shape_.kernel = job_.kernel;
+    shape_.types = job_.types;
     shape_.result = job_.result->dtype();
     if (job_.subtrahend != nullptr) shape_.subtrahend = job_.subtrahend->dtype();
     shape_.has_mask = job_.mask != nullptr;
@@ -112,12 +110,12 @@ class CudaReduction {
   void choose_form() {
     if (job_.computed != nullptr) return choose_computed_form();
     const JobAxis &column = axes_.kept.back(), &row = axes_.reduced.back();
-    const int width = std::max(1, 16 / job_.kernel.element.itemsize());
+    const int width = std::max(1, 16 / job_.types.element.itemsize());
     const bool is_plain = job_.mask == nullptr;
     if (is_plain && axes_.reduced.size() == 1 && row.input == 1 && axes_.elements > 1) {
       shape_.form = CudaShape::Form::rows;
       shape_.width = width;
-    } else if (is_plain && !info(job_.kernel.kind).gives_index && axes_.is_column &&
+    } else if (is_plain && !info(job_.types.kind).gives_index && axes_.is_column &&
                column.input == 1 && column.extent >= 32 && axes_.elements > 0) {
       shape_.form = CudaShape::Form::columns;
       shape_.width = is_aligned(width) ? width : 1;
@@ -126,16 +124,16 @@ class CudaReduction {
 
   // Rows and columns if the operands' elements are next to each other, or the same.
   void choose_computed_form() {
-    const bool is_column = axes_.is_column && !info(job_.kernel.kind).gives_index &&
+    const bool is_column = axes_.is_column && !info(job_.types.kind).gives_index &&
                            axes_.kept.back().extent >= 32 && axes_.elements > 0;
     const bool is_row = axes_.reduced.size() == 1 && axes_.elements > 1 && !axes_.is_column;
     if (!is_column && !is_row) return;
-    const OperandSteps& steps = (is_row ? axes_.reduced_steps : axes_.kept_steps).back();
+    const OperandStrides& strides = (is_row ? axes_.reduced_strides : axes_.kept_strides).back();
     int constants = 0, widest = 1;
     const auto all = operands();
     for (std::size_t k = 0; k < all.size(); ++k) {
-      if (steps[k] != 0 && steps[k] != 1) return;
-      if (steps[k] == 0)
+      if (strides[k] != 0 && strides[k] != 1) return;
+      if (strides[k] == 0)
         constants |= 1 << k;
       else
         widest = std::max(widest, all[k]->dtype().itemsize());
@@ -155,9 +153,9 @@ class CudaReduction {
       const auto bytes = static_cast<std::uintptr_t>(width * all[k]->dtype().itemsize());
       bool aligned = reinterpret_cast<std::uintptr_t>(all[k]->data()) % bytes == 0;
       for (std::size_t i = 0; i + (is_row ? 0 : 1) < axes_.kept.size(); ++i)
-        aligned &= axes_.kept_steps[i][k] % width == 0;
+        aligned &= axes_.kept_strides[i][k] % width == 0;
       for (std::size_t i = 0; i + (is_row ? 1 : 0) < axes_.reduced.size(); ++i)
-        aligned &= axes_.reduced_steps[i][k] % width == 0;
+        aligned &= axes_.reduced_strides[i][k] % width == 0;
       if (!aligned) return false;
     }
     return true;
@@ -168,8 +166,8 @@ class CudaReduction {
     if (shape_.form == CudaShape::Form::columns) return split_columns();
     const std::int64_t n = axes_.elements;
     // If outputs are adjacent in memory, adjacent threads compute them, one each.
-    const bool has_own_thread = axes_.is_column && split_.outputs >= 32;
-    shape_.group = has_own_thread || n <= 8 ? 1 : n <= 128 ? 8 : n <= 2048 ? 32 : 256;
+    const bool is_thread_per_output = axes_.is_column && split_.outputs >= 32;
+    shape_.group = is_thread_per_output || n <= 8 ? 1 : n <= 128 ? 8 : n <= 2048 ? 32 : 256;
     split_outputs(split_.outputs * shape_.group, shape_.group * thread_elements);
     blocks_ = quotient_up(split_.outputs * split_.pieces, block_threads / shape_.group);
   }
@@ -185,11 +183,11 @@ class CudaReduction {
   // Splits outputs into pieces of at least `min_elements` elements until enough_threads threads
   // have work; `threads` is their number without a split.
   void split_outputs(std::int64_t threads, std::int64_t min_elements) {
-    const std::int64_t wanted = std::min(enough_threads / std::max<std::int64_t>(threads, 1),
+    const std::int64_t pieces = std::min(enough_threads / std::max<std::int64_t>(threads, 1),
                                          split_.elements / min_elements);
-    if (wanted <= 1) return;
+    if (pieces <= 1) return;
     // A multiple of the elements per access, so that pieces stay aligned.
-    split_.piece = quotient_up(quotient_up(split_.elements, wanted), 256) * 256;
+    split_.piece = quotient_up(quotient_up(split_.elements, pieces), 256) * 256;
     split_.pieces = quotient_up(split_.elements, split_.piece);
   }
 
@@ -197,17 +195,19 @@ class CudaReduction {
   std::vector<std::int64_t> packed_axes() const {
     std::vector<std::int64_t> numbers;
     const std::size_t count = operands().size();
-    const auto add = [&](const std::vector<JobAxis>& axes, const std::vector<OperandSteps>& steps) {
+    const auto add = [&](const std::vector<JobAxis>& axes,
+                         const std::vector<OperandStrides>& strides) {
       for (std::size_t i = 0; i < axes.size(); ++i) {
         const JobAxis& axis = axes[i];
         for (const std::int64_t number : {axis.extent, axis.input, axis.result, axis.mask,
                                           axis.subtrahend, axis.divisor, axis.index})
           numbers.push_back(number);
-        if (count > 0) numbers.insert(numbers.end(), steps[i].begin(), steps[i].begin() + count);
+        if (count > 0)
+          numbers.insert(numbers.end(), strides[i].begin(), strides[i].begin() + count);
       }
     };
-    add(axes_.kept, axes_.kept_steps);
-    add(axes_.reduced, axes_.reduced_steps);
+    add(axes_.kept, axes_.kept_strides);
+    add(axes_.reduced, axes_.reduced_strides);
     return numbers;
   }
 
@@ -231,7 +231,7 @@ class CudaReduction {
     // bytes.
     const std::size_t initial_bytes =
         shape_.has_initial
-            ? (static_cast<std::size_t>(job_.kernel.accumulator.itemsize()) + 7) / 8 * 8
+            ? (static_cast<std::size_t>(job_.types.accumulator.itemsize()) + 7) / 8 * 8
             : 0;
     const auto all = operands();
     std::vector<std::byte> bytes(sizeof arrays + all.size() * sizeof(OperandBytes) + initial_bytes);
@@ -239,13 +239,13 @@ class CudaReduction {
     std::memcpy(to, &arrays, sizeof arrays);
     to += sizeof arrays;
     for (const Array* operand : all) {
-      const OperandBytes given = operand_bytes(*operand);
-      std::memcpy(to, &given, sizeof given);
-      to += sizeof given;
+      const OperandBytes packed = operand_bytes(*operand);
+      std::memcpy(to, &packed, sizeof packed);
+      to += sizeof packed;
     }
     if (shape_.has_initial)
       std::memcpy(to, job_.initial->data(),
-                  static_cast<std::size_t>(job_.kernel.accumulator.itemsize()));
+                  static_cast<std::size_t>(job_.types.accumulator.itemsize()));
     return bytes;
   }
 

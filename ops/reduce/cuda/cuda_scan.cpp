@@ -23,10 +23,6 @@ constexpr std::int64_t short_line = 32;
 /// per thread.
 constexpr std::int64_t column_threads = 256, enough_scan_threads = 1 << 17, min_chunk = 64;
 
-std::int64_t chunks_of(std::int64_t length, std::int64_t chunk) {
-  return (length + chunk - 1) / chunk;
-}
-
 /// struct ScanLines of scans.cuh.
 struct ScanLines {
   std::int64_t lines, length, step, result_step, chunks, chunk;
@@ -60,7 +56,7 @@ class CudaScan {
              1,
              1};
     for (const JobAxis& axis : axes_) line_.lines *= axis.extent;
-    shape_.kernel = job.kernel;
+    shape_.types = job.types;
     shape_.result = job.result->dtype();
     shape_.kept = static_cast<int>(axes_.size());
     shape_.reduced = 1;
@@ -74,19 +70,20 @@ class CudaScan {
     order_use(stream_, *job_.result, true);
     if (shape_.form == CudaShape::Form::scan_columns) return run_columns();
     if (shape_.is_packed) {
-      const ScanPipeline how(device_, line_.lines, line_.length, job_.kernel.element.itemsize(),
-                             shape_.result.itemsize(), accumulator_bytes(shape_));
-      if (how.blocks > 0) return run_pipelined(how);
+      const ScanPipeline pipeline(device_, line_.lines, line_.length, job_.types.element.itemsize(),
+                                  shape_.result.itemsize(), accumulator_bytes(shape_));
+      if (pipeline.blocks > 0) return run_pipelined(pipeline);
     }
     const ReduceKernels& kernels = reduce_kernels(shape_, device_);
-    const ScanLaunch how(line_.lines, line_.length, job_.kernel.element.itemsize(),
-                         shape_.result.itemsize(), accumulator_bytes(shape_));
-    line_.chunks = how.chunks;
-    const LaunchConfig config{{how.blocks}, {scan_threads}, how.shared_bytes, stream_};
-    if (how.by_warps) return (*kernels.lines)(config, {input(), result(), axes(), line()});
-    const Array words = new_words(how.words);
-    kernels.run(config, {input(), result(), reduce_address(how.words > 0 ? words.data() : nullptr),
-                         axes(), line()});
+    const ScanLaunch launch(line_.lines, line_.length, job_.types.element.itemsize(),
+                            shape_.result.itemsize(), accumulator_bytes(shape_));
+    line_.chunks = launch.chunks;
+    const LaunchConfig config{{launch.blocks}, {scan_threads}, launch.shared_bytes, stream_};
+    if (launch.by_warps) return (*kernels.lines)(config, {input(), result(), axes(), line()});
+    const Array words = new_words(launch.words);
+    kernels.run(config,
+                {input(), result(), reduce_address(launch.words > 0 ? words.data() : nullptr),
+                 axes(), line()});
   }
 
  private:
@@ -96,9 +93,9 @@ class CudaScan {
         std::abs(fastest.input) == 1 && fastest.extent >= 32 && std::abs(line_.step) > 1;
     if (is_column || line_.length <= short_line) {
       shape_.form = CudaShape::Form::scan_columns;
-      const std::int64_t wanted = std::max<std::int64_t>(enough_scan_threads / line_.lines, 1);
-      line_.chunk = std::max(chunks_of(line_.length, wanted), min_chunk);
-      line_.chunks = chunks_of(line_.length, line_.chunk);
+      const std::int64_t chunks = std::max<std::int64_t>(enough_scan_threads / line_.lines, 1);
+      line_.chunk = std::max(quotient_up(line_.length, chunks), min_chunk);
+      line_.chunks = quotient_up(line_.length, line_.chunk);
     } else {
       shape_.form = CudaShape::Form::scan;
       shape_.is_packed = is_packed_layout();
@@ -110,26 +107,27 @@ class CudaScan {
     const auto address = [](const Array& array) {
       return reinterpret_cast<std::uintptr_t>(array.data());
     };
-    const int item = job_.kernel.element.itemsize(), other = shape_.result.itemsize();
-    bool lies = line_.step == 1 && line_.result_step == 1;
-    lies &= address(*job_.input) % 16 == 0 && address(*job_.result) % 16 == 0;
+    const int element = job_.types.element.itemsize(), stored = shape_.result.itemsize();
+    bool is_packed = line_.step == 1 && line_.result_step == 1;
+    is_packed &= address(*job_.input) % 16 == 0 && address(*job_.result) % 16 == 0;
     for (const JobAxis& axis : axes_)
-      lies &= axis.input % scan_pack(item, other) == 0 && axis.result % scan_pack(other, item) == 0;
-    return lies;
+      is_packed &= axis.input % scan_pack(element, stored) == 0 &&
+                   axis.result % scan_pack(stored, element) == 0;
+    return is_packed;
   }
 
-  void run_pipelined(const ScanPipeline& how) {
+  void run_pipelined(const ScanPipeline& pipeline) {
     shape_.is_pipelined = true;
-    line_.chunks = how.chunks;
-    const Array words = new_words(how.words);
+    line_.chunks = pipeline.chunks;
+    const Array words = new_words(pipeline.words);
     reduce_kernels(shape_, device_)
-        .run({{how.blocks}, {how.threads}, how.shared_bytes, stream_},
+        .run({{pipeline.blocks}, {pipeline.threads}, pipeline.shared_bytes, stream_},
              {input(), result(), reduce_address(words.data()), axes(), line()});
   }
 
   void run_columns() {
     const ReduceKernels& kernels = reduce_kernels(shape_, device_);
-    const std::int64_t across = chunks_of(line_.lines, column_threads);
+    const std::int64_t across = quotient_up(line_.lines, column_threads);
     const bool is_split = line_.chunks > 1;
     const Array parts = new_parts(is_split ? line_.lines * line_.chunks : 0);
     const KernelArg sums = reduce_address(is_split ? parts.data() : nullptr);

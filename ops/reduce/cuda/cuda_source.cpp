@@ -16,25 +16,25 @@ std::string_view reduce_file(std::string_view name) {
 }
 
 // Integer accumulators are unsigned, so that sums wrap around.
-std::string accumulator_text(const ReductionTypes& kernel) {
-  const bool is_value = kernel.kind == ReductionKind::min || kernel.kind == ReductionKind::max ||
-                        info(kernel.kind).gives_index;
-  if (is_value && kernel.accumulator.is_bool()) return "unsigned char";
-  return !is_value && kernel.accumulator == int64 ? word_text(8) : element_text(kernel.accumulator);
+std::string accumulator_text(const ReductionTypes& types) {
+  const bool is_value = types.kind == ReductionKind::min || types.kind == ReductionKind::max ||
+                        info(types.kind).gives_index;
+  if (is_value && types.accumulator.is_bool()) return "unsigned char";
+  return !is_value && types.accumulator == int64 ? word_text(8) : element_text(types.accumulator);
 }
 
 bool is_scan(const CudaShape& shape) {
   return shape.form == CudaShape::Form::scan || shape.form == CudaShape::Form::scan_columns;
 }
 bool is_running_product(const CudaShape& shape) {
-  return is_scan(shape) && shape.kernel.kind == ReductionKind::prod &&
-         (shape.kernel.accumulator.is_floating() || shape.kernel.accumulator.is_complex());
+  return is_scan(shape) && shape.types.kind == ReductionKind::prod &&
+         (shape.types.accumulator.is_floating() || shape.types.accumulator.is_complex());
 }
 
 std::string body_text(const CudaShape& shape) {
-  const ReductionTypes& kernel = shape.kernel;
-  const char* const name = info(kernel.kind).body;
-  switch (kernel.kind) {
+  const ReductionTypes& types = shape.types;
+  const char* const name = info(types.kind).body;
+  switch (types.kind) {
     case ReductionKind::any:
     case ReductionKind::all:
     case ReductionKind::count:
@@ -44,9 +44,9 @@ std::string body_text(const CudaShape& shape) {
     default:
       break;
   }
-  if (is_running_product(shape)) return text("RunningProduct<", accumulator_text(kernel), " >");
-  const std::string body = text(name, "<", accumulator_text(kernel), " >");
-  return info(kernel.kind).gives_index ? text("IndexOf<", body, " >") : body;
+  if (is_running_product(shape)) return text("RunningProduct<", accumulator_text(types), " >");
+  const std::string body = text(name, "<", accumulator_text(types), " >");
+  return info(types.kind).gives_index ? text("IndexOf<", body, " >") : body;
 }
 
 /// The functions by which the kernels read elements that are computed from operands.
@@ -146,11 +146,11 @@ std::string access_text(const CudaShape& shape, const ElementSource* computed) {
 }  // namespace
 
 int accumulator_bytes(const CudaShape& shape) noexcept {
-  const ReductionTypes& kernel = shape.kernel;
+  const ReductionTypes& types = shape.types;
   // The size of Running of running_product.cuh.
-  if (is_running_product(shape)) return kernel.accumulator.itemsize() + 16;
-  const int value = kernel.accumulator.itemsize();
-  if (!info(kernel.kind).gives_index) return value;
+  if (is_running_product(shape)) return types.accumulator.itemsize() + 16;
+  const int value = types.accumulator.itemsize();
+  if (!info(types.kind).gives_index) return value;
   return (value + 7) / 8 * 8 + 8;
 }
 
@@ -164,15 +164,15 @@ std::string cuda_source(const CudaShape& shape, const ElementSource* computed) {
       reduce_file("elements.cuh"), reduce_file("half_elements.cuh"),
       "#define SW_FN __device__ __forceinline__\n", reduce_file("element_math.cuh"),
       reduce_file("bodies.cuh"), is_scan(shape) ? reduce_file("running_product.cuh") : "",
-      "typedef ", element_text(shape.kernel.element), " E;\ntypedef ", element_text(shape.result),
+      "typedef ", element_text(shape.types.element), " E;\ntypedef ", element_text(shape.result),
       " Z;\ntypedef ", element_text(shape.subtrahend), " C;\ntypedef ", body_text(shape),
       " Body;\ntypedef ", shape.is_large ? "unsigned long long" : "unsigned int",
       " Index;\n#define FORM ", static_cast<int>(shape.form), "\n#define KEPT ", shape.kept,
       "\n#define REDUCED ", shape.reduced, "\n#define GROUP ", shape.group, "\n#define WIDTH ",
       shape.width, "\n#define IS_PACKED ", int{shape.is_packed}, "\n#define IS_PIPELINED ",
-      int{shape.is_pipelined}, "\n#define GIVES_INDEX ", int{info(shape.kernel.kind).gives_index},
-      "\n#define IS_SUM ", int{is_sum(shape.kernel.kind)}, "\n#define HAS_MASK ",
-      int{shape.has_mask}, "\n#define HAS_PARAM ", int{info(shape.kernel.kind).has_subtrahend},
+      int{shape.is_pipelined}, "\n#define GIVES_INDEX ", int{info(shape.types.kind).gives_index},
+      "\n#define IS_SUM ", int{is_sum(shape.types.kind)}, "\n#define HAS_MASK ",
+      int{shape.has_mask}, "\n#define HAS_PARAM ", int{info(shape.types.kind).has_subtrahend},
       "\n#define HAS_DIVISORS ", int{shape.has_divisors}, "\n#define HAS_INITIAL ",
       int{shape.has_initial}, "\n#define FINISH ", static_cast<int>(shape.finish),
       "\n#define OPERANDS ", shape.operands, "\n",

@@ -13,7 +13,7 @@ namespace spanwise::ops::reduce {
 struct CudaShape {
   enum class Form { any, rows, columns, scan, scan_columns };
 
-  ReductionTypes kernel;
+  ReductionTypes types;
   DType result;
   DType subtrahend = float64;
   Form form = Form::any;
@@ -24,9 +24,9 @@ struct CudaShape {
   bool is_packed = false;     ///< for scans: lines are read and written as packs
   bool is_pipelined = false;  ///< for packed scans: by ScanPipeline, without the kernel `lines`
   Finish finish = Finish::nothing;
-  int operands = 0;  ///< of computed elements
-  /// Bit k: operand k is passed by value, or has one element for all that are next to each other.
-  int numbers = 0, constants = 0;
+  int operands = 0;   ///< of computed elements
+  int numbers = 0;    ///< bit k: operand k is passed by value
+  int constants = 0;  ///< bit k: operand k has the same element for all of an access of `width`
 
   friend bool operator==(const CudaShape&, const CudaShape&) = default;
 };
