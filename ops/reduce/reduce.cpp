@@ -166,7 +166,9 @@ class ReduceRun {
     const Array input = cast_input(element);
     Array mean = options_.mean != nullptr
                      ? astype(*options_.mean, exact, CopyMode::if_needed)
-                     : ReduceRun(Operation::mean, input, mean_options()).means(exact);
+                     : ReduceRun(Operation::mean, input,
+                                 {.axes = options_.axes, .keepdims = true, .where = options_.where})
+                           .means(exact);
     mean = mean.broadcast_to(shape_);
     const DType result_type = result_dtype(op_, input_.dtype(), options_.dtype);
     const Array result = target(result_type);
@@ -178,13 +180,6 @@ class ReduceRun {
     if (counts) job.divisors = &*counts;
     run(job);
     return result;
-  }
-  Options mean_options() const {
-    Options options;
-    options.axes = options_.axes;
-    options.keepdims = true;
-    options.where = options_.where;
-    return options;
   }
 
   Array peak_to_peak() const {

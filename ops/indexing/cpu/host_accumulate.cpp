@@ -84,9 +84,16 @@ void accumulate_elements(std::byte* array, const std::int64_t* indices, std::int
   loop(prefetched, item, item);
 }
 
-// f(T()) for the type of the elements; integers as unsigned ones unless `has_signs`.
-template <bool has_signs, class F>
-AccumulateLoops for_element(DType dtype, F&& f) {
+// The loops of an operation; integers are taken as unsigned unless `has_signs`.
+template <class How, bool has_signs>
+AccumulateLoops loops_for(DType dtype) {
+  const auto f = [](auto element) -> AccumulateLoops {
+    using T = decltype(element);
+    if constexpr (std::is_same_v<How, Minus> && std::is_same_v<T, Bool>)
+      return {};
+    else
+      return {&accumulate_rows<How, T>, &accumulate_elements<How, T>};
+  };
   if (dtype.is_bool()) return f(Bool());
   if (dtype == float16) return f(Half());
   if (dtype == bfloat16) return f(BFloat());
@@ -95,17 +102,6 @@ AccumulateLoops for_element(DType dtype, F&& f) {
   if (dtype == complex64) return f(Complex<float>());
   if (dtype == complex128) return f(Complex<double>());
   return has_signs ? with_integer(dtype, f) : with_unsigned(dtype.itemsize(), f);
-}
-
-template <class How, bool has_signs>
-AccumulateLoops loops_for(DType dtype) {
-  return for_element<has_signs>(dtype, [](auto element) -> AccumulateLoops {
-    using T = decltype(element);
-    if constexpr (std::is_same_v<How, Minus> && std::is_same_v<T, Bool>)
-      return {};
-    else
-      return {&accumulate_rows<How, T>, &accumulate_elements<How, T>};
-  });
 }
 
 }  // namespace accumulate_host

@@ -3,23 +3,10 @@
 #include "cpu_elements.hpp"
 
 #include <array>
-#include <span>
 
 #include "spanwise/creation.hpp"
 
 namespace spanwise::ops::reduce {
-namespace {
-
-// Moves `offsets` to an index over all axes but the last.
-void move_operands(const std::vector<JobAxis>& axes, const std::vector<OperandStrides>& strides,
-                   std::int64_t index, std::span<std::int64_t> offsets) {
-  for_each_outer(axes, index, [&](std::size_t i, std::int64_t steps) {
-    for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += strides[i][k] * steps;
-  });
-}
-
-}  // namespace
-
 Array CpuElements::buffer() const { return empty(Shape{buffer_elements_}, element_, device_); }
 
 void CpuElements::add(const ElementBlock& block, const BlockStart& start, const Array& buffer,
@@ -49,11 +36,15 @@ void CpuElements::add(const ElementBlock& block, const BlockStart& start, const 
 
 CpuElements::Offsets CpuElements::offsets_at(const BlockStart& start) const {
   Offsets offsets{};
-  move_operands(axes_.kept, axes_.kept_strides, start.outer_kept, offsets);
-  move_operands(axes_.reduced, axes_.reduced_strides, start.outer_reduced, offsets);
-  for (std::size_t k = 0; k < offsets.size(); ++k)
-    offsets[k] +=
-        axes_.kept_strides.back()[k] * start.column + axes_.reduced_strides.back()[k] * start.row;
+  const auto move = [&](const OperandStrides& strides, std::int64_t steps) {
+    for (std::size_t k = 0; k < offsets.size(); ++k) offsets[k] += strides[k] * steps;
+  };
+  for_each_outer(axes_.kept, start.outer_kept,
+                 [&](std::size_t i, std::int64_t steps) { move(axes_.kept_strides[i], steps); });
+  for_each_outer(axes_.reduced, start.outer_reduced,
+                 [&](std::size_t i, std::int64_t steps) { move(axes_.reduced_strides[i], steps); });
+  move(axes_.kept_strides.back(), start.column);
+  move(axes_.reduced_strides.back(), start.row);
   return offsets;
 }
 

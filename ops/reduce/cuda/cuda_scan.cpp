@@ -80,7 +80,7 @@ class CudaScan {
     line_.chunks = launch.chunks;
     const LaunchConfig config{{launch.blocks}, {scan_threads}, launch.shared_bytes, stream_};
     if (launch.by_warps) return (*kernels.lines)(config, {input(), result(), axes(), line()});
-    const Array words = new_words(launch.words);
+    const Array words = ordered(zeros(Shape{launch.words}, uint64, device_));
     kernels.run(config,
                 {input(), result(), reduce_address(launch.words > 0 ? words.data() : nullptr),
                  axes(), line()});
@@ -119,7 +119,7 @@ class CudaScan {
   void run_pipelined(const ScanPipeline& pipeline) {
     shape_.is_pipelined = true;
     line_.chunks = pipeline.chunks;
-    const Array words = new_words(pipeline.words);
+    const Array words = ordered(zeros(Shape{pipeline.words}, uint64, device_));
     reduce_kernels(shape_, device_)
         .run({{pipeline.blocks}, {pipeline.threads}, pipeline.shared_bytes, stream_},
              {input(), result(), reduce_address(words.data()), axes(), line()});
@@ -129,7 +129,9 @@ class CudaScan {
     const ReduceKernels& kernels = reduce_kernels(shape_, device_);
     const std::int64_t across = quotient_up(line_.lines, column_threads);
     const bool is_split = line_.chunks > 1;
-    const Array parts = new_parts(is_split ? line_.lines * line_.chunks : 0);
+    const std::int64_t part_count = is_split ? line_.lines * line_.chunks : 0;
+    const Array parts =
+        ordered(empty(Shape{part_count * accumulator_bytes(shape_)}, uint8, device_));
     const KernelArg sums = reduce_address(is_split ? parts.data() : nullptr);
     if (is_split) {
       launch_columns(*kernels.totals, across * line_.chunks, {input(), sums, axes(), line()});
@@ -138,15 +140,10 @@ class CudaScan {
     launch_columns(kernels.run, across * line_.chunks, {input(), result(), sums, axes(), line()});
   }
 
-  Array new_words(std::int64_t count) const {
-    const Array words = zeros(Shape{count}, uint64, device_);
-    if (count > 0) order_use(stream_, words, true);
-    return words;
-  }
-  Array new_parts(std::int64_t accumulators) const {
-    const Array parts = empty(Shape{accumulators * accumulator_bytes(shape_)}, uint8, device_);
-    if (accumulators > 0) order_use(stream_, parts, true);
-    return parts;
+  // Scratch memory, ready for use on the stream.
+  Array ordered(Array scratch) const {
+    if (scratch.size() > 0) order_use(stream_, scratch, true);
+    return scratch;
   }
   void launch_columns(const Kernel& kernel, std::int64_t blocks,
                       std::initializer_list<KernelArg> arguments) const {
