@@ -25,13 +25,13 @@ namespace {
 // CUDAMat's matrix as declared by its C functions (cudamat/cudamat.cuh): packed, column-major,
 // float32.
 struct CudamatStruct {
-  float* data_host;
-  float* data_device;
-  int on_device;
-  int on_host;
-  int size[2];    ///< rows and columns as stored, regardless of is_trans
-  int is_trans;   ///< used by dot and functions based on it, ignored by the rest
-  int owns_data;  ///< whether the memory is freed with the matrix
+  float* data_host = nullptr;
+  float* data_device = nullptr;
+  int on_device = 0;
+  int on_host = 0;
+  int size[2] = {};   ///< rows and columns as stored, regardless of is_trans
+  int is_trans = 0;   ///< used by dot and functions based on it, ignored by the rest
+  int owns_data = 0;  ///< whether the memory is freed with the matrix
 };
 static_assert(sizeof(CudamatStruct) == 2 * sizeof(float*) + 6 * sizeof(int));
 static_assert(offsetof(CudamatStruct, data_device) == sizeof(float*));
@@ -43,42 +43,20 @@ constinit const ForeignClass matrix_class("cudamat", "CUDAMatrix"),
 constinit const LegacyLibrary cudamat_library("cudamat", "cudamat");
 constinit const AttributeName mat_name("mat");
 
-// The bytes of a ctypes structure in the layout of the C library.
-class StructBytes {
- public:
-  explicit StructBytes(PyObject* mat) {
-    if (PyObject_GetBuffer(mat, &buffer_, PyBUF_WRITABLE) != 0) throw py::error_already_set();
-  }
-  ~StructBytes() { PyBuffer_Release(&buffer_); }
-  StructBytes(const StructBytes&) = delete;
-  StructBytes& operator=(const StructBytes&) = delete;
-
-  CudamatStruct read() const {
-    check();
-    CudamatStruct fields;
-    std::memcpy(&fields, buffer_.buf, sizeof fields);
-    return fields;
-  }
-  void write(const CudamatStruct& fields) {
-    check();
-    std::memcpy(buffer_.buf, &fields, sizeof fields);
-  }
-
- private:
-  void check() const {
-    if (buffer_.len != sizeof(CudamatStruct))
-      fail<BridgeError>("cudamat: the matrix has a struct of ", buffer_.len, " bytes; expected ",
-                        sizeof(CudamatStruct), ", the layout of CUDAMat 0.1 to 0.3");
-  }
-
-  Py_buffer buffer_{};
-};
+// The struct in the buffer of a ctypes structure, which `buffer` keeps exported.
+CudamatStruct& struct_in(const py::buffer_info& buffer) {
+  const auto bytes = static_cast<std::size_t>(buffer.size * buffer.itemsize);
+  if (bytes != sizeof(CudamatStruct))
+    fail<BridgeError>("cudamat: the matrix has a struct of ", bytes, " bytes; expected ",
+                      sizeof(CudamatStruct), ", the layout of CUDAMat 0.1 to 0.3");
+  return *static_cast<CudamatStruct*>(buffer.ptr);
+}
 
 CudamatStruct fields_of(PyObject* matrix) {
   const py::object mat = attribute_or_null(matrix, mat_name);
   if (!mat || PyObject_CheckBuffer(mat.ptr()) != 1)
     fail<BridgeError>("cudamat: a CUDAMatrix without its struct; expected a fully constructed one");
-  return StructBytes(mat.ptr()).read();
+  return struct_in(py::buffer(mat).request(/*writable=*/true));
 }
 
 // The flag is ambiguous: asarray() ignores it, dot() treats it as a transposition.
@@ -145,12 +123,10 @@ class CudamatBridge final : public LibraryBridge {
   PyObject* wrap(const Array& array) const override {
     const py::module_ module = py::module_::import("cudamat");
     const py::object mat = struct_class(module)();
-    CudamatStruct fields{};
-    fields.data_device = static_cast<float*>(array.data());
-    fields.on_device = 1;
-    fields.size[0] = static_cast<int>(array.shape()[0]);
-    fields.size[1] = static_cast<int>(array.shape()[1]);
-    StructBytes(mat.ptr()).write(fields);
+    struct_in(py::buffer(mat).request(/*writable=*/true)) = {
+        .data_device = static_cast<float*>(array.data()),
+        .on_device = 1,
+        .size = {static_cast<int>(array.shape()[0]), static_cast<int>(array.shape()[1])}};
     // The constructor makes T as a copy of the struct, which does not hold a reference to the
     // matrix.
     py::object result = module.attr("CUDAMatrix")(mat);

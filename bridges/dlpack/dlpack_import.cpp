@@ -12,21 +12,11 @@ namespace spanwise {
 namespace dlpack {
 namespace {
 
-struct ForeignDevice {
-  int type;
-  std::string_view name;
-};
-constexpr std::array<ForeignDevice, 11> foreign_devices{{{4, "OpenCL"},
-                                                         {7, "Vulkan"},
-                                                         {8, "Metal"},
-                                                         {9, "VPI"},
-                                                         {10, "ROCm"},
-                                                         {11, "pinned ROCm"},
-                                                         {14, "oneAPI"},
-                                                         {15, "WebGPU"},
-                                                         {16, "Hexagon"},
-                                                         {17, "MAIA"},
-                                                         {18, "Trainium"}}};
+// The kinds of devices that Spanwise does not support, by DLPack's number (DLDeviceType).
+constexpr std::array<std::string_view, 19> foreign_devices{
+    "",       "",       "",        "",     "OpenCL",      "", "",
+    "Vulkan", "Metal",  "VPI",     "ROCm", "pinned ROCm", "", "",
+    "oneAPI", "WebGPU", "Hexagon", "MAIA", "Trainium"};
 
 void check_shape(const Tensor& tensor) {
   if (tensor.ndim < 0 || tensor.ndim > max_rank)
@@ -93,10 +83,10 @@ Device device_from(TensorDevice device) {
         fail<BridgeError>("dlpack: device number ", device.id, "; expected 0 or more");
       return Device(static_cast<DeviceKind>(device.type), device.id);
   }
-  std::string_view name = "unknown";
-  for (const ForeignDevice& foreign : foreign_devices)
-    if (foreign.type == static_cast<int>(device.type)) name = foreign.name;
-  fail<BridgeError>("dlpack: memory of ", name, " devices (type ", static_cast<int>(device.type),
+  const auto number = static_cast<std::size_t>(device.type);
+  const std::string_view name = number < foreign_devices.size() ? foreign_devices[number] : "";
+  fail<BridgeError>("dlpack: memory of ", name.empty() ? "unknown" : name, " devices (type ",
+                    static_cast<int>(device.type),
                     "); expected CPU, CUDA, pinned or managed memory; copy the array to the CPU");
 }
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "dlpack_capsule.hpp"
-#include "dlpack_export.hpp"
+#include "dlpack_streams.hpp"
 #include "dlpack_tensor.hpp"
 #include "python/interop/objects.hpp"
 #include "python/support/array.hpp"

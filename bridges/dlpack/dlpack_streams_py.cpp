@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "dlpack_export.hpp"
+#include "dlpack_streams.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::dlpack {

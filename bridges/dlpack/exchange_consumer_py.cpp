@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dlpack_capsule.hpp"
-#include "dlpack_export.hpp"
+#include "dlpack_streams.hpp"
 #include "dlpack_tensor.hpp"
 #include "python/interop/exchange.hpp"
 #include "python/interop/interface.hpp"

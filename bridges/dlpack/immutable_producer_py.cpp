@@ -5,7 +5,7 @@
 #include <pybind11/stl.h>
 
 #include "dlpack_capsule.hpp"
-#include "dlpack_export.hpp"
+#include "dlpack_streams.hpp"
 #include "dlpack_tensor.hpp"
 #include "python/interop/exchange.hpp"
 #include "python/interop/objects.hpp"

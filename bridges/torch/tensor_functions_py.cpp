@@ -11,7 +11,6 @@
 #include <optional>
 #include <string>
 
-#include "python/support/bind.hpp"
 #include "tensor_impl_offsets.hpp"
 
 namespace spanwise::python {
@@ -144,10 +143,6 @@ const TensorFunctions* TensorFunctions::get_if_usable() noexcept {
     }
   }
   return is_usable ? &functions : nullptr;
-}
-
-SW_BIND(torch_functions) {
-  module.def("_asks_tensor_functions", [] { return TensorFunctions::get_if_usable() != nullptr; });
 }
 
 }  // namespace spanwise::python

@@ -8,8 +8,6 @@
 #include <bitset>
 #include <optional>
 
-#include "python/support/bind.hpp"
-
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -119,10 +117,6 @@ const TensorImplOffsets* TensorImplOffsets::get_if_usable() noexcept {
     }
   }
   return offsets ? &*offsets : nullptr;
-}
-
-SW_BIND(torch_words) {
-  module.def("_reads_tensor_words", [] { return TensorImplOffsets::get_if_usable() != nullptr; });
 }
 
 }  // namespace spanwise::python

@@ -266,7 +266,10 @@ const TorchBridge torch_bridge;
 
 }  // namespace
 
+// Which fast paths are in use, for tests.
 SW_BIND(torch_bridge) {
+  module.def("_reads_tensor_words", [] { return TensorImplOffsets::get_if_usable() != nullptr; });
+  module.def("_asks_tensor_functions", [] { return TensorFunctions::get_if_usable() != nullptr; });
   module.def("_is_known_plain_tensor", [](py::handle x) {
     return tensor_class.is_type_of(x.ptr()) && is_known_plain(x.ptr());
   });

@@ -87,17 +87,9 @@ void leave_device() {
   device_guards().pop_back();
 }
 
-const char* kind_name(Device device) {
-  switch (device.kind()) {
-    case DeviceKind::cuda:
-      return "cuda";
-    case DeviceKind::cuda_host:
-      return "cuda_host";
-    case DeviceKind::cuda_managed:
-      return "cuda_managed";
-    default:
-      return "cpu";
-  }
+std::string kind_name(Device device) {
+  const std::string name = device.name();  // "cuda:0"
+  return name.substr(0, name.find(':'));
 }
 
 void bind_properties(py::module_& module) {

@@ -82,7 +82,7 @@ SW_BIND(promotion) {
   module.def(
       "can_cast",
       [](py::handle from, DType to, const std::string& casting) {
-        if (number_kind(from.ptr()) != NumberKind::none)
+        if (is_weak_number(from.ptr()))
           fail<DTypeError>("can_cast: expected a dtype or an array, got the Python number ",
                            std::string(py::repr(from)),
                            ", whose dtype depends on the other operand; name a dtype");

@@ -162,21 +162,13 @@ py::object numpy_dtype(DType dtype) {
 }
 
 const char* buffer_format(DType dtype) noexcept {
-  if (dtype == bool_) return "?";
-  if (dtype == int8) return "b";
-  if (dtype == uint8) return "B";
-  if (dtype == int16) return "h";
-  if (dtype == uint16) return "H";
-  if (dtype == int32) return "i";
-  if (dtype == uint32) return "I";
   // "l" and not "q": NumPy reads "l" as its int64, but "q" as its distinct type long long.
-  if (dtype == int64) return "l";
-  if (dtype == uint64) return "L";
-  if (dtype == float16) return "e";
-  if (dtype == float32) return "f";
-  if (dtype == float64) return "d";
-  if (dtype == complex64) return "Zf";
-  if (dtype == complex128) return "Zd";
+  static constexpr std::pair<DType, const char*> formats[] = {
+      {bool_, "?"},   {int8, "b"},    {uint8, "B"},      {int16, "h"},      {uint16, "H"},
+      {int32, "i"},   {uint32, "I"},  {int64, "l"},      {uint64, "L"},     {float16, "e"},
+      {float32, "f"}, {float64, "d"}, {complex64, "Zf"}, {complex128, "Zd"}};
+  for (const auto& [known, format] : formats)
+    if (known == dtype) return format;
   return nullptr;
 }
 

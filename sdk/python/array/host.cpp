@@ -61,8 +61,8 @@ Array element_at(const Array& array, PyObject* const* values, Py_ssize_t count) 
   return element_at(array, index);
 }
 
-PyObject* item_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
-                      PyObject* kwnames) {
+py::object item_method(PyObject* self, PyObject* const* values, Py_ssize_t count,
+                       PyObject* kwnames) {
   static constexpr CallSignature<0> signature{"item", {}, 0, 0};
   signature.read(values + count, 0, kwnames);
   return python_number(element_at(array_in(self), values, count));
@@ -109,17 +109,16 @@ template <class T>
 constexpr NumberReader reader{&number_at<T>, &fill_list<T>};
 
 NumberReader reader_of(DType dtype) noexcept {
-  if (dtype == float64) return reader<double>;
-  if (dtype == int64) return reader<std::int64_t>;
-  if (dtype == float32) return reader<float>;
-  if (dtype == bool_) return reader<BoolByte>;
-  if (dtype == int32) return reader<std::int32_t>;
-  if (dtype == int16) return reader<std::int16_t>;
-  if (dtype == int8) return reader<std::int8_t>;
-  if (dtype == uint64) return reader<std::uint64_t>;
-  if (dtype == uint32) return reader<std::uint32_t>;
-  if (dtype == uint16) return reader<std::uint16_t>;
-  return dtype == uint8 ? reader<std::uint8_t> : NumberReader{};
+  static constexpr std::pair<DType, NumberReader> readers[] = {
+      {float64, reader<double>},       {int64, reader<std::int64_t>},
+      {float32, reader<float>},        {bool_, reader<BoolByte>},
+      {int32, reader<std::int32_t>},   {int16, reader<std::int16_t>},
+      {int8, reader<std::int8_t>},     {uint64, reader<std::uint64_t>},
+      {uint32, reader<std::uint32_t>}, {uint16, reader<std::uint16_t>},
+      {uint8, reader<std::uint8_t>}};
+  for (const auto& [known, number_reader] : readers)
+    if (known == dtype) return number_reader;
+  return {};
 }
 
 py::object list_from(const Array& array, const std::byte* address, int axis, FillList fill) {
@@ -177,10 +176,8 @@ PyObject* array_protocol(PyObject* self, PyObject* dtype, PyObject* copy_argumen
 // As NumPy: an array of rank 0 is formatted as its number; others accept only the empty format.
 PyObject* format(PyObject* self, PyObject* spec) {
   const Array& array = array_in(self);
-  if (array.rank() == 0 && array.dtype().is_computable()) {
-    const auto number = py::reinterpret_steal<py::object>(python_number(array));
-    return PyObject_Format(number.ptr(), spec);
-  }
+  if (array.rank() == 0 && array.dtype().is_computable())
+    return PyObject_Format(python_number(array).ptr(), spec);
   if (PyUnicode_Check(spec) && PyUnicode_GET_LENGTH(spec) == 0) return PyObject_Str(self);
   throw py::type_error(text("Array: expected an empty format for shape ", array.shape(),
                             ", got one for a number; format one element: f\"{a.item():.3f}\""));
@@ -203,16 +200,11 @@ PyMethodDef host_methods[] = {
 
 }  // namespace
 
-Scalar item_of(const Array& array) {
-  const GilRelease unlocked(is_long(array));
-  return item(array);
-}
-
-PyObject* python_number(const Array& array) {
+py::object python_number(const Array& array) {
   if (array.size() == 1 && no_pending_work(array))
     if (const NumberReader numbers = reader_of(array.dtype()); numbers.number_at != nullptr)
-      return owned(numbers.number_at(static_cast<const std::byte*>(array.data()))).release().ptr();
-  return python_number(item_of(array));
+      return owned(numbers.number_at(static_cast<const std::byte*>(array.data())));
+  return python_number(without_gil(is_long(array), [&] { return item(array); }));
 }
 
 Array on_host(const Array& array) {

@@ -14,17 +14,13 @@ namespace py = pybind11;
 
 namespace {
 
-py::object number_object(const Array& array) {
-  return py::reinterpret_steal<py::object>(python_number(array));
-}
-
 // Converts an array of rank 0; throws DTypeError for other ranks, as NumPy.
 PyObject* converted(PyObject* self, const char* target, PyObject* (*convert_number)(PyObject*)) {
   const Array& array = array_in(self);
   if (array.rank() != 0)
     fail<DTypeError>("Array: only an array of rank 0 converts to ", target, ", this one has shape ",
                      array.shape(), "; use a.item() or index it");
-  return convert_number(number_object(array).ptr());
+  return convert_number(python_number(array).ptr());
 }
 
 }  // namespace
@@ -34,7 +30,7 @@ int array_bool(PyObject* self) {
   if (array.size() != 1)
     fail<ArgumentError>("Array: the truth of an array of ", array.size(), " elements (shape ",
                         array.shape(), ") is ambiguous; use any() or all()");
-  return PyObject_IsTrue(number_object(array).ptr());
+  return PyObject_IsTrue(python_number(array).ptr());
 }
 
 PyObject* array_index(PyObject* self) {

@@ -8,26 +8,26 @@
 /// The slots of Python's operators on arrays. They call operators_of_arrays and products_of_arrays.
 namespace spanwise::python {
 
-ArrayOperators operators_of_arrays;
-ArrayProducts products_of_arrays;
-
 namespace {
+
+// The operators before ops/elementwise and ops/linalg set them, or without these op families.
+template <class... Operands>
+PyObject* not_implemented(Operands...) noexcept {
+  Py_RETURN_NOTIMPLEMENTED;
+}
 
 template <Operator op>
 PyObject* array_unary(PyObject* self) noexcept {
-  if (operators_of_arrays.unary == nullptr) Py_RETURN_NOTIMPLEMENTED;
   return operators_of_arrays.unary(op, self);
 }
 
 template <Operator op>
 PyObject* array_binary(PyObject* left, PyObject* right) noexcept {
-  if (operators_of_arrays.binary == nullptr) Py_RETURN_NOTIMPLEMENTED;
   return operators_of_arrays.binary(op, left, right);
 }
 
 template <Operator op>
 PyObject* array_in_place(PyObject* self, PyObject* other) noexcept {
-  if (operators_of_arrays.in_place == nullptr) Py_RETURN_NOTIMPLEMENTED;
   return operators_of_arrays.in_place(op, self, other);
 }
 
@@ -52,21 +52,21 @@ PyObject* array_divmod(PyObject* left, PyObject* right) noexcept {
 }
 
 PyObject* array_matmul(PyObject* left, PyObject* right) noexcept {
-  if (products_of_arrays.matmul == nullptr) Py_RETURN_NOTIMPLEMENTED;
   return products_of_arrays.matmul(left, right);
 }
 PyObject* array_in_place_matmul(PyObject* self, PyObject* other) noexcept {
-  if (products_of_arrays.in_place == nullptr) Py_RETURN_NOTIMPLEMENTED;
   return products_of_arrays.in_place(self, other);
 }
 
 PyObject* compare_arrays(PyObject* self, PyObject* other, int operation) noexcept {
-  if (operators_of_arrays.binary == nullptr) Py_RETURN_NOTIMPLEMENTED;
   const auto op = static_cast<Operator>(static_cast<int>(Operator::less) + operation);
   return operators_of_arrays.binary(op, self, other);
 }
 
 }  // namespace
+
+ArrayOperators operators_of_arrays{&not_implemented, &not_implemented, &not_implemented};
+ArrayProducts products_of_arrays{&not_implemented, &not_implemented};
 
 PyType_Slot array_operators[] = {
     slot(Py_nb_add, &array_binary<Operator::add>),

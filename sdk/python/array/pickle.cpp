@@ -13,6 +13,7 @@
 #include "order.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/host.hpp"
@@ -64,7 +65,7 @@ py::object strides_to_write(const Array& array, const Array& host) {
 }
 
 // The elements as uint8, since the buffer protocol has no format for some dtypes.
-py::object content_of(const Array& host, int protocol) {
+py::object content_of(const Array& host, std::int64_t protocol) {
   const Array bytes(
       host.storage(),
       Layout{Shape{host.nbytes()}, Strides{1}, host.layout().offset * host.dtype().itemsize()},
@@ -74,8 +75,9 @@ py::object content_of(const Array& host, int protocol) {
   return owned(PyBytes_FromObject(content.ptr()));
 }
 
-py::object reduce(const ArrayObject& self, int protocol) {
-  const Array& array = self.array();
+py::object reduce(PyObject* self, std::int64_t protocol) {
+  const py::handle object(self);
+  const Array& array = array_in(self);
   const Array whole = without_repeats(array);
   const Layout packed = whole.layout().packed(whole.shape());
   const bool is_dense = whole.size() == 0 || is_packed(whole.layout(), packed);
@@ -87,14 +89,22 @@ py::object reduce(const ArrayObject& self, int protocol) {
   // buffer is.
   py::object readonly = py::none();
   if (array.readonly() || protocol < 5) readonly = py::bool_(array.readonly());
-  const bool is_plain = Py_TYPE(self.ptr()) == array_type;
+  const bool is_plain = Py_TYPE(self) == array_type;
   const py::tuple arguments =
-      py::make_tuple(content_of(host, protocol), array.dtype().name(), self.attr("shape"),
+      py::make_tuple(content_of(host, protocol), array.dtype().name(), object.attr("shape"),
                      strides_to_write(array, host), array.device().name(), readonly,
-                     is_plain ? py::object(py::none()) : py::object(py::type::of(self)));
+                     is_plain ? py::object(py::none()) : py::object(py::type::of(object)));
   return py::make_tuple(py::module_::import("spanwise._numpy.array_pickle").attr("rebuild_array"),
-                        arguments, py::getattr(self, "__dict__", py::none()));
+                        arguments, py::getattr(object, "__dict__", py::none()));
 }
+
+PyMethodDef pickle_methods[] = {
+    declared<"__reduce_ex__($self, protocol, /)", "",
+             [](PyObject* self, PyObject* protocol) {
+               return reduce(self, integer_from(protocol));
+             }>(),
+    declared<"__reduce__($self)", "", [](PyObject* self) { return reduce(self, 2); }>(),
+    {}};
 
 // This process's default device for an array of a GPU, whose ordinal has a meaning only in the
 // process that wrote the pickle.
@@ -182,8 +192,7 @@ py::object array_from_buffer(const py::object& content, const std::string& dtype
 }  // namespace
 
 SW_BIND(array_pickle, array_type) {
-  def_array_method("__reduce_ex__", &reduce, py::arg("protocol"), py::pos_only());
-  def_array_method("__reduce__", [](const ArrayObject& self) { return reduce(self, 2); });
+  add_array_methods(pickle_methods);
   module.def("_array_from_buffer", &array_from_buffer);
 }
 

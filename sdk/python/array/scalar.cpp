@@ -89,7 +89,7 @@ Scalar scalar_from(PyObject* number, DType dtype) {
   return Scalar(real_part(number)).cast(dtype);
 }
 
-PyObject* python_number(const Scalar& scalar) {
+py::object python_number(const Scalar& scalar) {
   const DType dtype = scalar.dtype();
   PyObject* number = nullptr;
   if (dtype.is_bool()) {
@@ -112,8 +112,7 @@ PyObject* python_number(const Scalar& scalar) {
         "spanwise: an element of dtype ", dtype,
         " is no Python number; convert with a.view() or with a library that supports the dtype");
   }
-  if (number == nullptr) throw py::error_already_set();
-  return number;
+  return owned(number);
 }
 
 }  // namespace spanwise::python

@@ -22,23 +22,18 @@ namespace py = pybind11;
 
 namespace {
 
-Communicator::Options options_from(std::string name, int rank, int size, Device device,
-                                   double timeout, std::int64_t check) {
-  Communicator::Options options;
-  options.name = std::move(name);
-  options.rank = rank;
-  options.size = size;
-  options.device = device;
-  options.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000));
-  options.checked_calls = check;
-  return options;
-}
-
-// `engine` is a Python engine, or (name, id) of one that is implemented in C++.
+// `timeout` is in seconds; `engine` is a Python engine, or (name, id) of one that is implemented in
+// C++.
 Ref<Communicator> make_communicator(const std::string& name, int rank, int size, Device device,
                                     double timeout, std::int64_t check, py::object engine,
                                     py::object monitor) {
-  const Communicator::Options options = options_from(name, rank, size, device, timeout, check);
+  const Communicator::Options options{
+      .name = name,
+      .rank = rank,
+      .size = size,
+      .device = device,
+      .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000)),
+      .checked_calls = check};
   Ref<CommunicatorMonitor> ranks = monitor_from(std::move(monitor));
   if (!py::isinstance<py::tuple>(engine))
     return Communicator::make(options, engine_from(std::move(engine)), std::move(ranks));

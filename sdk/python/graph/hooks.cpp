@@ -42,22 +42,19 @@ std::string describe_frame(PyFrameObject* frame, const std::string& file, py::ha
 }
 
 std::string user_frames() {
-  std::vector<std::string> lines;  // innermost first
+  std::string lines;  // the innermost frame last
+  int count = 0;
   py::object frame =
       py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
-  while (frame && lines.size() < max_frames) {
+  while (frame && count < max_frames) {
     auto* raw = reinterpret_cast<PyFrameObject*>(frame.ptr());
     const py::object code = steal(PyFrame_GetCode(raw));
     const auto file = py::str(code.attr("co_filename")).cast<std::string>();
-    if (!is_internal_file(file)) lines.push_back(describe_frame(raw, file, code));
+    if (!is_internal_file(file))
+      lines = describe_frame(raw, file, code) + (count++ == 0 ? "" : "\n" + lines);
     frame = steal(PyFrame_GetBack(raw));
   }
-  std::string all;
-  for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    if (!all.empty()) all += '\n';
-    all += *line;
-  }
-  return all;
+  return lines;
 }
 
 // The Python stack of the user's program; "" on threads without the GIL, on which rewrites make

@@ -27,8 +27,6 @@ NumberKind kind_of_dtype(DType dtype) {
   return dtype.is_floating() ? NumberKind::float_ : NumberKind::complex;
 }
 
-bool is_plain_number(PyObject* value) { return number_kind(value) != NumberKind::none; }
-
 bool is_list(PyObject* value) { return PyList_Check(value) || PyTuple_Check(value); }
 
 // Whether Python numbers, whose dtype as an array is `natural`, may become `target`: a narrower
@@ -73,7 +71,7 @@ Array from_list(py::handle value, DType dtype, const InputRule& rule) {
 Array input_from(py::handle value, const TensorType& type, const InputRule& rule) {
   const DType dtype = type.dtype();
   if (rule.strict) {
-    if (is_plain_number(value.ptr()) || is_list(value.ptr()))
+    if (is_weak_number(value.ptr()) || is_list(value.ptr()))
       fail<InputError>("expected an array of dtype ", dtype, " (strict), got ",
                        std::string(py::repr(value)));
     const Array array = import_array(value.ptr());
@@ -81,7 +79,7 @@ Array input_from(py::handle value, const TensorType& type, const InputRule& rule
       fail<InputError>("expected dtype ", dtype, " (strict), got ", array.dtype());
     return array;
   }
-  if (is_plain_number(value.ptr())) return from_number(value.ptr(), dtype, rule);
+  if (is_weak_number(value.ptr())) return from_number(value.ptr(), dtype, rule);
   if (is_list(value.ptr())) return from_list(value, dtype, rule);
   Array array = import_array(value.ptr());
   return array.dtype() == dtype ? array : cast(array, dtype, rule);

@@ -24,8 +24,6 @@ namespace py = pybind11;
 
 namespace {
 
-bool is_weak_number(PyObject* value) noexcept { return number_kind(value) != NumberKind::none; }
-
 DType default_float() { return DType::parse(config::get("floatX")); }
 
 // The registered op of an operator. Never destroyed, so that it is valid during finalization.
@@ -105,18 +103,11 @@ Variable as_variable(py::handle value, std::optional<DType> other_dtype) {
 }
 
 PyObject* compare_variables(PyObject* self, PyObject* other, int operation) noexcept {
-  switch (operation) {
-    case Py_LT:
-      return guarded<&variable_binary<"less">>(self, other);
-    case Py_LE:
-      return guarded<&variable_binary<"less_equal">>(self, other);
-    case Py_GT:
-      return guarded<&variable_binary<"greater">>(self, other);
-    case Py_GE:
-      return guarded<&variable_binary<"greater_equal">>(self, other);
-    default:
-      Py_RETURN_NOTIMPLEMENTED;
-  }
+  if (operation == Py_LT) return guarded<&variable_binary<"less">>(self, other);
+  if (operation == Py_LE) return guarded<&variable_binary<"less_equal">>(self, other);
+  if (operation == Py_GT) return guarded<&variable_binary<"greater">>(self, other);
+  if (operation == Py_GE) return guarded<&variable_binary<"greater_equal">>(self, other);
+  Py_RETURN_NOTIMPLEMENTED;
 }
 
 PyType_Slot variable_number_slots[] = {binary<"add">(Py_nb_add),

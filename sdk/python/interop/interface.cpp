@@ -61,10 +61,11 @@ class Parser {
     if (strides) memory.byte_strides = checked_dims<Strides>(strides, "strides", prefix_);
     read_data(result);
     if (const py::object version = optional("version"))
-      result.version = integer(version, "version");
-    if (const py::object offset = optional("offset")) result.offset = integer(offset, "offset");
+      result.version = checked_integer(version, "version", prefix_);
+    if (const py::object offset = optional("offset"))
+      result.offset = checked_integer(offset, "offset", prefix_);
     if (const py::object stream = optional("stream"))
-      result.stream = static_cast<std::uintptr_t>(integer(stream, "stream"));
+      result.stream = static_cast<std::uintptr_t>(checked_integer(stream, "stream", prefix_));
     if (optional("mask"))
       fail<ArgumentError>(prefix_, ": got an array with a mask, expected one ",
                           "without; fill the masked elements first");
@@ -82,10 +83,6 @@ class Parser {
     py::object value = optional(key);
     if (!value) fail<BridgeError>(prefix_, ": the dict has no \"", key, "\"");
     return value;
-  }
-
-  std::int64_t integer(py::handle value, const char* key) const {
-    return checked_integer(value, key, prefix_);
   }
 
   void read_element(ForeignMemory& memory) const {
@@ -108,8 +105,9 @@ class Parser {
     // Addresses above 2^63 are no int64, so they are read as unsigned.
     const py::object address = pair[0].is_none() ? py::int_(0) : py::object(pair[0]);
     const unsigned long long number =
-        PyLong_Check(address.ptr()) ? PyLong_AsUnsignedLongLong(address.ptr())
-                                    : static_cast<unsigned long long>(integer(address, "data"));
+        PyLong_Check(address.ptr())
+            ? PyLong_AsUnsignedLongLong(address.ptr())
+            : static_cast<unsigned long long>(checked_integer(address, "data", prefix_));
     const bool failed = PyErr_Occurred() != nullptr;
     PyErr_Clear();
     if (failed)

@@ -228,8 +228,8 @@ void bind_source_module(py::module_& module) {
 void bind_helpers(py::module_& module) {
   module.def(
       "_order_use",
-      [](const Stream& stream, const ArrayObject& array, bool writes) {
-        order_use(stream, array.array(), writes);
+      [](const Stream& stream, const Array& array, bool writes) {
+        order_use(stream, array, writes);
       },
       py::arg("stream"), py::arg("array"), py::arg("writes"),
       "Makes later work on `stream` wait for all work queued on the array, and records the stream "

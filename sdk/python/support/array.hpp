@@ -113,35 +113,14 @@ pybind11::object device_object(Device device);
 /// From an int or an iterable of ints. Throws DTypeError, LayoutError for too many.
 Shape shape_from(pybind11::handle object);
 
-/// A reference to a spanwise.Array, for pybind11 functions that need the object itself, such as
-/// methods that return views, whose base it becomes.
-class ArrayObject : public pybind11::object {
- public:
-  PYBIND11_OBJECT_DEFAULT(ArrayObject, object, is_array)
-  const Array& array() const noexcept { return array_in(ptr()); }
-};
-
 /// Adds methods and attributes to spanwise.Array; call from SW_BIND parts that name array_type. The
 /// tables end with an empty entry and must live as long as the process.
 void add_array_methods(PyMethodDef* methods);
 void add_array_attributes(PyGetSetDef* attributes);
-/// The same for a callable whose first parameter is the array, through pybind11.
-template <class Function, class... Extra>
-void def_array_method(const char* name, Function&& function, const Extra&... extra) {
-  const pybind11::handle type(reinterpret_cast<PyObject*>(array_type));
-  pybind11::setattr(type, name,
-                    pybind11::cpp_function(std::forward<Function>(function), pybind11::name(name),
-                                           pybind11::is_method(type), extra...));
-}
 
 }  // namespace spanwise::python
 
 namespace pybind11::detail {
-
-template <>
-struct handle_type_name<spanwise::python::ArrayObject> {
-  static constexpr auto name = const_name("spanwise.Array");
-};
 
 /// These casters throw the reason (a BridgeError, a DTypeError, ...) for an unsuitable object
 /// instead of returning false. Do not use them in overloaded functions: pybind11 would not try the
@@ -165,40 +144,35 @@ struct type_caster<spanwise::Array> {
   }
 };
 
-template <>
-struct type_caster<spanwise::DType> {
-  PYBIND11_TYPE_CASTER(spanwise::DType, const_name("spanwise.dtype"));
+/// The caster of T by from(handle) and to(T), which returns an object; type_name() is its name in
+/// signatures.
+template <class T, auto from, auto to, auto type_name>
+struct converting_caster {
+  PYBIND11_TYPE_CASTER(T, type_name());
   bool load(handle source, bool) {
-    value = spanwise::python::dtype_from(source);
+    value = from(source);
     return true;
   }
-  static handle cast(spanwise::DType dtype, return_value_policy, handle) {
-    return spanwise::python::dtype_object(dtype).release();
+  static handle cast(const T& converted, return_value_policy, handle) {
+    return to(converted).release();
   }
 };
-
 template <>
-struct type_caster<spanwise::Device> {
-  PYBIND11_TYPE_CASTER(spanwise::Device, const_name("spanwise.device"));
-  bool load(handle source, bool) {
-    value = spanwise::python::device_from(source);
-    return true;
-  }
-  static handle cast(spanwise::Device device, return_value_policy, handle) {
-    return spanwise::python::device_object(device).release();
-  }
-};
-
+struct type_caster<spanwise::DType>
+    : converting_caster<spanwise::DType, &spanwise::python::dtype_from,
+                        &spanwise::python::dtype_object,
+                        [] { return const_name("spanwise.dtype"); }> {};
 template <>
-struct type_caster<spanwise::Shape> {
-  PYBIND11_TYPE_CASTER(spanwise::Shape, const_name("tuple[int, ...]"));
-  bool load(handle source, bool) {
-    value = spanwise::python::shape_from(source);
-    return true;
-  }
-  static handle cast(const spanwise::Shape& shape, return_value_policy, handle) {
-    return spanwise::python::integer_tuple(shape).release();
-  }
-};
+struct type_caster<spanwise::Device>
+    : converting_caster<spanwise::Device, &spanwise::python::device_from,
+                        &spanwise::python::device_object,
+                        [] { return const_name("spanwise.device"); }> {};
+template <>
+struct type_caster<spanwise::Shape>
+    : converting_caster<spanwise::Shape, &spanwise::python::shape_from,
+                        [](const spanwise::Shape& shape) {
+                          return spanwise::python::integer_tuple(shape);
+                        },
+                        [] { return const_name("tuple[int, ...]"); }> {};
 
 }  // namespace pybind11::detail

@@ -22,6 +22,11 @@ inline NumberKind number_kind(PyObject* object) noexcept {
   return PyComplex_CheckExact(object) ? NumberKind::complex : NumberKind::none;
 }
 
+/// Whether the object is a Python number, whose dtype depends on the other operands.
+inline bool is_weak_number(PyObject* object) noexcept {
+  return number_kind(object) != NumberKind::none;
+}
+
 /// The dtype of a Python number next to operands of dtype `strong`, if there are any, by NumPy 2's
 /// rule (NEP 50): the number may raise the kind, never the width. `default_float` is the dtype of
 /// a float alone or next to bools and integers: float64, in graphs config "floatX".

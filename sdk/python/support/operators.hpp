@@ -9,7 +9,7 @@ namespace spanwise::python {
 /// The implementation of Python's operators on arrays, set by ops/elementwise during module
 /// initialisation. Functions follow CPython's contract of number and comparison slots: either
 /// operand may be the array; they return a new reference, Py_NotImplemented for an unsupported
-/// other operand. For a null entry the slots return Py_NotImplemented.
+/// other operand.
 enum class Operator {
   add,
   subtract,
@@ -35,16 +35,16 @@ enum class Operator {
   greater_equal,  // in CPython's order
 };
 struct ArrayOperators {
-  PyObject* (*unary)(Operator, PyObject*) noexcept = nullptr;
-  PyObject* (*binary)(Operator, PyObject*, PyObject*) noexcept = nullptr;
-  PyObject* (*in_place)(Operator, PyObject*, PyObject*) noexcept = nullptr;
+  PyObject* (*unary)(Operator, PyObject*) noexcept;
+  PyObject* (*binary)(Operator, PyObject*, PyObject*) noexcept;
+  PyObject* (*in_place)(Operator, PyObject*, PyObject*) noexcept;
 };
 extern ArrayOperators operators_of_arrays;
 
 /// The same for a @ b and a @= b, set by ops/linalg.
 struct ArrayProducts {
-  PyObject* (*matmul)(PyObject*, PyObject*) noexcept = nullptr;
-  PyObject* (*in_place)(PyObject*, PyObject*) noexcept = nullptr;
+  PyObject* (*matmul)(PyObject*, PyObject*) noexcept;
+  PyObject* (*in_place)(PyObject*, PyObject*) noexcept;
 };
 extern ArrayProducts products_of_arrays;
 

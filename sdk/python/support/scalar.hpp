@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Python.h>
+#include <pybind11/pybind11.h>
 
 #include "spanwise/dtype.hpp"
 #include "spanwise/scalar.hpp"
@@ -19,7 +19,7 @@ bool is_python_scalar(PyObject* object) noexcept;
 /// real dtype or for a dtype that is not computable, ArgumentError for NaN and an integer dtype.
 Scalar scalar_from(PyObject* number, DType dtype);
 
-/// A new bool, int, float or complex. Throws DTypeError for dtypes without a Python number.
-PyObject* python_number(const Scalar& scalar);
+/// A bool, int, float or complex. Throws DTypeError for dtypes without a Python number.
+pybind11::object python_number(const Scalar& scalar);
 
 }  // namespace spanwise::python
