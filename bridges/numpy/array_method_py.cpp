@@ -49,7 +49,7 @@ class ArrayMethodBridge final : public Bridge {
     } catch (py::error_already_set& error) {
       if (!error.matches(PyExc_TypeError)) throw;
     }
-    throw SharingError("array_method", {"its __array__ cannot say whether it copies",
+    throw SharingError("array_method", {"its __array__ does not accept copy=False, so it may copy",
                                         "allow a copy (copy=None, copyif=True)"});
   }
 };

@@ -67,8 +67,9 @@ py::object without_gradient(PyObject* tensor) {
         "torch: a tensor of the meta device, which has no values; expected one "
         "with memory, make it on another device");
   fail<ArgumentError>("torch: a tensor of ", std::string(py::str(x.attr("dtype"))), " on ",
-                      std::string(py::str(x.attr("device"))), " that gives out no memory (",
-                      refusal, "); expected one that has its values in memory, call spanwise ",
+                      std::string(py::str(x.attr("device"))),
+                      " whose memory torch does not export (", refusal,
+                      "); expected one that has its values in memory, call spanwise ",
                       "outside of torch.func's transforms and fake modes, or pass x.clone()");
 }
 
@@ -159,7 +160,7 @@ bool is_torchs_stream(std::uintptr_t stream, int ordinal) noexcept {
   if (!is_torchs_current_stream(stream, ordinal)) return false;
   try {
     cached.push_back(stream);
-  } catch (const std::exception&) {  // out of memory: not cached, torch is asked again
+  } catch (const std::exception&) {  // out of memory: not cached, torch is queried again
   }
   return true;
 }

@@ -30,7 +30,8 @@ class WarpBridge final : public LibraryBridge {
     } catch (py::error_already_set& refusal) {
       if (!refusal.matches(PyExc_RuntimeError)) throw;
       fail<DTypeError>("warp: an array of ", std::string(py::str(py::handle(array).attr("dtype"))),
-                       " gives out no memory (", std::string(py::str(refusal.value())),
+                       ", whose memory Warp does not export (",
+                       std::string(py::str(refusal.value())),
                        "); expected numbers, vectors or matrices, make an array for each field");
     }
   }

@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa
-"""The types that the signatures of the extension module do not say: names of types, types of
-parameters by name, devices, streams and memory. array/, kernels/ and graph/ have those of their own
-classes and functions. scripts/make_stubs.py, which describes these files, writes _core.pyi."""
+"""The types that the signatures of the extension module lack: names of types, types of parameters by
+name, devices, streams and memory. array/, kernels/ and graph/ have those of their classes and
+functions. scripts/make_stubs.py, which describes these files, writes _core.pyi from them."""
 
 import builtins
 import collections.abc

@@ -36,11 +36,11 @@ struct DTypeObjects {
 };
 
 [[gnu::noinline]] DTypeObjects& find_objects(DType dtype) {
-  static auto& all = *new std::unordered_map<std::uint32_t, DTypeObjects>;
+  static auto& objects = *new std::unordered_map<std::uint32_t, DTypeObjects>;
   const auto key = static_cast<std::uint32_t>(dtype.code()) << 24 |
                    static_cast<std::uint32_t>(dtype.bits()) << 16 |
                    static_cast<std::uint32_t>(dtype.lanes());
-  return all.try_emplace(key, DTypeObjects{dtype}).first->second;
+  return objects.try_emplace(key, DTypeObjects{dtype}).first->second;
 }
 
 DTypeObjects& objects_of(DType dtype) {

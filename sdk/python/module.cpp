@@ -41,8 +41,8 @@ bool needs_refusal(const py::handle& value) {
 }
 
 // Makes pickling of process-local handles (streams, kernels, caches, ...), the classes of `module`
-// without a __reduce__ of their own, raise TypeError under every protocol. object.__reduce__ does
-// so from protocol 2 on; under protocols 0 and 1 it would write an unreadable pickle, or
+// that inherit object.__reduce__, raise TypeError under every protocol. object.__reduce__ does so
+// from protocol 2 on; under protocols 0 and 1 it would write an unreadable pickle, or
 // instantiate pybind11's base class, which aborts the process.
 void refuse_pickling(const py::module_& module) {
   const py::dict names = module.attr("__dict__");

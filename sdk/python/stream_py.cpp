@@ -138,9 +138,9 @@ void bind_event(py::module_& module) {
   type.def(
       "record",
       [](PyEvent& self, py::handle stream, py::handle device) {
-        const bool own = py::isinstance<Stream>(stream);
+        const bool is_own = py::isinstance<Stream>(stream);
         const Device event_device =
-            own ? py::cast<const Stream&>(stream).device() : device_from(device);
+            is_own ? py::cast<const Stream&>(stream).device() : device_from(device);
         self.event = stream_from(stream, event_device).record(self.timing);
       },
       py::arg("stream") = py::none(), py::kw_only(), py::arg("device") = py::none(),

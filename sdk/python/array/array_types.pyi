@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa
-"""What the signatures of arrays and of their functions do not say; see ../core_types.pyi."""
+"""The types that the signatures of arrays and of their functions lack; see ../core_types.pyi."""
 
 class _Flags:
     aligned = c_contiguous = contiguous = f_contiguous = fnc = forc = owndata = bool

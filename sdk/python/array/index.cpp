@@ -156,7 +156,7 @@ PyObject* array_subscript(PyObject* self, PyObject* key) {
       PyTuple_CheckExact(key) ? try_element(array_in(self), key) : try_index_first_axis(self, key);
   if (element != nullptr || PyErr_Occurred()) return element;
   if (!PyTuple_Check(key) && !PySlice_Check(key))
-    if (PyObject* taken = array_indexing.try_take_small(self, key)) return taken;
+    if (PyObject* elements = array_indexing.try_take_small(self, key)) return elements;
   if (is_by_array(key)) return array_indexing.read(self, key);
   return view_or_element(self, key);
 }

@@ -29,7 +29,7 @@ Shape shape_from_arguments(PyObject* const* values, Py_ssize_t count) {
   Shape shape(static_cast<int>(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (PyBool_Check(values[i]))
-      fail<DTypeError>("reshape: expected ints, got a bool; say int(x) where it is meant");
+      fail<DTypeError>("reshape: expected ints, got a bool; convert it with int(x)");
     shape[static_cast<int>(i)] = integer_from(values[i]);
   }
   return shape;
@@ -45,7 +45,7 @@ PyObject* reshape_to(PyObject* self, const Shape& shape, PyObject* order, PyObje
   const ArrayOrder target_order = order_or(order, ArrayOrder::c);
   if (target_order == ArrayOrder::k)
     fail<ArgumentError>("reshape: expected order \"C\", \"F\" or \"A\", got ",
-                        "\"K\", which says nothing about a new shape");
+                        "\"K\", which defines no order of the elements in a new shape");
   const CopyMode mode = copy_mode_from(copy);
   if (target_order == ArrayOrder::c && mode != CopyMode::always)
     if (std::optional<Layout> layout = array_in(self).layout().reshape(shape))

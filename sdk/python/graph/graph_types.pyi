@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa
-"""What the signatures of graphs do not say; see ../core_types.pyi."""
+"""The types that the signatures of graphs lack; see ../core_types.pyi."""
 
 class TensorType:
     def __init__(self, shape: Sequence[int | bool | None]): ...

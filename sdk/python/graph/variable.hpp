@@ -40,8 +40,8 @@ inline Variable& variable_in(PyObject* object) noexcept {
 PyObject* wrap_variable(const Variable& variable) noexcept;
 
 /// The variable itself, or a constant with a copy of the value. A Python number becomes a constant
-/// of rank 0, whose dtype depends on `other_dtype`, that of the other operand, as number_dtype()
-/// says. Throws the errors of import_array(). Needs the GIL.
+/// of rank 0, whose dtype depends on `other_dtype`, that of the other operand, by the rule of
+/// number_dtype(). Throws the errors of import_array(). Needs the GIL.
 Variable as_variable(pybind11::handle value, std::optional<DType> other_dtype = std::nullopt);
 
 /// The methods and attributes that SharedVariable adds to Variable.

@@ -93,7 +93,7 @@ ShareResult try_share(PyObject* object) {
   if (auto array = share(view)) {
     if (!view.copied) return {std::move(array), {}};
     return {{},
-            copy_report({"its producer gives out copies", "ask the producer for its own memory"},
+            copy_report({"its producer exports copies", "ask the producer for its own memory"},
                         array->nbytes(), text(*array))};
   }
   const std::int64_t bytes = Layout{view.memory.shape, {}, 0}.size() * view.memory.dtype.itemsize();
@@ -122,7 +122,7 @@ const Bridge& target_bridge(std::string_view library) {
   if (bridge != nullptr)
     fail<BridgeError>(
         "convert: ", library,
-        " is a protocol, and has no arrays of its own; supported: ", exporting_bridges());
+        " is a protocol, which has no class of arrays; supported: ", exporting_bridges());
   fail<ArgumentError>("convert: no library is called \"", library,
                       "\"; supported: ", exporting_bridges());
 }

@@ -26,18 +26,18 @@ constinit const AttributeName dlpack_name("__dlpack__");
 
 // Whether the bridge that is cached for the type knows that its objects have __dlpack__, which
 // saves the lookup.
-bool is_known_to_speak_dlpack(PyObject* object) {
+bool is_cached_as_dlpack(PyObject* object) {
   const Bridge* bridge = bridge_of_type(Py_TYPE(object));
   return bridge != nullptr && bridge->speaks_dlpack(object);
 }
 
 bool offers_dlpack(PyObject* object) {
-  return is_known_to_speak_dlpack(object) || PyCapsule_CheckExact(object) ||
+  return is_cached_as_dlpack(object) || PyCapsule_CheckExact(object) ||
          attribute_or_null(object, dlpack_name);
 }
 
 PyObject* shared_through_dlpack(PyObject* x) {
-  return is_known_to_speak_dlpack(x) ? shared_object(x) : nullptr;
+  return is_cached_as_dlpack(x) ? shared_object(x) : nullptr;
 }
 
 PyObject* from_dlpack(PyObject* x, PyObject* device, PyObject* copy) {

@@ -62,8 +62,8 @@ std::optional<ShareBlocker> host_share_blocker(const Array& array, std::string_v
 }
 
 Device default_gpu() {
-  const Device chosen = default_device();
-  return chosen.is_cuda() ? chosen : Device(DeviceKind::cuda, 0);
+  const Device device = default_device();
+  return device.is_cuda() ? device : Device(DeviceKind::cuda, 0);
 }
 
 Device device_of_memory(const void* address, std::string_view prefix) {

@@ -56,7 +56,7 @@ inline bool is_numpys_own(DType dtype) noexcept {
   return dtype.is_computable() && dtype != bfloat16;
 }
 
-/// Imports the module. Throws BridgeError, which says how to install it, if that fails.
+/// Imports the module. Throws BridgeError, with advice how to install it, if that fails.
 pybind11::module_ import_library(const char* module, const char* package);
 /// The same for libraries that pip does not install; `remedy` is the advice in the message.
 pybind11::module_ import_library(const char* module, const char* library, const char* remedy);

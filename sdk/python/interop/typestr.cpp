@@ -23,8 +23,9 @@ constexpr char swapped_order = std::endian::native == std::endian::little ? '>' 
 }
 
 DType of_kind(DTypeCode code, int bytes, std::string_view type_text, std::string_view prefix) {
-  const bool known = (bytes > 0 && bytes <= 16) && DType(code, 8 * bytes).is_computable();
-  if (!known) fail_kind(type_text, "convert them to a narrower type, for instance float64", prefix);
+  const bool is_known = (bytes > 0 && bytes <= 16) && DType(code, 8 * bytes).is_computable();
+  if (!is_known)
+    fail_kind(type_text, "convert them to a narrower type, for instance float64", prefix);
   return DType(code, 8 * bytes);
 }
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa
-"""What the signatures of kernels do not say; see ../core_types.pyi."""
+"""The types that the signatures of kernels lack; see ../core_types.pyi."""
 
 class KernelParameter:
     dtype: dtype | None

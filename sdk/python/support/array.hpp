@@ -25,7 +25,7 @@ struct PyArray {
   /// The spanwise.Array whose memory this is a view of, or null; never a view itself.
   PyObject* base;
   PyObject* weakrefs;
-  bool is_unowned;  ///< the storage is borrowed from `base`, without a reference of its own
+  bool is_unowned;  ///< the storage is borrowed from `base`, without a reference to it
   bool is_element;  ///< made by wrap_copy_of(), whose free list keeps it with its fields intact
 };
 

@@ -182,8 +182,8 @@ SW_BIND(errors) {
   for (ErrorKind& kind : error_kinds) make_class(module, kind);
   const auto named = [&](const char* name) { return module.attr(name).ptr(); };
   errors = {named("BoundsError"), named("DTypeError"), named("GraphError")};
-  // The method resolution order would find MemoryError.__new__, which refuses classes whose first
-  // base is another one.
+  // By the method resolution order __new__ would be MemoryError's, which raises TypeError for this
+  // class, since its tp_base is DeviceError.
   module.attr("OutOfMemoryError").attr("__new__") = py::handle(PyExc_BaseException).attr("__new__");
   // Defaults for exceptions that are raised from Python code.
   const auto set = [&](const char* name, const char* attribute, const py::object& value) {
