@@ -34,7 +34,7 @@ struct CoveredMemory {
     // possible, because NumPy shows them.
     const bool is_kept = extent != 1 || (divides && !memory.in_elements);
     strides[axis] = is_kept ? unit.to_elements(stride) : 1;
-    if (!reach.add(extent, strides[axis])) return false;
+    if (!reach.try_add(extent, strides[axis])) return false;
   }
   // `logical` is the size of a packed copy, which must fit in 63 bits as well.
   std::int64_t count, before, logical;

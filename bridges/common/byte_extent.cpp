@@ -53,7 +53,7 @@ ByteExtent byte_extent_of(const ForeignMemory& memory) {
                       "; only an array without elements may have one");
   Reach reach{.highest = memory.dtype.itemsize() * (memory.row_major ? span.size : 1)};
   for (int axis = 0; axis < memory.byte_strides.size(); ++axis)
-    if (!reach.add(memory.shape[axis], memory.byte_strides[axis])) fail_overflow(memory);
+    if (!reach.try_add(memory.shape[axis], memory.byte_strides[axis])) fail_overflow(memory);
   std::int64_t bytes;
   const auto address = reinterpret_cast<std::uint64_t>(memory.data);
   const bool below = reach.lowest < 0 && address < -static_cast<std::uint64_t>(reach.lowest);

@@ -15,7 +15,7 @@ struct Reach {
   std::int64_t size = 1;  ///< number of indices
 
   /// Adds an axis of `extent` >= 1 indices. Returns false on overflow.
-  bool add(std::int64_t extent, std::int64_t stride) noexcept {
+  bool try_add(std::int64_t extent, std::int64_t stride) noexcept {
     std::int64_t step;
     bool overflows = __builtin_mul_overflow(size, extent, &size);
     overflows |= __builtin_mul_overflow(stride, extent - 1, &step);

@@ -83,7 +83,7 @@ class CupyBridge final : public LibraryBridge {
     if (!cupy_array_class.is_type_of(array)) return false;
     const py::object pointer = data_attribute.of(array);
     const bool is_packed = contiguous_attribute.of(array).ptr() == Py_True;
-    if (!pointer || !read_layout(array, cupy_layout, memory, is_packed)) return false;
+    if (!pointer || !try_read_layout(array, cupy_layout, memory, is_packed)) return false;
     memory.data = reinterpret_cast<void*>(read_address(pointer.ptr(), pointer_attribute));
     const py::object ordinal = ordinal_attribute.of(pointer.ptr());
     if (!ordinal || !PyLong_Check(ordinal.ptr())) return false;

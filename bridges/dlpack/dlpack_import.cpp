@@ -102,7 +102,7 @@ ForeignMemory memory_of(const Tensor& tensor, bool padded) {
   return memory;
 }
 
-bool describe(const Tensor& tensor, BorrowedTensor& memory) noexcept {
+bool try_describe(const Tensor& tensor, BorrowedTensor& memory) noexcept {
   const bool on_gpu = tensor.device.type == DeviceType::cuda;
   const DataType type = tensor.dtype;
   if ((!on_gpu && tensor.device.type != DeviceType::cpu) || tensor.device.id < 0 ||

@@ -29,7 +29,7 @@ SW_API ForeignView view_of(ManagedTensor* tensor, ReleaseFn release);
 
 /// Reads a tensor in host or GPU memory without raising errors; false for anything else. Leaves
 /// `stream` and `readonly` as they are.
-SW_API bool describe(const Tensor& tensor, BorrowedTensor& memory) noexcept;
+SW_API bool try_describe(const Tensor& tensor, BorrowedTensor& memory) noexcept;
 
 /// The memory that a prototype of the exchange API describes: dtype, shape and device. Throws as
 /// view_of().

@@ -74,17 +74,17 @@ ForeignView view_through(const ExchangeApi& api, PyObject* object) {
 
 namespace spanwise::python {
 
-bool describe_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
-                               BorrowedTensor& memory) noexcept {
+bool try_describe_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
+                                   BorrowedTensor& memory) noexcept {
   dlpack::Tensor tensor;
   if (api.tensor_from_object == nullptr) return false;
-  if (api.tensor_from_object(object, &tensor) == 0 && dlpack::describe(tensor, memory))
-    return describe_stream(api, memory);
+  if (api.tensor_from_object(object, &tensor) == 0 && dlpack::try_describe(tensor, memory))
+    return try_describe_stream(api, memory);
   PyErr_Clear();
   return false;
 }
 
-bool describe_stream(const dlpack::ExchangeApi& api, BorrowedTensor& memory) noexcept {
+bool try_describe_stream(const dlpack::ExchangeApi& api, BorrowedTensor& memory) noexcept {
   if (memory.device.is_cpu()) return true;
   void* stream = nullptr;
   const auto type = static_cast<dlpack::DeviceType>(memory.device.kind());

@@ -60,7 +60,7 @@ class PycudaBridge final : public LibraryBridge {
 
   bool try_describe(PyObject* array, BorrowedTensor& memory) const override {
     if (!gpu_array_class.is_type_of(array)) return false;
-    if (!read_layout(array, pycuda_layout, memory)) return false;
+    if (!try_read_layout(array, pycuda_layout, memory)) return false;
     memory.data = reinterpret_cast<void*>(read_address(array, gpudata_attribute));
     return pycuda_library.try_describe(memory);
   }

@@ -35,7 +35,7 @@ class TensorFunctions {
   template <class Result>
   using Getter = std::int32_t (*)(void* handle, Result* result);
 
-  bool load() noexcept;
+  bool try_load() noexcept;
   void add_dtype(void* library, DType dtype, std::string_view name) noexcept;
   bool matches_methods() const;
   bool matches_methods_of(PyObject* tensor) const;

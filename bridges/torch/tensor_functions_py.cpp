@@ -45,7 +45,7 @@ void TensorFunctions::add_dtype(void* library, DType dtype, std::string_view nam
   known_dtypes_ |= std::uint64_t{1} << *value;
 }
 
-bool TensorFunctions::load() noexcept {
+bool TensorFunctions::try_load() noexcept {
   // Only the library that torch has loaded; never closed, as torch itself is never unloaded.
   void* library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr || !try_find(library, "aoti_torch_get_dim", dim_) ||
@@ -135,7 +135,7 @@ const TensorFunctions* TensorFunctions::get_if_usable() noexcept {
   if (!is_searched) [[unlikely]] {
     is_searched = true;  // set first, because creating the samples may call this function
     try {
-      is_usable = TensorImplOffsets::get_if_usable() != nullptr && functions.load() &&
+      is_usable = TensorImplOffsets::get_if_usable() != nullptr && functions.try_load() &&
                   functions.matches_methods();
     } catch (const std::exception&) {
       // This PyTorch lacks a method or dtype: the exchange API is used.

@@ -121,8 +121,8 @@ bool has_plain_keys(PyObject* tensor, std::uint64_t keys) noexcept {
   return true;
 }
 
-// Whether describe_through_exchange() and has_plain_keys() have succeeded before for a tensor with
-// the same keys.
+// Whether try_describe_through_exchange() and has_plain_keys() have succeeded before for a tensor
+// with the same keys.
 bool is_known_plain(PyObject* tensor) noexcept {
   const TensorImplOffsets* offsets = TensorImplOffsets::get_if_usable();
   return offsets != nullptr && is_known_set(offsets->keys(tensor)) &&
@@ -188,8 +188,8 @@ class TorchBridge final : public LibraryBridge {
     const TensorFunctions* functions = TensorFunctions::get_if_usable();
     const bool is_found =
         functions != nullptr && is_known_plain(tensor) && functions->try_describe(tensor, memory)
-            ? describe_stream(*api, memory)
-            : describe_through_exchange(*api, tensor, memory) && is_plain(tensor);
+            ? try_describe_stream(*api, memory)
+            : try_describe_through_exchange(*api, tensor, memory) && is_plain(tensor);
     // view() waits immediately for a stream that may be destroyed.
     return is_found && is_torchs_stream(memory.stream, memory.device.ordinal());
   }

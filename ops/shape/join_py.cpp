@@ -75,7 +75,8 @@ std::vector<Array> arrays_in(const py::tuple& items, const char* caller,
       if (has_no_device(item) != is_value) continue;
       arrays[i] = is_value ? import_array(item, value_options) : import_array(item);
       if (!value_options.device) value_options.device = arrays[i].device();
-      if (promotion != nullptr && !promotion->add_number(item)) promotion->add(arrays[i].dtype());
+      if (promotion != nullptr && !promotion->try_add_number(item))
+        promotion->add(arrays[i].dtype());
     }
   }
   return arrays;

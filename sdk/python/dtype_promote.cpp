@@ -27,7 +27,7 @@ DType result_type(const py::args& operands) {
     fail<ArgumentError>("result_type: expected at least one array, dtype or number, got none");
   Promotion promotion;
   for (const py::handle operand : operands)
-    if (!promotion.add_number(operand.ptr()))
+    if (!promotion.try_add_number(operand.ptr()))
       promotion.add(is_array(operand.ptr()) ? array_in(operand.ptr()).dtype()
                                             : dtype_from(operand));
   return promotion.result();
@@ -49,7 +49,7 @@ Casting casting_from(std::string_view rule) {
 
 }  // namespace
 
-bool Promotion::add_number(PyObject* object) {
+bool Promotion::try_add_number(PyObject* object) {
   const NumberKind kind = number_kind(object);
   weak_ = std::max(weak_, static_cast<int>(kind));
   return kind != NumberKind::none;

@@ -19,7 +19,7 @@ namespace {
 // Sets `offset` to the element's offset in the storage, in elements, if the key consists of
 // in-range ints. Returns false for other keys, which take the slow path with full checks. Not a
 // std::optional: loading its two members as one word causes a store-forwarding stall.
-bool find_offset(const Layout& layout, PyObject* key, std::int64_t& offset) noexcept {
+bool try_find_offset(const Layout& layout, PyObject* key, std::int64_t& offset) noexcept {
   const bool is_tuple = PyTuple_CheckExact(key);
   const Py_ssize_t count = is_tuple ? PyTuple_GET_SIZE(key) : 1;
   if (count != layout.rank()) return false;
@@ -52,13 +52,13 @@ PyObject* wrap_element(const Array& array, std::int64_t offset) {
 
 PyObject* try_element(const Array& array, PyObject* key) {
   std::int64_t offset = 0;
-  return find_offset(array.layout(), key, offset) ? wrap_element(array, offset) : nullptr;
+  return try_find_offset(array.layout(), key, offset) ? wrap_element(array, offset) : nullptr;
 }
 
 bool try_assign_element(const Array& array, PyObject* key, PyObject* value) {
   if (!is_python_scalar(value) || array.readonly() || !no_pending_work(array)) return false;
   std::int64_t offset = 0;
-  if (!find_offset(array.layout(), key, offset)) return false;
+  if (!try_find_offset(array.layout(), key, offset)) return false;
   std::byte* address = address_of(array, offset);
   if (PyFloat_CheckExact(value) && array.dtype() == float64) {
     const double number = PyFloat_AS_DOUBLE(value);

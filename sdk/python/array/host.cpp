@@ -89,8 +89,8 @@ PyObject* number_at<BoolByte>(const std::byte* address) noexcept {
 using FillList = bool (*)(PyObject* list, const std::byte* address, std::int64_t step,
                           std::int64_t n);
 template <class T>
-bool fill_list(PyObject* list, const std::byte* address, std::int64_t step,
-               std::int64_t n) noexcept {
+bool try_fill_list(PyObject* list, const std::byte* address, std::int64_t step,
+                   std::int64_t n) noexcept {
   for (std::int64_t i = 0; i < n; ++i, address += step) {
     PyObject* number = number_at<T>(address);
     if (number == nullptr) return false;
@@ -102,11 +102,11 @@ bool fill_list(PyObject* list, const std::byte* address, std::int64_t step,
 // How to read elements of one dtype; null for dtypes that have to be converted first.
 struct NumberReader {
   PyObject* (*number_at)(const std::byte* address) = nullptr;
-  FillList fill_list = nullptr;
+  FillList try_fill_list = nullptr;
 };
 
 template <class T>
-constexpr NumberReader reader{&number_at<T>, &fill_list<T>};
+constexpr NumberReader reader{&number_at<T>, &try_fill_list<T>};
 
 NumberReader reader_of(DType dtype) noexcept {
   static constexpr std::pair<DType, NumberReader> readers[] = {
@@ -138,7 +138,7 @@ py::object list_from(const Array& array, const std::byte* address, int axis, Fil
 
 PyObject* tolist(PyObject* self) {
   const Array& array = array_in(self);
-  const FillList fill = reader_of(array.dtype()).fill_list;
+  const FillList fill = reader_of(array.dtype()).try_fill_list;
   if (fill != nullptr && array.rank() > 0 && no_pending_work(array))
     return list_from(array, static_cast<const std::byte*>(array.data()), 0, fill).release().ptr();
   // NumPy may lack bfloat16; the cast to float32 is exact.

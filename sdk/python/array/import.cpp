@@ -153,7 +153,7 @@ PyObject* copyto(PyObject* dst, PyObject* src, PyObject* casting, PyObject* wher
   if (is_python_scalar(src)) {
     Promotion promotion;  // NEP 50: a number of the target's kind takes its dtype
     promotion.add(target.dtype());
-    if (promotion.add_number(src))
+    if (promotion.try_add_number(src))
       check_casting(promotion.result(), target.dtype(), rule, "copyto");
     assign(target, src);
   } else {

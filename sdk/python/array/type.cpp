@@ -78,7 +78,7 @@ PyObject* array_new(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 void array_dealloc(PyObject* object) noexcept {
   auto* self = reinterpret_cast<PyArray*>(object);
   if (self->weakrefs != nullptr) PyObject_ClearWeakRefs(object);
-  if (self->is_element && object_free_list.keep_element(object)) return;
+  if (self->is_element && object_free_list.try_keep_element(object)) return;
   if (self->is_unowned) self->array.detach();
   // tp_dealloc runs with the GIL held; skips the check of release_object().
   PyObject* owner = static_cast<PyObject*>(self->array.reclaim(&release_object));

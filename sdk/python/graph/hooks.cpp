@@ -81,7 +81,7 @@ void chain_note(py::object exception, const std::string& note) {
   PyException_SetCause(exception.ptr(), cause.release().ptr());
 }
 
-bool add_note(const std::exception_ptr& exception, const std::string& note) noexcept {
+bool try_add_note(const std::exception_ptr& exception, const std::string& note) noexcept {
   try {
     std::rethrow_exception(exception);
   } catch (py::error_already_set& error) {
@@ -119,7 +119,7 @@ SW_BIND(graph_hooks, errors) {
   const auto folder = py::module_::import("os.path").attr("dirname")(module.attr("__file__"));
   package_folder = new std::string(folder.cast<std::string>() + "/");
   graph::set_trace_source(&trace);
-  graph::set_exception_noter(&add_note);
+  graph::set_exception_noter(&try_add_note);
   graph::set_warning_sink(&warn);
   graph::set_node_observer(&observe);
 }

@@ -26,12 +26,12 @@ namespace spanwise::python {
 /// is none, or its memory is neither on the host nor on a GPU. Only for libraries whose objects
 /// keep their memory as long as they live: the API guarantees it only until the caller returns.
 /// Does not set memory.readonly, which the API does not provide. Leaves no Python error.
-bool describe_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
-                               BorrowedTensor& memory) noexcept;
+bool try_describe_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
+                                   BorrowedTensor& memory) noexcept;
 
 /// Sets memory.stream to the library's current stream on memory.device. Returns false if the API
 /// does not provide it. Leaves no Python error.
-bool describe_stream(const dlpack::ExchangeApi& api, BorrowedTensor& memory) noexcept;
+bool try_describe_stream(const dlpack::ExchangeApi& api, BorrowedTensor& memory) noexcept;
 
 /// Whether `stream`, the library's current stream on GPU `ordinal`, lives as long as the process.
 /// Streams here are encoded as in the CUDA Array Interface. Leaves no Python error.

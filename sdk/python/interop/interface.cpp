@@ -153,8 +153,8 @@ py::dict interface_of(const Array& array) {
   return result;
 }
 
-bool read_layout(PyObject* array, const LayoutAttributes& attributes, BorrowedTensor& memory,
-                 bool is_packed) noexcept {
+bool try_read_layout(PyObject* array, const LayoutAttributes& attributes, BorrowedTensor& memory,
+                     bool is_packed) noexcept {
   const pybind11::object dtype = attributes.dtype.of(array);
   const std::optional<DType> native = dtype ? native_numpy_dtype(dtype.ptr()) : std::nullopt;
   if (!native) return false;

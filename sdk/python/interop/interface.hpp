@@ -45,7 +45,7 @@ struct LayoutAttributes {
 /// Sets shape, strides (bytes) and dtype of `memory` from the attributes. Returns false if they
 /// have other types than NumPy's. With `is_packed` (C-contiguous) the strides are not read: some
 /// libraries make a new tuple of them at each access. Leaves no Python error.
-bool read_layout(PyObject* array, const LayoutAttributes& attributes, BorrowedTensor& memory,
-                 bool is_packed = false) noexcept;
+bool try_read_layout(PyObject* array, const LayoutAttributes& attributes, BorrowedTensor& memory,
+                     bool is_packed = false) noexcept;
 
 }  // namespace spanwise::python

@@ -80,7 +80,7 @@ class SequenceReader {
     if (is_python_scalar(object)) return measure_number(object, depth);
     const bool list = PyList_CheckExact(object) || PyTuple_CheckExact(object);
     // Text is not an element, although the buffer bridge would accept a bytes object.
-    if (!list && !is_text(object) && measure_array(object, depth)) return;
+    if (!list && !is_text(object) && try_measure_array(object, depth)) return;
     if (!is_sequence(object))
       fail<DTypeError>("asarray: an element of type ", Py_TYPE(object)->tp_name,
                        "; expected numbers, arrays or sequences of them; convert it first");
@@ -111,7 +111,7 @@ class SequenceReader {
     join(overflow > 0 ? uint64 : int64);
   }
 
-  bool measure_array(PyObject* object, int depth) {
+  bool try_measure_array(PyObject* object, int depth) {
     if (is_array(object)) {
       arrays_.push_back(array_in(object));
     } else {

@@ -112,6 +112,8 @@ pybind11::object dtype_object(DType dtype);
 pybind11::object device_object(Device device);
 /// From an int or an iterable of ints. Throws DTypeError, LayoutError for too many.
 Shape shape_from(pybind11::handle object);
+/// The extents as a tuple.
+inline pybind11::tuple shape_object(const Shape& shape) { return integer_tuple(shape); }
 
 /// Adds methods and attributes to spanwise.Array; call from SW_BIND parts that name array_type. The
 /// tables end with an empty entry and must live as long as the process.
@@ -144,11 +146,10 @@ struct type_caster<spanwise::Array> {
   }
 };
 
-/// The caster of T by from(handle) and to(T), which returns an object; type_name() is its name in
-/// signatures.
-template <class T, auto from, auto to, auto type_name>
+/// The caster of T by from(handle) and to(T), which returns an object. Derived classes hide `name`.
+template <class T, auto from, auto to>
 struct converting_caster {
-  PYBIND11_TYPE_CASTER(T, type_name());
+  PYBIND11_TYPE_CASTER(T, const_name(""));
   bool load(handle source, bool) {
     value = from(source);
     return true;
@@ -160,19 +161,20 @@ struct converting_caster {
 template <>
 struct type_caster<spanwise::DType>
     : converting_caster<spanwise::DType, &spanwise::python::dtype_from,
-                        &spanwise::python::dtype_object,
-                        [] { return const_name("spanwise.dtype"); }> {};
+                        &spanwise::python::dtype_object> {
+  static constexpr auto name = const_name("spanwise.dtype");
+};
 template <>
 struct type_caster<spanwise::Device>
     : converting_caster<spanwise::Device, &spanwise::python::device_from,
-                        &spanwise::python::device_object,
-                        [] { return const_name("spanwise.device"); }> {};
+                        &spanwise::python::device_object> {
+  static constexpr auto name = const_name("spanwise.device");
+};
 template <>
 struct type_caster<spanwise::Shape>
     : converting_caster<spanwise::Shape, &spanwise::python::shape_from,
-                        [](const spanwise::Shape& shape) {
-                          return spanwise::python::integer_tuple(shape);
-                        },
-                        [] { return const_name("tuple[int, ...]"); }> {};
+                        &spanwise::python::shape_object> {
+  static constexpr auto name = const_name("tuple[int, ...]");
+};
 
 }  // namespace pybind11::detail

@@ -38,7 +38,7 @@ class Promotion {
  public:
   void add(DType dtype) { dtypes_.push_back(dtype); }
   /// Returns false, and adds nothing, if `object` is no Python number.
-  bool add_number(PyObject* object);
+  bool try_add_number(PyObject* object);
   DType result() const;
 
  private:

@@ -136,7 +136,7 @@ void translate(const std::exception_ptr& exception) {
 
 }  // namespace
 
-bool set_error(const std::exception_ptr& exception) noexcept {
+bool try_set_error(const std::exception_ptr& exception) noexcept {
   try {
     translate(exception);
     return true;
@@ -163,7 +163,7 @@ const Array& checked_array(PyObject* object, const char* argument) {
 }
 
 PyObject* raise_current() noexcept {
-  if (set_error(std::current_exception())) return nullptr;
+  if (try_set_error(std::current_exception())) return nullptr;
   try {
     throw;
   } catch (const py::builtin_exception& e) {
@@ -197,7 +197,7 @@ SW_BIND(errors) {
   set("CollectiveError", "op", py::str());
   set("CollectiveError", "calls", py::list());
   py::register_exception_translator([](std::exception_ptr exception) {
-    if (exception && !set_error(exception)) std::rethrow_exception(exception);
+    if (exception && !try_set_error(exception)) std::rethrow_exception(exception);
   });
 }
 

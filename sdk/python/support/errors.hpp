@@ -19,6 +19,6 @@ extern ErrorClasses errors;
 
 /// Sets the Python error for `exception`. Returns false, and sets none, if it is neither a Spanwise
 /// error nor one of pybind11's.
-bool set_error(const std::exception_ptr& exception) noexcept;
+bool try_set_error(const std::exception_ptr& exception) noexcept;
 
 }  // namespace spanwise::python

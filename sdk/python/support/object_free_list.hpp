@@ -52,8 +52,8 @@ class ObjectFreeList {
     new (storage_in(object)) Storage(std::move(spare));
     imports_[imports_count_++] = object;
   }
-  /// An array from keep_element() with its fields intact; the caller overwrites its element. Null
-  /// without a Python error if the last one in the list has another dtype, or there is none.
+  /// An array from try_keep_element() with its fields intact; the caller overwrites its element.
+  /// Null without a Python error if the last one in the list has another dtype, or there is none.
   PyObject* make_element(DType dtype) noexcept {
     if (elements_count_ == 0) return nullptr;
     PyObject* object = elements_[--elements_count_];
@@ -63,7 +63,7 @@ class ObjectFreeList {
   }
   /// Takes an array of wrap_copy_of() from tp_dealloc. Returns false, and does not take it, if its
   /// storage is shared or read-only, or the list is full.
-  bool keep_element(PyObject* object) noexcept {
+  bool try_keep_element(PyObject* object) noexcept {
     const Storage& storage = array_in(object).storage();
     if (elements_count_ == max_elements_ || Py_TYPE(object) != array_type || storage.readonly() ||
         !storage.is_exclusive())
@@ -71,7 +71,7 @@ class ObjectFreeList {
     elements_[elements_count_++] = object;
     return true;
   }
-  /// Enables keep_element(), or disables it and frees its arrays.
+  /// Enables try_keep_element(), or disables it and frees its arrays.
   void enable_elements(bool is_enabled) noexcept {
     max_elements_ = is_enabled ? elements_.size() : 0;
     if (!is_enabled) clear_elements();
