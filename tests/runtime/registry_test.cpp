@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
 #include "support/fake_devices.hpp"
 
 namespace spanwise {
@@ -34,10 +35,10 @@ TEST_F(RegistryTest, FindsTheBackEndOfAKind) {
 TEST_F(RegistryTest, MemoryThatTheHostCanAddressIsTheCpus) {
   for (const DeviceKind kind : {DeviceKind::cuda_host, DeviceKind::cuda_managed}) {
     EXPECT_EQ(&runtime::backend_for(Device(kind, 1)), &devices_.host());
-    EXPECT_EQ(runtime::execution_device(Device(kind, 1)), cpu);
+    EXPECT_EQ(working_device(Device(kind, 1)), cpu);
     EXPECT_EQ(&runtime::current_stream(Device(kind, 1)), &runtime::current_stream(cpu));
   }
-  EXPECT_EQ(runtime::execution_device(test::second_gpu), test::second_gpu);
+  EXPECT_EQ(working_device(test::second_gpu), test::second_gpu);
 }
 
 TEST_F(RegistryTest, UnregisteredKindHasNoBackEnd) {

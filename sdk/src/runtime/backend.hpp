@@ -19,14 +19,16 @@
 #include "spanwise/runtime/gemm.hpp"
 #include "spanwise/runtime/gpu_context.hpp"
 #include "spanwise/runtime/tools.hpp"
+#include "spanwise/working_device.hpp"
 
 /// The interface of a back end. The runtime and the kernels layer use devices only through these
 /// classes; back ends include the runtime's headers, and nothing includes a back end's.
 namespace spanwise::runtime {
 
+/// Memory of one device, in bytes.
 struct MemoryInfo {
-  /// bytes; held, used: by the library's pool
-  std::int64_t free = 0, total = 0, held = 0, used = 0;
+  std::int64_t free = 0, total = 0;
+  std::int64_t held = 0, used = 0;  ///< by the library's pool: taken from the driver, and in use
 };
 
 /// One kind of device. All members may be called from any thread; none needs the GIL.
@@ -82,8 +84,8 @@ class Backend {
 
   virtual Ref<StreamState> create_stream(int ordinal) = 0;
   virtual Ref<StreamState> foreign_stream(int ordinal, std::uintptr_t handle) = 0;
-  /// Wraps an event of another library without owning it. Throws ArgumentError on host back ends,
-  /// whose events have no handles.
+  /// Wraps an event of another library without owning it. Throws ArgumentError on the CPU, whose
+  /// events have no handles.
   virtual Ref<EventState> foreign_event([[maybe_unused]] int ordinal, std::uintptr_t handle) {
     fail<ArgumentError>("Event.foreign: expected an event of a GPU, got ", handle,
                         " for a device whose events have no handles");
@@ -155,20 +157,13 @@ SW_API bool register_backend(std::unique_ptr<Backend> backend);
 /// Replaces the back end of `kind` by `backend` (or none) and returns the previous one; for tests
 /// with a simulated device. No array or stream of the previous one may be alive.
 SW_API std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backend> backend);
-/// Where work on memory of `device` runs: the CPU for memory that the host can address (pinned and
-/// managed), else `device` itself.
-constexpr Device execution_device(Device device) noexcept {
-  const bool host =
-      device.kind() == DeviceKind::cuda_host || device.kind() == DeviceKind::cuda_managed;
-  return host ? cpu : device;
-}
-/// The back end of execution_device(device). Throws DeviceError, with the reason, where no back end
+/// The back end of working_device(device). Throws DeviceError, with the reason, where no back end
 /// serves the kind or the ordinal does not exist.
 SW_API Backend& backend_for(Device device);
 /// Null where there is none. For pinned and managed memory the CPU's, as backend_for.
 SW_API Backend* find_backend(DeviceKind kind) noexcept;
 
-/// The calling thread's current stream of execution_device(device). Throws as backend_for.
+/// The calling thread's current stream of working_device(device). Throws as backend_for.
 SW_API StreamState& current_stream(Device device);
 
 }  // namespace spanwise::runtime

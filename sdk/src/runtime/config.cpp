@@ -45,9 +45,9 @@ std::size_t distance(std::string_view a, std::string_view b) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     std::size_t diagonal = std::exchange(row[0], i + 1);
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (std::tolower(a[i]) != std::tolower(b[j]));
+      const std::size_t substituted = diagonal + (std::tolower(a[i]) != std::tolower(b[j]));
       diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+      row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
     }
   }
   return row.back();
@@ -55,18 +55,16 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 [[noreturn]] void fail_unknown(const SettingRegistry& all, std::string_view name) {
   if (all.settings.empty()) fail<ArgumentError>("config: no setting is called \"", name, '"');
-  const auto nearer = [&](const auto& a, const auto& b) {
-    return distance(a.first, name) < distance(b.first, name);
-  };
-  const auto nearest = std::ranges::min_element(all.settings, nearer);
+  const auto nearest = std::ranges::min_element(
+      all.settings, {}, [&](const auto& entry) { return distance(entry.first, name); });
   fail<ArgumentError>("config: no setting is called \"", name, "\"; the nearest is \"",
                       nearest->first, "\". `python -m spanwise config` lists all");
 }
 
 Setting& find(SettingRegistry& all, std::string_view name) {
-  const auto found = all.settings.find(name);
-  if (found == all.settings.end()) fail_unknown(all, name);
-  return found->second;
+  const auto entry = all.settings.find(name);
+  if (entry == all.settings.end()) fail_unknown(all, name);
+  return entry->second;
 }
 
 // "config: floatX", or "config: floatX (from SPANWISE_FLOATX)".
@@ -97,8 +95,8 @@ bool declare(Setting setting) {
     setting.value = setting.default_value;
     setting.source = "default";
   }
-  if (const char* given = std::getenv(environment_name(setting.name).c_str())) {
-    setting.value = given;
+  if (const char* value = std::getenv(environment_name(setting.name).c_str())) {
+    setting.value = value;
     setting.source = "environment";
   }
   SettingRegistry& all = registry();
@@ -154,9 +152,10 @@ std::vector<Setting> list() {
 std::uint64_t version() noexcept { return current_version.load(std::memory_order_acquire); }
 
 unsigned CachedSetting::read_again() const {
-  const std::uint64_t at = version();
+  // Before reading: a change meanwhile makes the cached value stale.
+  const std::uint64_t current = version();
   const unsigned value = read_(name_);
-  seen_.store(at << 8 | value, std::memory_order_relaxed);
+  seen_.store(current << 8 | value, std::memory_order_relaxed);
   return value;
 }
 
@@ -167,10 +166,11 @@ unsigned Choice::read(const char* name) {
   SettingRegistry& all = registry();
   const std::lock_guard lock(all.mutex);
   const std::vector<std::string>& choices = find(all, name).choices;
-  const auto found = std::ranges::find(choices, value);
-  if (found == choices.end())
-    fail<ArgumentError>("config: ", name, " is \"", value, "\", which is not one of its choices");
-  return static_cast<unsigned>(found - choices.begin());
+  const auto choice = std::ranges::find(choices, value);
+  if (choice == choices.end())
+    fail<ArgumentError>("config: ", name, " is \"", value, "\"; expected one of its choices, ",
+                        joined(choices));
+  return static_cast<unsigned>(choice - choices.begin());
 }
 
 }  // namespace spanwise::config

@@ -15,7 +15,7 @@ namespace {
 
 using Contexts = std::vector<std::pair<std::string, Device>>;
 
-bool names_a_device(std::string_view word) {
+bool is_device_name(std::string_view word) {
   try {
     Device::parse(word);
     return true;
@@ -24,41 +24,39 @@ bool names_a_device(std::string_view word) {
   }
 }
 
-std::pair<std::string, Device> context_in(std::string_view pair) {
+std::pair<std::string, Device> parse_context(std::string_view pair) {
   const std::size_t arrow = pair.find("->");
   if (arrow == std::string_view::npos)
     fail<ArgumentError>("contexts: \"", pair,
-                        "\" maps nothing; expected \"name->device\", such as dev0->cuda:0");
+                        "\" has no \"->\"; expected \"name->device\", such as dev0->cuda:0");
   const std::string_view name = trimmed(pair.substr(0, arrow));
-  if (name.empty() || names_a_device(name))
+  if (name.empty() || is_device_name(name))
     fail<ArgumentError>("contexts: \"", name,
-                        "\" cannot name a context; expected a word that names no device");
+                        "\" cannot name a context; expected a word that is not a device's name");
   return {std::string(name), Device::parse(trimmed(pair.substr(arrow + 2)))};
 }
 
-// Later entries override earlier ones of the same name.
-Contexts contexts_in(std::string_view list) {
+// In the order of the list; the last entry of a name counts.
+Contexts parse_contexts(std::string_view list) {
   Contexts all;
   for (const std::string_view pair : split(list, ';'))
-    if (!trimmed(pair).empty()) all.push_back(context_in(trimmed(pair)));
+    if (!trimmed(pair).empty()) all.push_back(parse_context(trimmed(pair)));
   return all;
 }
-
-void check_contexts(std::string_view value) { contexts_in(value); }
 
 [[maybe_unused]] const bool contexts_declared =
     config::declare({.name = "contexts",
                      .description = "names for devices: \"dev0->cuda:0;dev1->cuda:1\"",
                      .default_value = {},
-                     .check = check_contexts});
+                     .check = [](std::string_view value) { parse_contexts(value); }});
 
 }  // namespace
 
 std::optional<Device> find_context(std::string_view name) {
-  std::optional<Device> found;
-  for (const auto& [known, device] : contexts_in(config::get("contexts")))
-    if (known == name) found = device;
-  return found;
+  std::optional<Device> mapped;
+  for (const auto& [context, device] : parse_contexts(config::get("contexts")))
+    if (context == name) mapped = device;
+  return mapped;
 }
 
 Device named_device(std::string_view name) {
@@ -67,7 +65,7 @@ Device named_device(std::string_view name) {
     return Device::parse(name);
   } catch (const ArgumentError& error) {
     const std::string known =
-        joined(contexts_in(config::get("contexts")), ", ", &Contexts::value_type::first);
+        joined(parse_contexts(config::get("contexts")), ", ", &Contexts::value_type::first);
     fail<ArgumentError>(
         error.what(),
         known.empty() ? ", or a context that sw.using() names" : ", or one of the contexts ",

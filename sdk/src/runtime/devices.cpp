@@ -12,19 +12,24 @@
 #include "runtime/settings.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/core/fork.hpp"
+#include "spanwise/runtime/gpu_context.hpp"
 
 namespace spanwise {
 namespace {
 
 using runtime::backend_for;
-using runtime::execution_device;
 using runtime::find_backend;
 
-thread_local std::optional<Device> guarded_device;
+thread_local std::optional<Device> guarded_device;  // of the innermost DeviceGuard
 
 int cuda_count() noexcept {
-  runtime::Backend* backend = find_backend(DeviceKind::cuda);
-  return backend != nullptr ? backend->device_count() : 0;
+  runtime::Backend* cuda = find_backend(DeviceKind::cuda);
+  return cuda != nullptr ? cuda->device_count() : 0;
+}
+
+// Null where there is no GPU.
+runtime::Backend* cuda_backend() noexcept {
+  return cuda_count() > 0 ? find_backend(DeviceKind::cuda) : nullptr;
 }
 
 // The device that config "device" selects now.
@@ -34,9 +39,9 @@ Device configured_device() {
   return cuda_count() > 0 ? Device(DeviceKind::cuda) : cpu;
 }
 
-// Cached configured_device(), which every creation calls: a key of the settings and back ends it
-// was computed from, then kind and ordinal, in one atomic word.
-constinit std::atomic<std::uint64_t> answer{0};
+// Cached configured_device(), since each creation of an array needs it. One atomic word: a key of
+// the settings and back ends that it was computed from, then the device's kind and ordinal.
+constinit std::atomic<std::uint64_t> cached_default{0};
 
 constexpr int ordinal_bits = 16, kind_bits = 8;
 
@@ -46,7 +51,7 @@ std::uint64_t pack(std::uint64_t key, Device device) {
   return key << (kind_bits + ordinal_bits) | kind << ordinal_bits | ordinal;
 }
 
-Device device_in(std::uint64_t packed) {
+Device unpack(std::uint64_t packed) {
   const auto kind = static_cast<DeviceKind>(packed >> ordinal_bits & ((1u << kind_bits) - 1));
   return Device(kind, static_cast<int>(packed & ((1u << ordinal_bits) - 1)));
 }
@@ -67,7 +72,7 @@ std::string why_no_cuda() {
 }
 
 DeviceProperties properties(Device device) {
-  return backend_for(device).properties(execution_device(device).ordinal());
+  return backend_for(device).properties(working_device(device).ordinal());
 }
 
 const DeviceProperties& fixed_properties(Device device) {
@@ -89,17 +94,33 @@ Device default_device() {
   if (guarded_device) return *guarded_device;
   // Both numbers only increase, so their sum changes whenever one of them does.
   const std::uint64_t key = config::version() + runtime::backend_generation();
-  const std::uint64_t cached = answer.load(std::memory_order_acquire);
-  if (cached >> (kind_bits + ordinal_bits) == key) return device_in(cached);
+  const std::uint64_t cached = cached_default.load(std::memory_order_acquire);
+  if (cached >> (kind_bits + ordinal_bits) == key) return unpack(cached);
   const Device device = configured_device();
   if (device.ordinal() < 1 << ordinal_bits)
-    answer.store(pack(key, device), std::memory_order_release);
+    cached_default.store(pack(key, device), std::memory_order_release);
   return device;
 }
 
 void synchronize(Device device) {
-  backend_for(device).synchronize(execution_device(device).ordinal());
+  backend_for(device).synchronize(working_device(device).ordinal());
   runtime::check_wait(device);
+}
+
+// The CPU back end does not track addresses, so only the CUDA back end knows any.
+std::optional<Device> device_of(const void* address) {
+  runtime::Backend* cuda = address != nullptr ? cuda_backend() : nullptr;
+  return cuda != nullptr ? cuda->device_of(address) : std::nullopt;
+}
+
+std::optional<GpuContext> gpu_context_of(const void* address) {
+  runtime::Backend* cuda = address != nullptr ? cuda_backend() : nullptr;
+  return cuda != nullptr ? cuda->context_of(address) : std::nullopt;
+}
+
+std::optional<GpuContext> current_gpu_context() {
+  runtime::Backend* cuda = cuda_backend();
+  return cuda != nullptr ? cuda->current_context() : std::nullopt;
 }
 
 DeviceGuard::DeviceGuard(Device device) : previous_(guarded_device) {

@@ -8,21 +8,21 @@
 
 namespace spanwise::runtime {
 
-/// The loops over elements that the runtime uses on one kind of device. A layer above the runtime
-/// has them, since on a GPU they are compiled kernels.
+/// The loops over elements that the runtime uses on one kind of device. The strided layer defines
+/// them, above the runtime, since on a GPU they are compiled kernels.
 struct ElementLoops {
   /// Queues on `stream` a copy with cast between two non-empty arrays of its device, of equal shape
   /// and computable dtypes. The caller has ordered the work and ensured that they do not overlap
   /// and that `target` does not overlap itself.
   void (*copy)(const Array& source, const Array& target, StreamState& stream);
-  /// The same for one value, which has the target's dtype.
+  /// Queues a fill with one value, which has the target's dtype, under the same conditions.
   void (*fill)(const Array& target, const Scalar& value, StreamState& stream);
 };
 
 /// Registers the loops of a kind of device, which must never be destroyed; called by a static
-/// initialiser of the code that has them. Returns the loops of that kind before, null if none.
+/// initialiser of the code that defines them. Returns the previous loops of that kind, or null.
 SW_API const ElementLoops* register_element_loops(DeviceKind kind, const ElementLoops* loops);
-/// The loops for execution_device(device). Throws DeviceError where there are none.
+/// The loops for working_device(device). Throws DeviceError where there are none.
 SW_API const ElementLoops& element_loops(Device device);
 
 }  // namespace spanwise::runtime

@@ -58,18 +58,18 @@ SW_END_INSTRUCTIONS
 SW_BEGIN_AVX512
 namespace gemv_avx512 {
 constexpr int vector_bytes = 64;
-inline unsigned first(std::int64_t count) { return (1U << count) - 1; }
+inline unsigned first_lanes(std::int64_t count) { return (1U << count) - 1; }
 inline __m512 load_part(const float* from, std::int64_t count) {
-  return _mm512_maskz_loadu_ps(static_cast<__mmask16>(first(count)), from);
+  return _mm512_maskz_loadu_ps(static_cast<__mmask16>(first_lanes(count)), from);
 }
 inline __m512d load_part(const double* from, std::int64_t count) {
-  return _mm512_maskz_loadu_pd(static_cast<__mmask8>(first(count)), from);
+  return _mm512_maskz_loadu_pd(static_cast<__mmask8>(first_lanes(count)), from);
 }
 inline void store_part(float* to, std::int64_t count, __m512 vector) {
-  _mm512_mask_storeu_ps(to, static_cast<__mmask16>(first(count)), vector);
+  _mm512_mask_storeu_ps(to, static_cast<__mmask16>(first_lanes(count)), vector);
 }
 inline void store_part(double* to, std::int64_t count, __m512d vector) {
-  _mm512_mask_storeu_pd(to, static_cast<__mmask8>(first(count)), vector);
+  _mm512_mask_storeu_pd(to, static_cast<__mmask8>(first_lanes(count)), vector);
 }
 #include "runtime/gemv_loops.inc"
 }  // namespace gemv_avx512
@@ -77,21 +77,7 @@ SW_END_INSTRUCTIONS
 #endif
 
 template <class T>
-void run_by_rows(HostGemv<T>& gemv) {
-  std::vector<T> packed;
-  if (gemv.x_stride != 1) {
-    for (std::int64_t p = 0; p < gemv.depth; ++p) packed.push_back(gemv.x[p * gemv.x_stride]);
-    gemv.x = packed.data();
-  }
-#if defined(__x86_64__)
-  if (has_avx512()) return gemv_avx512::add_rows(gemv);
-  if (has_avx2_and_fma()) return gemv_avx2::add_rows(gemv);
-#endif
-  gemv_baseline::add_rows(gemv);
-}
-
-template <class T>
-void run_dense_columns(const HostGemv<T>& gemv) {
+void multiply_dense_columns(const HostGemv<T>& gemv) {
 #if defined(__x86_64__)
   if (has_avx512()) return gemv_avx512::add_all_columns(gemv);
   if (has_avx2_and_fma()) return gemv_avx2::add_all_columns(gemv);
@@ -99,20 +85,37 @@ void run_dense_columns(const HostGemv<T>& gemv) {
   gemv_baseline::add_all_columns(gemv);
 }
 
+}  // namespace
+
 template <class T>
-void run_by_columns(HostGemv<T>& gemv) {
-  if (gemv.y_stride == 1) return run_dense_columns(gemv);
+void gemv_by_rows(HostGemv<T> gemv) {
+  std::vector<T> packed;
+  if (gemv.x_stride != 1) {
+    for (std::int64_t p = 0; p < gemv.depth; ++p) packed.push_back(gemv.x[p * gemv.x_stride]);
+    gemv.x = packed.data();
+  }
+#if defined(__x86_64__)
+  if (has_avx512()) return gemv_avx512::multiply_all_rows(gemv);
+  if (has_avx2_and_fma()) return gemv_avx2::multiply_all_rows(gemv);
+#endif
+  gemv_baseline::multiply_all_rows(gemv);
+}
+
+template <class T>
+void gemv_by_columns(HostGemv<T> gemv) {
+  if (gemv.y_stride == 1) return multiply_dense_columns(gemv);
   std::vector<T> result(static_cast<std::size_t>(gemv.rows));
   const HostGemv<T> strided = gemv;
   gemv.y = result.data();
   gemv.y_stride = 1;
-  run_dense_columns(gemv);
+  multiply_dense_columns(gemv);
   for (std::int64_t i = 0; i < gemv.rows; ++i)
     strided.y[i * strided.y_stride] = result[static_cast<std::size_t>(i)];
 }
 
+// As the product of the matrix whose columns are the parts, and a vector of ones.
 template <class T>
-void add_parts(const T* partial, std::int64_t parts, HostGemv<T>& gemv) {
+void add_partial_sums(const T* partial, std::int64_t parts, HostGemv<T> gemv) {
   const T one = 1;
   gemv.matrix = partial;
   gemv.row_stride = 1;
@@ -120,20 +123,14 @@ void add_parts(const T* partial, std::int64_t parts, HostGemv<T>& gemv) {
   gemv.x = &one;
   gemv.x_stride = 0;
   gemv.depth = parts;
-  run_by_columns(gemv);
+  gemv_by_columns(gemv);
 }
 
-}  // namespace
-
-void gemv_by_rows(HostGemv<float> gemv) { run_by_rows(gemv); }
-void gemv_by_rows(HostGemv<double> gemv) { run_by_rows(gemv); }
-void gemv_by_columns(HostGemv<float> gemv) { run_by_columns(gemv); }
-void gemv_by_columns(HostGemv<double> gemv) { run_by_columns(gemv); }
-void add_partial_sums(const float* partial, std::int64_t parts, HostGemv<float> gemv) {
-  add_parts(partial, parts, gemv);
-}
-void add_partial_sums(const double* partial, std::int64_t parts, HostGemv<double> gemv) {
-  add_parts(partial, parts, gemv);
-}
+template void gemv_by_rows(HostGemv<float>);
+template void gemv_by_rows(HostGemv<double>);
+template void gemv_by_columns(HostGemv<float>);
+template void gemv_by_columns(HostGemv<double>);
+template void add_partial_sums(const float*, std::int64_t, HostGemv<float>);
+template void add_partial_sums(const double*, std::int64_t, HostGemv<double>);
 
 }  // namespace spanwise

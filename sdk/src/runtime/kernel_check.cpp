@@ -14,7 +14,7 @@ namespace {
     {.name = "kernel_check",
      .description =
          "run each kernel on guarded copies of its arrays: bounds finds accesses outside "
-         "of them, order a result that depends on the order of threads",
+         "of them, order results that depend on the order of threads",
      .default_value = "none",
      .choices = {"none", "bounds", "order", "all"}});
 
@@ -28,9 +28,9 @@ KernelCheck kernel_check() {
 }
 
 bool may_hold_address(const void* data, std::size_t bytes) noexcept {
-  const auto* at = static_cast<const char*>(data);
-  for (std::uint64_t word = 0; bytes >= sizeof word; bytes -= sizeof word, at += sizeof word) {
-    std::memcpy(&word, at, sizeof word);
+  const auto* next = static_cast<const char*>(data);
+  for (std::uint64_t word = 0; bytes >= sizeof word; bytes -= sizeof word, next += sizeof word) {
+    std::memcpy(&word, next, sizeof word);
     if (word >> 40 != 0 && word >> 48 == 0) return true;
   }
   return false;

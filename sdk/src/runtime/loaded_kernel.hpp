@@ -31,8 +31,8 @@ struct RedZone {
   std::string name{};  ///< "the array of argument 1 ('int *x')"
 };
 
-/// What a checked launch found that is an error only if runs in other orders of threads have other
-/// results.
+/// Observations of a checked launch that are errors only if runs in other orders of threads have
+/// other results.
 struct LaunchFindings {
   std::string suspect_access;  ///< "thread ... reads ..."; "" if there is none
   bool has_atomics = false;    ///< the order of atomic operations may determine the result
@@ -77,7 +77,7 @@ class LoadedKernel : public RefCounted {
   /// shared memory) and throws KernelArgumentError naming the limit.
   virtual void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
                       StreamState& stream, void* const* arguments) = 0;
-  /// The same with attributes. Throws KernelArgumentError where the device does not support one.
+  /// launch() with attributes. Throws KernelArgumentError where the device does not support one.
   virtual void launch_with([[maybe_unused]] const LaunchAttributes& attributes, const Dim3& grid,
                            const Dim3& block, std::int64_t shared_bytes, StreamState& stream,
                            void* const* arguments) {
@@ -129,9 +129,9 @@ class LoadedModule : public RefCounted {
   virtual std::map<std::string, std::string> kernel_symbols() const { return {}; }
 };
 
-/// A compile request. The kernels layer has scanned `source`.
+/// A compile request.
 struct CompileRequest {
-  const source::KernelSource* source = nullptr;
+  const source::KernelSource* source = nullptr;  ///< scanned by the kernels layer
   std::vector<std::string> options{};
   std::vector<std::string> names{};  ///< name expressions of template kernels to instantiate
   std::vector<std::string> include_dirs{};

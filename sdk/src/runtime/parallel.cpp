@@ -9,7 +9,7 @@
 namespace spanwise {
 namespace {
 
-// More pieces than workers, so that a worker that is descheduled does not delay the others.
+// More pieces than workers, so that the others take over pieces of a worker that is descheduled.
 constexpr std::int64_t pieces_per_worker = 4;
 // Long pieces begin at a multiple of this many items: on a cache line for every dtype.
 constexpr std::int64_t unit = 64;
@@ -21,8 +21,8 @@ struct WorkPieces {
 
   std::int64_t start(std::int64_t piece) const noexcept {
     if (piece >= pieces) return count;
-    const std::int64_t at = count / pieces * piece + count % pieces * piece / pieces;
-    return count / pieces >= 16 * unit ? at / unit * unit : at;
+    const std::int64_t first = count / pieces * piece + count % pieces * piece / pieces;
+    return count / pieces >= 16 * unit ? first / unit * unit : first;
   }
   static void run(void* self, std::uint64_t piece) {
     const auto& all = *static_cast<const WorkPieces*>(self);

@@ -18,14 +18,13 @@ struct BackendSlot {
   std::array<std::atomic<StreamState*>, 16> default_streams{};
 };
 
-// One slot per DLPack device type. Constant-initialised, since static initialisers register back
-// ends.
+// By DLPack device type. Constant-initialised, since static initialisers register back ends.
 constinit std::array<BackendSlot, 32> slots{};
 constinit DeviceTable<ElementLoops> all_element_loops{"copy"};
 constinit std::atomic<std::uint64_t> generation{1};
 
 BackendSlot* slot_of(DeviceKind kind) noexcept {
-  const auto index = static_cast<std::size_t>(execution_device(Device(kind)).kind());
+  const auto index = static_cast<std::size_t>(working_device(Device(kind)).kind());
   return index < slots.size() ? &slots[index] : nullptr;
 }
 
@@ -79,7 +78,7 @@ Backend* find_backend(DeviceKind kind) noexcept {
 }
 
 Backend& backend_for(Device device) {
-  const Device actual = execution_device(device);
+  const Device actual = working_device(device);
   Backend* backend = find_backend(actual.kind());
   if (backend == nullptr || actual.ordinal() < 0 || actual.ordinal() >= backend->device_count())
       [[unlikely]]
@@ -88,7 +87,7 @@ Backend& backend_for(Device device) {
 }
 
 StreamState& default_stream(Device device) {
-  const Device actual = execution_device(device);
+  const Device actual = working_device(device);
   BackendSlot* slot = slot_of(actual.kind());
   const auto ordinal = static_cast<std::size_t>(actual.ordinal());
   std::atomic<StreamState*>* cached = slot != nullptr && ordinal < slot->default_streams.size()
@@ -96,12 +95,10 @@ StreamState& default_stream(Device device) {
                                           : nullptr;
   if (cached != nullptr)
     if (StreamState* stream = cached->load(std::memory_order_acquire)) return *stream;
-  // The back end holds a reference to the stream, so the reference stays valid; the analyzer cannot
-  // know.
+  // The back end holds a reference to the stream, so it outlives the temporary.
   StreamState& stream = *backend_for(actual).default_stream(actual.ordinal());
   if (cached != nullptr) cached->store(&stream, std::memory_order_release);
   return stream;
-  // NOLINTEND(clang-analyzer-cplusplus.NewDelete)
 }
 
 }  // namespace spanwise::runtime

@@ -12,7 +12,7 @@ namespace spanwise::runtime {
 /// can be validated.
 std::uint64_t backend_generation() noexcept;
 
-/// The default stream of execution_device(device), used by all threads that have not set one.
+/// The default stream of working_device(device), used by all threads that have not set one.
 /// Throws as backend_for.
 StreamState& default_stream(Device device);
 

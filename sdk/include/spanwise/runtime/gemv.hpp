@@ -24,8 +24,8 @@ struct HostGemv {
   T alpha = 1, beta = 0;
   const T* addend = nullptr;  ///< may be null
   std::int64_t addend_stride = 1;
-  /// For gemv_by_columns(): columns that are read next, which it brings into the L2 cache. May be
-  /// null.
+  /// For gemv_by_columns(): the matrix of the next call, with the same strides and extents, which
+  /// is prefetched into the L2 cache. May be null.
   const T* next = nullptr;
 
   void write(std::int64_t i, T sum) const {
@@ -34,19 +34,20 @@ struct HostGemv {
   }
 };
 
-/// Reads the matrix row by row; column_stride is 1.
-SW_API void gemv_by_rows(HostGemv<float> gemv);
-SW_API void gemv_by_rows(HostGemv<double> gemv);
+/// Reads the matrix row by row; column_stride is 1. T is float or double, here and below.
+template <class T>
+SW_API void gemv_by_rows(HostGemv<T> gemv);
 /// Reads the matrix column by column; row_stride is 1.
-SW_API void gemv_by_columns(HostGemv<float> gemv);
-SW_API void gemv_by_columns(HostGemv<double> gemv);
+template <class T>
+SW_API void gemv_by_columns(HostGemv<T> gemv);
 
-/// Parts of the rows of a matrix, or of columns that are contiguous, for threads that each add a
-/// part of the sums. The parts depend on the size alone, so the sums do not depend on the number of
-/// threads.
+/// Partition of a weighted sum of rows into parts that threads add separately; for a HostGemv, the
+/// "rows" are the matrix's columns. Depends on the size alone, so the sums do not depend on the
+/// number of threads.
 class GemvParts {
  public:
   GemvParts(std::int64_t rows, std::int64_t row_bytes) : rows_(rows) {
+    // Smaller parts are not worth a thread.
     constexpr std::int64_t min_bytes = 512 << 10, max_count = 64;
     while (count_ < max_count && 2 * count_ * min_bytes <= rows * row_bytes && 2 * count_ <= rows)
       count_ *= 2;
@@ -55,8 +56,8 @@ class GemvParts {
   std::int64_t count() const noexcept { return count_; }
   /// The first row of a part, or the end of the last one.
   std::int64_t start(std::int64_t part) const noexcept { return split(rows_, part, count_); }
-  /// The first of the rows of one of `parts` parts: a multiple of the rows that loops take at a
-  /// time, where there are enough.
+  /// The first row of part `part` of `parts`: a multiple of 8, the rows of one iteration of the
+  /// loops, if each part has as many.
   static std::int64_t split(std::int64_t rows, std::int64_t part, std::int64_t parts) noexcept {
     constexpr std::int64_t unit = 8;
     const std::int64_t start = rows * part / parts;
@@ -69,7 +70,7 @@ class GemvParts {
 
 /// Writes the results of `gemv` from sums of its parts: partial[i * gemv.rows + k] is part i of the
 /// sum of row k. Reads neither matrix nor x.
-SW_API void add_partial_sums(const float* partial, std::int64_t parts, HostGemv<float> gemv);
-SW_API void add_partial_sums(const double* partial, std::int64_t parts, HostGemv<double> gemv);
+template <class T>
+SW_API void add_partial_sums(const T* partial, std::int64_t parts, HostGemv<T> gemv);
 
 }  // namespace spanwise

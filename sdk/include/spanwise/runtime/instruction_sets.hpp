@@ -19,8 +19,9 @@ SW_API bool has_avx512() noexcept;
 }  // namespace spanwise
 
 /// SW_BEGIN_AVX2 ... SW_END_INSTRUCTIONS: functions defined between them are compiled for that
-/// instruction set and may only be called where the function above returns true. Meant for a file
-/// that is included once per instruction set, in a namespace of its own, after all headers.
+/// instruction set and may only be called if has_avx2() (has_avx2_and_fma(), has_avx512()) is true.
+/// Meant for a file of loops that is included once per instruction set, each time in another
+/// namespace, after all headers.
 #define SW_TEXT_OF(...) #__VA_ARGS__
 #define SW_PRAGMA(...) _Pragma(SW_TEXT_OF(__VA_ARGS__))
 #if defined(__clang__)

@@ -19,7 +19,7 @@ struct KernelAttributes {
   std::int64_t local_bytes = 0;
   std::int64_t const_bytes = 0;
   int max_threads_per_block = 1024;
-  std::string architecture;
+  std::string architecture;  ///< "sm_90", "x86_64"
 };
 
 }  // namespace spanwise

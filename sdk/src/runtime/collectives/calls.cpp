@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/collectives/calls.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+
+#include "core/string_utils.hpp"
 
 namespace spanwise {
 namespace {
@@ -14,14 +17,13 @@ constexpr std::array<std::string_view, 9> collective_names{
 constexpr std::array<std::string_view, 5> reduction_names{"sum", "prod", "min", "max", "mean"};
 
 template <class E, std::size_t n>
-E collective_enum_named(const char* what, const std::array<std::string_view, n>& names,
+E collective_enum_named(const char* noun, const std::array<std::string_view, n>& names,
                         std::string_view name) {
-  std::string all;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (names[i] == name) return static_cast<E>(i);
-    all += text(i ? ", " : "", names[i]);
-  }
-  fail<ArgumentError>("collectives: expected ", what, " of ", all, ", got \"", name, '"');
+  const auto entry = std::ranges::find(names, name);
+  if (entry == names.end())
+    fail<ArgumentError>("collectives: expected ", noun, " of ", joined(names), ", got \"", name,
+                        '"');
+  return static_cast<E>(entry - names.begin());
 }
 
 }  // namespace
@@ -43,11 +45,7 @@ Shape Communicator::result_shape(Collective op, const Shape& shape, int size) {
   const bool gathers = op == Collective::all_gather;
   const bool divides = op == Collective::reduce_scatter || op == Collective::all_to_all;
   if (!gathers && !divides) return shape;
-  Shape result = shape;
-  if (shape.empty()) {
-    const std::int64_t one = 1;
-    result = Shape(std::span<const std::int64_t>(&one, 1));
-  }
+  Shape result = shape.empty() ? Shape{1} : shape;
   if (gathers) {
     if (__builtin_mul_overflow(result[0], static_cast<std::int64_t>(size), &result[0]))
       fail<LayoutError>("all_gather: ", size, " arrays of shape ", shape, " are too many elements");
@@ -61,11 +59,11 @@ Shape Communicator::result_shape(Collective op, const Shape& shape, int size) {
 }
 
 void Communicator::check_reduction(Collective op, Reduction reduction, DType dtype) {
-  if (!runtime::reduces(op)) return;
+  if (!runtime::is_reduction(op)) return;
   if (!dtype.is_computable())
     fail<DTypeError>(name_of(op), ": dtype ", dtype, " has no arithmetic; convert the array first");
-  const bool orders = reduction == Reduction::min || reduction == Reduction::max;
-  if (orders && dtype.is_complex())
+  const bool compares = reduction == Reduction::min || reduction == Reduction::max;
+  if (compares && dtype.is_complex())
     fail<DTypeError>(name_of(op), ": op=\"", name_of(reduction), "\" is not defined for ", dtype,
                      "; reduce real and imaginary parts");
   if (reduction == Reduction::mean && !dtype.is_complex() && !dtype.is_floating())
@@ -82,14 +80,6 @@ void check_peer(Collective op, int peer, int rank, int size) {
   if (is_message(op) && peer == rank)
     fail<ArgumentError>(name_of(op), ": rank ", rank,
                         " would exchange a message with itself; copy the array");
-}
-
-bool may_share_bytes(const Array& a, const Array& b) noexcept {
-  if (!a.storage() || !b.storage() || a.device() != b.device()) return false;
-  const auto first = [](const Array& x) {
-    return static_cast<const std::byte*>(x.storage().data()) - x.storage().start();
-  };
-  return first(a) == first(b);  // one allocation
 }
 
 }  // namespace runtime

@@ -4,13 +4,13 @@
 
 #include "spanwise/communicator.hpp"
 
-/// What holds for a collective call whatever engine executes it.
+/// Rules of collective calls, the same for all engines.
 namespace spanwise::runtime {
 
 constexpr bool is_message(Collective op) noexcept {
   return op == Collective::send || op == Collective::recv;
 }
-constexpr bool reduces(Collective op) noexcept {
+constexpr bool is_reduction(Collective op) noexcept {
   return op == Collective::all_reduce || op == Collective::reduce ||
          op == Collective::reduce_scatter;
 }
@@ -18,10 +18,8 @@ constexpr bool has_root(Collective op) noexcept {
   return op == Collective::reduce || op == Collective::broadcast;
 }
 
-/// Throws ArgumentError unless `peer` is a rank, and another one for a message.
+/// Throws ArgumentError unless `peer` is a rank, and for a message another rank than `rank`. Does
+/// nothing for operations without a peer.
 void check_peer(Collective op, int peer, int rank, int size);
-
-/// Whether the two arrays may have bytes in common.
-bool may_share_bytes(const Array& a, const Array& b) noexcept;
 
 }  // namespace spanwise::runtime

@@ -48,14 +48,12 @@ Communicator::CallDescription Communicator::describe(Collective op, const Array&
 }
 
 std::string Communicator::text_of(const CallDescription& call) const {
-  using runtime::has_root, runtime::is_message, runtime::reduces;
   if (call.op == Collective::barrier) return "barrier";
   std::string all(name_of(call.op));
-  if (reduces(call.op)) all += text('(', name_of(call.reduction), ')');
-  if (has_root(call.op))
-    all += text(call.op == Collective::reduce ? " to rank " : " from rank ", call.peer);
-  if (is_message(call.op))
-    all += text(call.op == Collective::send ? " to rank " : " from rank ", call.peer);
+  if (runtime::is_reduction(call.op)) all += text('(', name_of(call.reduction), ')');
+  const bool sends = call.op == Collective::reduce || call.op == Collective::send;
+  if (runtime::has_root(call.op) || runtime::is_message(call.op))
+    all += text(sends ? " to rank " : " from rank ", call.peer);
   all += text(" of ", call.dtype, ' ', call.shape);
   if (!call.label.empty()) all += text(" (", call.label, ')');
   return all;
@@ -73,7 +71,7 @@ Communicator::Pending Communicator::prepare(Collective op, const Array& source,
   check_peer(op, options.peer, rank(), size());
   check_reduction(op, options.reduction, source.dtype());
   const Shape shape = result_shape(op, source.shape(), size());
-  const Device engine_device = engine_->device(), source_device = execution_device(source.device());
+  const Device engine_device = engine_->device(), source_device = working_device(source.device());
   Pending pending{{op, options.reduction, options.peer, {}, {}},
                   describe(op, source, options),
                   {},
@@ -98,7 +96,7 @@ Communicator::Pending Communicator::prepare(Collective op, const Array& source,
   if (receives) {
     const Array& result = pending.result;
     const bool direct =
-        result.layout().is_row_major() && execution_device(result.device()) == engine_device;
+        result.layout().is_row_major() && working_device(result.device()) == engine_device;
     call.target = direct ? result : empty(shape, source.dtype(), engine_device);
     pending.copies_back = !direct;
   }
@@ -107,8 +105,8 @@ Communicator::Pending Communicator::prepare(Collective op, const Array& source,
     const bool in_place = op != Collective::all_gather && op != Collective::reduce_scatter &&
                           op != Collective::all_to_all && moved.data() == call.target.data() &&
                           moved.layout().is_row_major();
-    const bool apart = !receives || in_place || !may_share_bytes(moved, call.target);
-    call.source = contiguous(moved, apart ? CopyMode::if_needed : CopyMode::always);
+    const bool overlaps = receives && !in_place && may_share_memory(moved, call.target);
+    call.source = contiguous(moved, overlaps ? CopyMode::always : CopyMode::if_needed);
   }
   return pending;
 }
@@ -131,8 +129,8 @@ Array Communicator::run(Collective op, const Array& source, const CollectiveOpti
 
 void Communicator::barrier() {
   check_usable();
-  Pending pending{};
   if (in_group_) fail<ArgumentError>("barrier: expected to be called outside a group");
+  Pending pending{};
   start({&pending, 1});
   if (!engine_->device().is_cpu()) Stream::current(engine_->device()).synchronize();
   check_usable();
@@ -226,13 +224,13 @@ void Communicator::run_on_engine(std::span<const Pending> calls, const Stream& s
   }
 }
 
-// The ranks are no longer in step: the communicator ends here.
+// Aborts the communicator, since this rank's calls no longer match those of the others, and throws.
 void Communicator::fail_current(std::string reason) {
   std::string op;
   std::int64_t number = -1;
   {
     const std::lock_guard lock(mutex_);
-    if (!failure_.empty()) reason = failure_;  // why another thread has ended the call
+    if (!failure_.empty()) reason = failure_;  // another thread has aborted it: its reason
     if (last_) op = text_of(*last_), number = last_->number;
   }
   const std::string message = text("communicator ", name(), ", rank ", rank(), " of ", size(),

@@ -31,11 +31,11 @@ bool register_communicator_engine(CommunicatorEngineType type) {
 const CommunicatorEngineType& communicator_engine(std::string_view name) {
   EngineTypes& registered = engine_types();
   const std::lock_guard lock(registered.mutex);
-  const auto found = registered.types.find(name);
-  if (found != registered.types.end()) return found->second;
+  const auto entry = registered.types.find(name);
+  if (entry != registered.types.end()) return entry->second;
   const auto name_of = [](const auto& engine) { return engine.first; };
-  fail<ArgumentError>("collectives: there is no engine \"", name, "\" in the library; it has ",
-                      joined(registered.types, ", ", name_of));
+  fail<ArgumentError>("collectives: expected an engine of the library, one of ",
+                      joined(registered.types, ", ", name_of), ", got \"", name, '"');
 }
 
 }  // namespace spanwise

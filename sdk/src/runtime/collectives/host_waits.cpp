@@ -19,7 +19,12 @@ namespace {
 struct FailedWaits {
   Mutex mutex;
   std::vector<std::pair<Device, std::string>> reasons;
+
+  auto find(Device device) {
+    return std::ranges::find_if(reasons, [&](const auto& each) { return each.first == device; });
+  }
 };
+// Never destroyed: threads may use it until the process exits.
 FailedWaits& failed_waits() {
   static auto& waits = *new FailedWaits;
   return waits;
@@ -30,8 +35,7 @@ FailedWaits& failed_waits() {
 void fail_next_wait(Device device, const std::string& reason) noexcept {
   FailedWaits& failed = failed_waits();
   const std::lock_guard lock(failed.mutex);
-  const auto same = [&](const auto& each) { return each.first == device; };
-  if (std::ranges::any_of(failed.reasons, same)) return;
+  if (failed.find(device) != failed.reasons.end()) return;
   failed.reasons.emplace_back(device, reason);
   any_wait_fails.store(true, std::memory_order_release);
 }
@@ -41,11 +45,10 @@ void throw_failed_wait(Device device) {
   std::string reason;
   {
     const std::lock_guard lock(failed.mutex);
-    const auto found = std::ranges::find_if(failed.reasons,
-                                            [&](const auto& each) { return each.first == device; });
-    if (found == failed.reasons.end()) return;
-    reason = std::move(found->second);
-    failed.reasons.erase(found);
+    const auto entry = failed.find(device);
+    if (entry == failed.reasons.end()) return;
+    reason = std::move(entry->second);
+    failed.reasons.erase(entry);
     any_wait_fails.store(!failed.reasons.empty(), std::memory_order_release);
   }
   fail<CollectiveError>("waiting for ", device,

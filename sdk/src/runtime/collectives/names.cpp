@@ -11,8 +11,8 @@
 namespace spanwise {
 namespace {
 
-// The open communicators and the numbers of graph nodes, by name. Never destroyed: threads may use
-// them until the process exits.
+// The open communicators, and the numbers of the next graph nodes that use them, by name. Never
+// destroyed: threads may use them until the process exits.
 struct CommunicatorNames {
   Mutex mutex;
   std::map<std::string, Communicator*, std::less<>> open;
@@ -23,16 +23,15 @@ CommunicatorNames& communicator_names() {
   return names;
 }
 
-void forget_name(const Communicator& communicator) noexcept {
-  CommunicatorNames& names = communicator_names();
-  const std::lock_guard lock(names.mutex);
-  const auto found = names.open.find(communicator.name());
-  if (found != names.open.end() && found->second == &communicator) names.open.erase(found);
-}
-
 }  // namespace
 
-Communicator::~Communicator() { forget_name(*this); }
+Communicator::~Communicator() {
+  CommunicatorNames& names = communicator_names();
+  const std::lock_guard lock(names.mutex);
+  // Another communicator has the name if make() failed because of it.
+  const auto entry = names.open.find(name());
+  if (entry != names.open.end() && entry->second == this) names.open.erase(entry);
+}
 
 Ref<Communicator> Communicator::make(Options options, Ref<CommunicatorEngine> engine,
                                      Ref<CommunicatorMonitor> monitor) {
@@ -52,8 +51,8 @@ Ref<Communicator> Communicator::make(Options options, Ref<CommunicatorEngine> en
 Ref<Communicator> Communicator::find(std::string_view name) {
   CommunicatorNames& names = communicator_names();
   const std::lock_guard lock(names.mutex);
-  const auto found = names.open.find(name);
-  return found == names.open.end() ? nullptr : Ref<Communicator>(found->second);
+  const auto entry = names.open.find(name);
+  return entry == names.open.end() ? nullptr : Ref<Communicator>(entry->second);
 }
 
 std::int64_t Communicator::next_node(std::string_view name) {

@@ -12,7 +12,7 @@
 namespace spanwise {
 
 // The calling thread records the event: recording waits while the GPU's queue of work is full,
-// which the watchdog must not. A rank alone waits for no other, so its stream serves.
+// and the watchdog must not wait. A rank alone needs no time limit, so only its stream is kept.
 void Communicator::note_queued(const Stream& stream) {
   auto& state = static_cast<runtime::StreamState&>(stream.identity());
   if (size() == 1) {
@@ -29,7 +29,7 @@ void Communicator::note_queued(const Stream& stream) {
     std::swap(watching_.back(), call);
 }
 
-// Why the communicator must end now; "" where it need not.
+// Why the communicator must be aborted now; "" if it need not be.
 std::string Communicator::watch() {
   std::string reason = engine_->poll();
   if (!reason.empty()) return reason;

@@ -6,13 +6,12 @@
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise {
 namespace {
 
-using runtime::execution_device;
-
-Array copied(const Array& source, DType dtype, Device device) {
+Array converted(const Array& source, DType dtype, Device device) {
   Array result = device == cpu ? runtime::empty_on_host(source, dtype)
                                : runtime::empty_like(source, dtype, device);
   copy(source, result);
@@ -20,50 +19,50 @@ Array copied(const Array& source, DType dtype, Device device) {
 }
 
 template <class... Parts>
-void allow_copy(CopyMode mode, const Array& source, const Parts&... why) {
+void check_copy_allowed(CopyMode mode, const Array& source, const Parts&... reason) {
   if (mode == CopyMode::never)
     fail<CopyNeededError>(
-        why..., " needs a copy of ", source, " (", source.nbytes(),
+        reason..., " needs a copy of ", source, " (", source.nbytes(),
         " bytes), and copying was ruled out; allow it with CopyMode::if_needed (copy=None)");
 }
 
 }  // namespace
 
 Array copy(const Array& source) {
-  Array result = empty(source.shape(), source.dtype(), execution_device(source.device()));
+  Array result = empty(source.shape(), source.dtype(), working_device(source.device()));
   copy(source, result);
   return result;
 }
 
 Array astype(const Array& source, DType dtype, CopyMode mode) {
   if (source.dtype() == dtype && mode != CopyMode::always) return source;
-  allow_copy(mode, source, "astype: casting to ", dtype);
-  return copied(source, dtype, execution_device(source.device()));
+  check_copy_allowed(mode, source, "astype: casting to ", dtype);
+  return converted(source, dtype, working_device(source.device()));
 }
 
 Array to_device(const Array& source, Device device, CopyMode mode) {
   if (source.device() == device && mode != CopyMode::always) return source;
-  allow_copy(mode, source, "to_device: moving to ", device);
-  return copied(source, source.dtype(), device);
+  check_copy_allowed(mode, source, "to_device: moving to ", device);
+  return converted(source, source.dtype(), device);
 }
 
 Array contiguous(const Array& source, CopyMode mode) {
   if (source.layout().is_row_major() && mode != CopyMode::always) return source;
-  allow_copy(mode, source, "contiguous: C order");
+  check_copy_allowed(mode, source, "contiguous: C order");
   return copy(source);
 }
 
 Array reshape(const Array& source, const Shape& shape, CopyMode mode) {
   if (mode != CopyMode::always)
     if (std::optional<Array> view = source.try_reshape(shape)) return *std::move(view);
-  allow_copy(mode, source, "reshape: shape ", shape);
+  check_copy_allowed(mode, source, "reshape: shape ", shape);
   return *copy(source).try_reshape(shape);
 }
 
 Scalar item(const Array& array) {
   if (array.size() != 1)
     fail<LayoutError>("item: ", array, " has ", array.size(), " elements; expected one");
-  if (execution_device(array.device()).is_cpu()) {
+  if (runs_on_host(array.device())) {
     runtime::order_use(runtime::current_stream(array.device()), array.storage(), /*writes=*/false);
     return Scalar(array.dtype(), array.data());
   }

@@ -8,16 +8,17 @@
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "runtime/copy/copy_steps.hpp"
 #include "runtime/copy/dense.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise {
 namespace {
 
 using runtime::as_computable;
-using runtime::execution_device;
 
 void check_writable(const Array& target, const char* caller) {
   if (target.readonly())
@@ -39,12 +40,12 @@ bool is_same_window(const Array& a, const Array& b) noexcept {
          runtime::same_shape_and_strides(a.layout(), b.layout());
 }
 
-// No broadcasting, no transfer between devices, no overlap, and computable dtypes.
-bool is_plain(const Array& source, const Array& target) noexcept {
+// Whether copy_on_device() applies: no broadcasting, no transfer between devices, no overlap, and
+// computable dtypes.
+bool can_copy_on_device(const Array& source, const Array& target) noexcept {
   return source.shape() == target.shape() && target.size() != 0 &&
-         execution_device(source.device()) == execution_device(target.device()) &&
-         source.dtype().is_computable() && target.dtype().is_computable() &&
-         !may_share_memory(source, target);
+         work_together(source.device(), target.device()) && source.dtype().is_computable() &&
+         target.dtype().is_computable() && !may_share_memory(source, target);
 }
 
 // CPU memory on which no device has queued work.
@@ -57,15 +58,19 @@ bool are_dense_alike(const Layout& a, const Layout& b) noexcept {
   return (a.is_row_major() && b.is_row_major()) || (a.is_column_major() && b.is_column_major());
 }
 
-// Fast path for few bytes in the same order: the back end's overhead would be several times the
-// copy. memmove() handles overlap.
-bool copied_at_once(const Array& source, const Array& target) noexcept {
-  constexpr std::int64_t few = 1 << 14;
-  if (source.dtype() != target.dtype() || source.shape() != target.shape()) return false;
-  const std::int64_t bytes = target.nbytes();
-  if (bytes > few || !is_idle_host(source) || !is_idle_host(target)) return false;
+// Whether the fast paths below apply, for which the back end's overhead would be several times the
+// copy: at most `max_bytes` bytes in CPU memory, neither cast nor broadcast.
+bool is_small_host_copy(const Array& source, const Array& target, std::int64_t max_bytes) noexcept {
+  return source.dtype() == target.dtype() && source.shape() == target.shape() &&
+         target.nbytes() <= max_bytes && is_idle_host(source) && is_idle_host(target);
+}
+
+// Fast path for arrays in the same order. memmove() handles overlap.
+bool try_copy_by_memmove(const Array& source, const Array& target) noexcept {
+  if (!is_small_host_copy(source, target, 1 << 14)) return false;
   if (!are_dense_alike(source.layout(), target.layout())) return false;
-  if (bytes > 0) std::memmove(target.data(), source.data(), static_cast<std::size_t>(bytes));
+  const auto bytes = static_cast<std::size_t>(target.nbytes());
+  if (bytes > 0) std::memmove(target.data(), source.data(), bytes);
   return true;
 }
 
@@ -113,14 +118,12 @@ void for_each_line(const Array& array, const F& line) {
   }
 }
 
-// Fast path for few bytes in any layout. Copies through a buffer, so that overlap is handled, and
-// writes in C order, so that the last of several writes to an element wins.
-bool copied_by_buffer(const Array& source, const Array& target) noexcept {
-  constexpr std::int64_t few = 512;
-  if (source.dtype() != target.dtype() || source.shape() != target.shape()) return false;
-  const std::int64_t bytes = target.nbytes();
-  if (bytes > few || bytes == 0 || !is_idle_host(source) || !is_idle_host(target)) return false;
-  std::byte buffer[few];
+// Fast path for any layouts. Copies through a buffer, so that overlap is handled, and writes in C
+// order, so that the last of several writes to an element wins.
+bool try_copy_by_buffer(const Array& source, const Array& target) noexcept {
+  constexpr std::int64_t max_bytes = 512;
+  if (target.size() == 0 || !is_small_host_copy(source, target, max_bytes)) return false;
+  std::byte buffer[max_bytes];
   const std::int64_t size = target.dtype().itemsize();
   const std::int64_t count = target.rank() > 0 ? target.shape().back() : 1;
   std::byte* next = buffer;
@@ -129,7 +132,7 @@ bool copied_by_buffer(const Array& source, const Array& target) noexcept {
     next += count * size;
   });
   if (target.layout().is_row_major()) {
-    std::memcpy(target.data(), buffer, static_cast<std::size_t>(bytes));
+    std::memcpy(target.data(), buffer, static_cast<std::size_t>(target.nbytes()));
     return true;
   }
   next = buffer;
@@ -140,14 +143,15 @@ bool copied_by_buffer(const Array& source, const Array& target) noexcept {
   return true;
 }
 
-bool filled_at_once(const Array& target, const Scalar& element) noexcept {
-  constexpr std::int64_t few = 1 << 10;
+// Fast path for few bytes in C order in CPU memory.
+bool try_fill_small(const Array& target, const Scalar& element) noexcept {
+  constexpr std::int64_t max_bytes = 1 << 10;
   const std::int64_t bytes = target.nbytes();
-  if (bytes > few || !is_idle_host(target) || !target.layout().is_row_major()) return false;
+  if (bytes > max_bytes || !is_idle_host(target) || !target.layout().is_row_major()) return false;
   auto* address = static_cast<std::byte*>(target.data());
   const std::int64_t size = element.dtype().itemsize();
-  for (std::int64_t at = 0; at < bytes; at += size)
-    std::memcpy(address + at, element.data(), static_cast<std::size_t>(size));
+  for (std::int64_t offset = 0; offset < bytes; offset += size)
+    std::memcpy(address + offset, element.data(), static_cast<std::size_t>(size));
   return true;
 }
 
@@ -155,17 +159,17 @@ bool filled_at_once(const Array& target, const Scalar& element) noexcept {
 
 void copy(const Array& source, const Array& target) {
   check_writable(target, "copy");
-  if (copied_at_once(source, target) || copied_by_buffer(source, target)) return;
+  if (try_copy_by_memmove(source, target) || try_copy_by_buffer(source, target)) return;
   check_dtypes(source.dtype(), target.dtype());
-  if (is_plain(source, target)) return runtime::copy_on_device(source, target);
+  if (can_copy_on_device(source, target)) return runtime::copy_on_device(source, target);
   const Array broadcast = source.broadcast_to(target.shape());
   if (target.size() == 0 || is_same_window(broadcast, target)) return;
   const auto [from, to] = as_computable(source, target);
   if (may_share_memory(source, target)) {
-    // The arrays overlap: copies the source first. A broadcast source is copied without repetition.
-    const Array kept = runtime::empty_like(from, from.dtype(), execution_device(from.device()));
-    runtime::copy_on_device(from, kept);
-    runtime::copy_anywhere(kept, to);
+    // The arrays overlap, so the source is copied first, without the repetitions of a broadcast.
+    const Array scratch = runtime::empty_like(from, from.dtype(), working_device(from.device()));
+    runtime::copy_on_device(from, scratch);
+    runtime::copy_anywhere(scratch, to);
   } else {
     runtime::copy_anywhere(from, to);
   }
@@ -175,14 +179,12 @@ void fill(const Array& target, const Scalar& value) {
   check_writable(target, "fill");
   check_dtypes(value.dtype(), target.dtype());
   const Scalar element = value.dtype() == target.dtype() ? value : value.cast(target.dtype());
-  if (target.size() == 0 || filled_at_once(target, element)) return;
+  if (target.size() == 0 || try_fill_small(target, element)) return;
   if (target.dtype().is_computable()) return runtime::fill_on_device(target, element);
-  std::byte bytes[sizeof(Scalar)];
-  std::memcpy(bytes, element.data(), static_cast<std::size_t>(target.dtype().itemsize()));
-  copy(Array(Storage::adopt(bytes, static_cast<std::size_t>(target.dtype().itemsize()), cpu,
-                            nullptr, nullptr),
-             Layout{}, target.dtype()),
-       target);
+  const auto size = static_cast<std::size_t>(element.dtype().itemsize());
+  Storage storage =  // only read
+      Storage::adopt(const_cast<void*>(element.data()), size, cpu, nullptr, nullptr);
+  copy(Array(std::move(storage), Layout{}, element.dtype()), target);
 }
 
 }  // namespace spanwise

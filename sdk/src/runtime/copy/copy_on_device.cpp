@@ -24,7 +24,7 @@ void in_disjoint_parts(const Array& source, const Array& target, const F& apply)
     in_disjoint_parts(source.index(0, i), target.index(0, i), apply);
 }
 
-// The array as uint8, with a further last axis over the bytes of each element.
+// The array as uint8, with one more axis, the last, over the bytes of each element.
 Array as_bytes(const Array& array) {
   const int size = array.dtype().itemsize();
   Layout layout = array.layout();
@@ -42,9 +42,9 @@ std::pair<Array, Array> as_computable(const Array& source, const Array& target) 
   const DType dtype = source.dtype();
   if (dtype.is_computable()) return {source, target};
   const int bytes = dtype.itemsize();
-  const bool is_one_load =
+  const bool has_integer_width =
       dtype.lanes() == 1 && (bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8);
-  if (!is_one_load) return {as_bytes(source), as_bytes(target)};
+  if (!has_integer_width) return {as_bytes(source), as_bytes(target)};
   const DType same_width(DTypeCode::uint, dtype.bits());
   return {source.reinterpret(same_width), target.reinterpret(same_width)};
 }

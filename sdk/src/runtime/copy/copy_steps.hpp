@@ -12,8 +12,8 @@
 namespace spanwise::runtime {
 
 /// Views of two arrays of one dtype that every back end can copy: a dtype that is not computable
-/// becomes an unsigned integer of its width, or bytes on a further axis. Other arrays are returned
-/// unchanged.
+/// becomes an unsigned integer of its width, or uint8 with an additional last axis. Other arrays
+/// are returned unchanged.
 std::pair<Array, Array> as_computable(const Array& source, const Array& target);
 
 /// Copies and casts between arrays of equal shape on one device.

@@ -15,8 +15,8 @@ namespace {
 std::size_t bytes_of(const Array& array) { return static_cast<std::size_t>(array.nbytes()); }
 
 void upload(const Array& source, const Array& target) {
-  // The host reads the source during this call, so queued device work on it (managed, pinned
-  // memory) must finish first.
+  // The host reads the source during this call, so queued device work on it (if it is managed or
+  // pinned memory) must finish first.
   order_use(current_stream(source.device()), source.storage(), /*writes=*/false);
   StreamState& stream = current_stream(target.device());
   Backend& backend = backend_for(target.device());
@@ -53,49 +53,50 @@ void copy_peer(const Array& source, const Array& target) {
 
 // Both arrays are dense, with equal dtype, shape and strides, on different devices.
 void move_bytes(const Array& source, const Array& target) {
-  if (execution_device(source.device()).is_cpu()) return upload(source, target);
-  if (execution_device(target.device()).is_cpu()) return download(source, target);
+  if (runs_on_host(source.device())) return upload(source, target);
+  if (runs_on_host(target.device())) return download(source, target);
   copy_peer(source, target);
 }
 
-// An uninitialised array on `device` with the layout of `source`, as target of move_bytes().
-Array pinned_place(const Array& source, Device device) {
+// An uninitialised array on `device` with the strides of `source`, which is dense.
+Array empty_same_strides(const Array& source, Device device) {
   Layout layout = source.layout();
   layout.offset -= layout.extent().first;
-  return Array(allocate(bytes_of(source), device), std::move(layout), source.dtype());
+  return empty_in(std::move(layout), source.dtype(), device);
 }
 
 // A dense copy on the source's device, cast to `dtype`, with the axes in `pattern`'s order of
 // strides.
 Array packed(const Array& source, DType dtype, const Array& pattern) {
-  Array result = empty_like(pattern, dtype, execution_device(source.device()));
+  Array result = empty_like(pattern, dtype, working_device(source.device()));
   copy_on_device(source, result);
   return result;
 }
 
 // Reduces broadcast axes (stride 0) to extent 1.
 Array without_repeats(const Array& source) {
-  Array once = source;
+  Array view = source;
   for (int axis = 0; axis < source.rank(); ++axis)
-    if (source.strides()[axis] == 0 && source.shape()[axis] > 1) once = once.slice(axis, {0, 1, 1});
-  return once;
+    if (source.strides()[axis] == 0 && source.shape()[axis] > 1) view = view.slice(axis, {0, 1, 1});
+  return view;
 }
 
-// Packs `source` and moves it to `target`, which is dense and has the dtype of the transfer. Large
+// Packs `source`, cast to the dtype of `target`, and moves it there. `target` is dense. Large
 // host arrays are packed in slices, so that packing one slice overlaps the upload of the previous
 // one.
 void send_packed(const Array& source, const Array& target, const Array& pattern) {
-  constexpr std::int64_t few = 8 << 20, slice_bytes = 2 << 20;
-  const bool from_host = execution_device(source.device()).is_cpu();
+  constexpr std::int64_t min_sliced_bytes = 8 << 20, slice_bytes = 2 << 20;
+  const bool from_host = runs_on_host(source.device());
   const std::int64_t rows = target.rank() > 0 ? target.shape()[0] : 1;
-  if (!from_host || target.nbytes() < few || rows < 2 || !target.layout().is_row_major())
+  if (!from_host || target.nbytes() < min_sliced_bytes || rows < 2 ||
+      !target.layout().is_row_major())
     return move_bytes(packed(source, target.dtype(), pattern), target);
-  const std::int64_t at_once =
+  const std::int64_t slice_rows =
       std::max<std::int64_t>(1, slice_bytes / std::max<std::int64_t>(1, target.nbytes() / rows));
   const Array scratch =
-      empty_like(target.slice(0, {0, std::min(at_once, rows), 1}), target.dtype(), cpu);
-  for (std::int64_t row = 0; row < rows; row += at_once) {
-    const Slice range{row, std::min(row + at_once, rows), 1};
+      empty_like(target.slice(0, {0, std::min(slice_rows, rows), 1}), target.dtype(), cpu);
+  for (std::int64_t row = 0; row < rows; row += slice_rows) {
+    const Slice range{row, std::min(row + slice_rows, rows), 1};
     const Array piece = scratch.slice(0, {0, *range.stop - row, 1});
     copy_on_device(source.slice(0, range), piece);
     upload(piece, target.slice(0, range));
@@ -105,32 +106,32 @@ void send_packed(const Array& source, const Array& target, const Array& pattern)
 // Copies between devices. Casts on the side where fewer bytes are transferred, and changes the
 // layout on the GPU if one side is a GPU.
 void transfer(const Array& source, const Array& target) {
-  const bool to_host = execution_device(target.device()).is_cpu();
+  const bool to_host = runs_on_host(target.device());
   const int growth = target.dtype().itemsize() - source.dtype().itemsize();
-  const bool cast_after = growth > 0 || (growth == 0 && !to_host);
-  const DType wire = cast_after ? source.dtype() : target.dtype();
+  const bool casts_after = growth > 0 || (growth == 0 && !to_host);
+  const DType sent_dtype = casts_after ? source.dtype() : target.dtype();
   const bool same_shape = source.shape() == target.shape();
-  const bool can_land = same_shape && target.dtype() == wire && is_dense(target.layout());
-
-  const bool wrong_order = can_land && !same_shape_and_strides(source.layout(), target.layout());
-  const bool packs =
-      source.dtype() != wire || !is_dense(source.layout()) || (to_host && wrong_order);
+  const bool same_strides = same_shape_and_strides(source.layout(), target.layout());
+  const bool target_fits = same_shape && target.dtype() == sent_dtype && is_dense(target.layout());
+  const bool packs = source.dtype() != sent_dtype || !is_dense(source.layout()) ||
+                     (to_host && target_fits && !same_strides);
   const Array& pattern = same_shape ? target : source;
-  if (can_land &&
-      (packs ? same_shape_and_strides(pattern.layout().packed(pattern.shape()), target.layout())
-             : same_shape_and_strides(source.layout(), target.layout()))) {
-    return packs ? send_packed(source, target, pattern) : move_bytes(source, target);
-  }
-  const Device there = execution_device(target.device());
-  const Array landed = packs ? empty_like(pattern, wire, there) : pinned_place(source, there);
-  packs ? send_packed(source, landed, pattern) : move_bytes(source, landed);
-  copy_on_device(landed.broadcast_to(target.shape()), target);
+  const bool packs_like_target =
+      packs && same_shape_and_strides(pattern.layout().packed(pattern.shape()), target.layout());
+  // Otherwise the elements are sent to a new array on the target's device, and copied from there.
+  const bool is_direct = target_fits && (packs ? packs_like_target : same_strides);
+  const Device device = working_device(target.device());
+  const Array received = is_direct ? target
+                         : packs   ? empty_like(pattern, sent_dtype, device)
+                                   : empty_same_strides(source, device);
+  packs ? send_packed(source, received, pattern) : move_bytes(source, received);
+  if (!is_direct) copy_on_device(received.broadcast_to(target.shape()), target);
 }
 
 }  // namespace
 
 void copy_anywhere(const Array& source, const Array& target) {
-  if (execution_device(source.device()) == execution_device(target.device()))
+  if (work_together(source.device(), target.device()))
     copy_on_device(source.broadcast_to(target.shape()), target);
   else
     transfer(without_repeats(source), target);

@@ -28,7 +28,7 @@ void deallocate_block(void* context, void* data, std::size_t bytes, StreamUses&)
   MemoryUse::of(device).release(bytes);
 }
 
-// CPU work is done when a call returns, so CPU memory waits for no stream and references none.
+// CPU work is complete when a call returns, so CPU memory has no producer and waits for no stream.
 void deallocate_host_block(void*, void* data, std::size_t bytes, StreamUses&) noexcept {
   if (Backend* backend = find_backend(DeviceKind::cpu))
     backend->deallocate(cpu.ordinal(), data, bytes, default_stream(cpu));
@@ -54,8 +54,6 @@ Storage owned_by(StreamState& stream, void* data, std::size_t bytes, bool is_rec
 // Counts bytes as used; the destructor subtracts them again unless keep() was called.
 class MemoryReservation {
  public:
-  MemoryReservation(Device device, std::size_t bytes)
-      : MemoryReservation(MemoryUse::of(device), device, bytes) {}
   MemoryReservation(MemoryUse& use, Device device, std::size_t bytes) : use_(use), bytes_(bytes) {
     use_.reserve(device, bytes);
   }
@@ -76,7 +74,7 @@ class MemoryReservation {
   bool is_kept_ = false;
 };
 
-// A block of another allocator, with what is needed to free it.
+// A block of a MemorySource, with the arguments of its deallocate().
 struct SourceBlock {
   std::shared_ptr<MemorySource> source;
   MemorySource::Block block;
@@ -84,23 +82,23 @@ struct SourceBlock {
 };
 
 void return_to_source(void* context, void*, std::size_t bytes, StreamUses&) noexcept {
-  const std::unique_ptr<SourceBlock> own(static_cast<SourceBlock*>(context));
-  own->source->deallocate(own->device, own->block, bytes);
-  MemoryUse::of(own->device).release(bytes);
+  const std::unique_ptr<SourceBlock> owned(static_cast<SourceBlock*>(context));
+  owned->source->deallocate(owned->device, owned->block, bytes);
+  MemoryUse::of(owned->device).release(bytes);
 }
 
 Storage allocate_from(std::shared_ptr<MemorySource> source, StreamState& stream, std::size_t bytes,
                       bool is_recorded) {
   const Device device = stream.device();
-  auto own = std::make_unique<SourceBlock>();
-  own->device = device;
-  MemoryReservation counted(device, bytes);
+  auto owned = std::make_unique<SourceBlock>();
+  owned->device = device;
+  MemoryReservation reservation(MemoryUse::of(device), device, bytes);
   backend_for(device).run_in_relaxed_capture_mode(
-      [&] { own->block = source->allocate(device, bytes, stream.handle()); });
-  own->source = std::move(source);
-  counted.keep();
-  void* data = own->block.data;
-  Storage storage = Storage::adopt(data, bytes, device, return_to_source, own.release());
+      [&] { owned->block = source->allocate(device, bytes, stream.handle()); });
+  owned->source = std::move(source);
+  reservation.keep();
+  void* data = owned->block.data;
+  Storage storage = Storage::adopt(data, bytes, device, return_to_source, owned.release());
   return device.is_cpu() ? storage : with_producer(std::move(storage), stream, is_recorded);
 }
 
@@ -122,14 +120,14 @@ Storage allocate_on(StreamState& stream, std::size_t bytes) {
   MemoryUse& use = MemoryUse::of(device);
   if (auto source = use.source()) [[unlikely]]
     return allocate_from(std::move(source), stream, bytes, is_recorded);
-  const bool is_kept = device == cpu && bytes <= StorageFreeList::max_bytes;
-  const std::size_t capacity = is_kept ? StorageFreeList::capacity_for(bytes) : bytes;
-  MemoryReservation counted(use, device, capacity);
-  Backend& backend = *find_backend(device.kind());  // which made the stream
+  const bool uses_free_list = device == cpu && bytes <= StorageFreeList::max_bytes;
+  const std::size_t capacity = uses_free_list ? StorageFreeList::capacity_for(bytes) : bytes;
+  MemoryReservation reservation(use, device, capacity);
+  Backend& backend = *find_backend(device.kind());  // not null: it made the stream
   void* data = is_recorded ? backend.allocate_outside_graph(device.ordinal(), capacity, stream)
                            : backend.allocate(device.ordinal(), capacity, stream);
-  counted.keep();
-  if (is_kept) return StorageFreeList::adopt(data, bytes, deallocate_host_block, nullptr);
+  reservation.keep();
+  if (uses_free_list) return StorageFreeList::adopt(data, bytes, deallocate_host_block, nullptr);
   return owned_by(stream, data, bytes, is_recorded);
 }
 
@@ -139,7 +137,7 @@ Storage allocate_pinned(Device source, std::size_t bytes) {
   void* data = backend.allocate_pinned(source.ordinal(), bytes);
   if (data == nullptr) return allocate(bytes, cpu);
   try {
-    MemoryReservation(cpu, bytes).keep();
+    MemoryReservation(MemoryUse::of(cpu), cpu, bytes).keep();
   } catch (...) {
     backend.release_pinned(source.ordinal(), data, bytes);
     throw;
@@ -150,23 +148,23 @@ Storage allocate_pinned(Device source, std::size_t bytes) {
 
 Storage allocate_zeroed_on(StreamState& stream, std::size_t bytes) {
   const Device device = stream.device();
-  if (bytes == 0 || MemoryUse::of(device).has_source()) return {};
-  MemoryReservation counted(device, bytes);
+  MemoryUse& use = MemoryUse::of(device);
+  if (bytes == 0 || use.has_source()) return {};
+  MemoryReservation reservation(use, device, bytes);
   void* data = backend_for(device).allocate_zeroed(device.ordinal(), bytes, stream);
   if (data == nullptr) return {};
-  counted.keep();
+  reservation.keep();
   return owned_by(stream, data, bytes, /*is_recorded=*/false);
 }
 
 }  // namespace runtime
 
 Storage allocate(std::size_t bytes, Device device) {
-  if (runtime::execution_device(device) != device)
-    fail<DeviceError>("allocate: ", device,
-                      " memory is made by its own library and "
-                      "can be adopted here; expected cpu or cuda:<ordinal>");
+  if (working_device(device) != device)
+    fail<DeviceError>("allocate: expected cpu or cuda:<ordinal>, got ", device,
+                      ", whose memory other libraries allocate and Spanwise can only import");
   if (device == cpu && !runtime::MemoryUse::of(cpu).has_source())
-    if (Storage kept = core::StorageFreeList::take(bytes)) return kept;
+    if (Storage cached = core::StorageFreeList::take(bytes)) return cached;
   return runtime::allocate_on(runtime::current_stream(device), bytes);
 }
 

@@ -8,14 +8,14 @@
 #include "runtime/memory/allocation.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
+#include "spanwise/working_device.hpp"
 
 namespace spanwise {
 namespace {
 
 std::size_t bytes_of(const Layout& layout, DType dtype) {
   std::int64_t bytes;
-  const bool fits = !__builtin_mul_overflow(layout.size(), std::int64_t{dtype.itemsize()}, &bytes);
-  if (!fits)
+  if (__builtin_mul_overflow(layout.size(), std::int64_t{dtype.itemsize()}, &bytes))
     fail<LayoutError>("empty: shape ", layout.shape, " of ", dtype,
                       " has too many bytes for 63 bits");
   return static_cast<std::size_t>(bytes);
@@ -35,20 +35,20 @@ Array empty_in(Layout layout, DType dtype, Device device) {
 Array zeros(const Shape& shape, DType dtype, Device device) {
   Layout layout = Layout::row_major(shape);
   const std::size_t bytes = bytes_of(layout, dtype);
-  constexpr std::size_t few = 1 << 16;  // below this, memset is faster than the back end
-  if (device.is_cpu() && bytes <= few) {
-    Storage storage = allocate(bytes, device);
+  constexpr std::size_t memset_bytes = 1 << 16;  // up to this, memset is faster than the back end
+  Storage storage;
+  if (device.is_cpu() && bytes <= memset_bytes) {
+    storage = allocate(bytes, device);
     if (bytes > 0) std::memset(storage.data(), 0, bytes);
-    return Array(std::move(storage), std::move(layout), dtype);
+  } else if (bytes != 0 && working_device(device) == device) {
+    storage = runtime::allocate_zeroed_on(runtime::current_stream(device), bytes);
   }
-  if (bytes != 0 && runtime::execution_device(device) == device) {
-    Storage storage = runtime::allocate_zeroed_on(runtime::current_stream(device), bytes);
-    if (storage) return Array(std::move(storage), std::move(layout), dtype);
+  if (!storage) {
+    storage = allocate(bytes, device);
+    // Zero is all bits zero in every dtype, also in those that are not computable.
+    fill(Array(storage, Layout::row_major({static_cast<std::int64_t>(bytes)}), uint8),
+         Scalar(std::uint8_t{0}));
   }
-  Storage storage = allocate(bytes, device);
-  // Zero is all bits zero in every dtype, also in those that are not computable.
-  fill(Array(storage, Layout::row_major({static_cast<std::int64_t>(bytes)}), uint8),
-       Scalar(std::uint8_t{0}));
   return Array(std::move(storage), std::move(layout), dtype);
 }
 
@@ -60,7 +60,7 @@ Array full(const Shape& shape, const Scalar& value, DType dtype, Device device) 
 }
 
 Array empty_like(const Array& like) {
-  return runtime::empty_like(like, like.dtype(), runtime::execution_device(like.device()));
+  return runtime::empty_like(like, like.dtype(), working_device(like.device()));
 }
 
 Array runtime::empty_like(const Array& like, DType dtype, Device device) {

@@ -18,7 +18,7 @@ constinit std::atomic<bool> may_release_graph_memory{false};
 
 namespace {
 
-// Whether a graph that uses memory may exist; releases read it without the lock.
+// Whether a captured graph may exist; read without the lock at each release of memory.
 constinit std::atomic<bool> has_graphs{false};
 
 /// A captured graph that uses memory of the library.
@@ -48,9 +48,7 @@ bool is_destroyed(const Ref<CapturedGraph>& graph) noexcept {
   return graph->is_destroyed.load(std::memory_order_acquire);
 }
 
-StreamState& state_of(StreamIdentity& stream) noexcept {
-  return static_cast<StreamState&>(stream);  // every StreamIdentity is a StreamState
-}
+StreamState& state_of(StreamIdentity& stream) noexcept { return static_cast<StreamState&>(stream); }
 
 /// Memory that is released when no graph uses it any more and no stream of `uses` is being
 /// captured.
@@ -143,7 +141,7 @@ void record_graph_allocation(StreamState& stream, const void* data) {
     registry.allocated[data] = std::move(graph);
 }
 
-bool defer_release_for_graph(const UnheldMemory& memory, StreamUses& uses) noexcept {
+bool try_defer_release(const UnheldMemory& memory, StreamUses& uses) noexcept {
   try {
     const std::vector<Ref<StreamIdentity>> captured = captured_streams(uses);
     if (captured.empty() && !has_graphs.load(std::memory_order_relaxed)) [[likely]]
@@ -151,16 +149,16 @@ bool defer_release_for_graph(const UnheldMemory& memory, StreamUses& uses) noexc
     GraphMemory& registry = graph_memory();
     const std::lock_guard lock(registry.mutex);
     std::vector<Ref<CapturedGraph>> graphs;
-    if (const auto found = registry.allocated.find(memory.data);
-        found != registry.allocated.end()) {
-      if (!is_destroyed(found->second)) graphs.push_back(found->second);
-      registry.allocated.erase(found);
+    if (const auto entry = registry.allocated.find(memory.data);
+        entry != registry.allocated.end()) {
+      if (!is_destroyed(entry->second)) graphs.push_back(entry->second);
+      registry.allocated.erase(entry);
     }
     for (const Ref<StreamIdentity>& stream : captured)
       if (Ref<CapturedGraph> graph = registry.graph_of(state_of(*stream)))
         graphs.push_back(std::move(graph));
     if (captured.empty() && graphs.empty()) return false;
-    // The captures have failed: no destruction of a graph will report that the memory is free.
+    // The captures have failed, so no destruction of a graph will set it.
     if (graphs.empty()) may_release_graph_memory.store(true, std::memory_order_relaxed);
     registry.deferred.emplace_back(memory, std::move(graphs)).uses.take(uses);
   } catch (...) {
@@ -192,7 +190,7 @@ void release_graph_memory() noexcept {
 void StreamState::release_memory(const UnheldMemory& memory, StreamUses& uses) noexcept {
   // Another thread may reuse the memory and queue work at once.
   flush();
-  if (!defer_release_for_graph(memory, uses)) release_now(memory, uses);
+  if (!try_defer_release(memory, uses)) release_now(memory, uses);
 }
 
 }  // namespace spanwise::runtime

@@ -8,18 +8,18 @@
 
 /// Memory used by captured graphs. Work queued on a stream during stream capture runs later, at
 /// each launch of the graph, so memory that it accesses must not be reused as long as the graph
-/// exists. That is: memory allocated on a stream under capture, and memory released while a stream
-/// that used it is under capture. Both are released after the graph has been destroyed. All
-/// functions are thread-safe.
+/// exists: memory allocated on a stream under capture, and memory released while a stream that used
+/// it is under capture. Both are released after the graph has been destroyed. All functions are
+/// thread-safe.
 namespace spanwise::runtime {
 
 /// Records that `data` was allocated on `stream`, which is being captured. Does nothing if the
 /// capture has failed already; the memory is then released normally.
 void record_graph_allocation(StreamState& stream, const void* data);
 
-/// Defers the release of `memory` where a graph uses it or a stream of `uses` is being captured,
-/// and moves the contents of `uses` away. Returns false and changes nothing for other memory.
-bool defer_release_for_graph(const UnheldMemory& memory, StreamUses& uses) noexcept;
+/// Defers the release of `memory` if a graph uses it or a stream of `uses` is being captured, and
+/// takes the contents of `uses`. Else returns false and changes nothing.
+bool try_defer_release(const UnheldMemory& memory, StreamUses& uses) noexcept;
 
 /// Set when a graph has been destroyed, or when deferred memory only waits for the end of a
 /// capture.

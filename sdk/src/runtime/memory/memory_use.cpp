@@ -18,7 +18,7 @@ namespace runtime {
 MemoryUse& MemoryUse::of(Device device) {
   // Never destroyed: arrays may be released until the process exits.
   static auto& host = *new MemoryUse;
-  if (execution_device(device).is_cpu()) [[likely]]
+  if (runs_on_host(device)) [[likely]]
     return host;
   static auto& mutex = *new Mutex;
   static auto& gpus = *new std::deque<MemoryUse>;  // does not move its elements
@@ -57,8 +57,8 @@ MemoryStats MemoryUse::stats() const {
   stats.allocations = allocations_.load(std::memory_order_relaxed);
   if (const std::int64_t limit = limit_.load(std::memory_order_relaxed); limit != no_limit)
     stats.limit = limit;
-  const std::shared_ptr<MemorySource> from = source();
-  stats.source = from ? from->name() : "pool";
+  const std::shared_ptr<MemorySource> used_source = source();
+  stats.source = used_source ? used_source->name() : "pool";
   return stats;
 }
 
@@ -68,22 +68,22 @@ std::shared_ptr<MemorySource> MemoryUse::exchange_source(std::shared_ptr<MemoryS
   return std::exchange(source_, std::move(source));
 }
 
+}  // namespace runtime
+
 namespace {
 
-// execution_device(device); throws DeviceError where it does not exist.
-Device checked(Device device) {
-  backend_for(device);
-  return execution_device(device);
+// working_device(device); throws DeviceError where it does not exist.
+Device existing_device(Device device) {
+  runtime::backend_for(device);
+  return working_device(device);
 }
 
 }  // namespace
 
-}  // namespace runtime
-
 MemorySource::~MemorySource() = default;
 
 MemoryStats memory_stats(Device device) {
-  device = runtime::checked(device);
+  device = existing_device(device);
   // Memory cached by this thread's free list counts as used until it is dropped.
   if (device.is_cpu()) core::StorageFreeList::drop();
   MemoryStats stats = runtime::MemoryUse::of(device).stats();
@@ -95,11 +95,11 @@ MemoryStats memory_stats(Device device) {
 }
 
 void reset_peak_memory(Device device) {
-  runtime::MemoryUse::of(runtime::checked(device)).reset_peak();
+  runtime::MemoryUse::of(existing_device(device)).reset_peak();
 }
 
 void trim_memory(Device device) {
-  device = runtime::checked(device);
+  device = existing_device(device);
   if (device.is_cpu()) core::StorageFreeList::drop();
   runtime::collect_graph_memory();
   runtime::backend_for(device).trim(device.ordinal());
@@ -108,13 +108,13 @@ void trim_memory(Device device) {
 void limit_memory(Device device, std::optional<std::int64_t> bytes) {
   if (bytes && *bytes < 0)
     fail<ArgumentError>("limit_memory: expected bytes >= 0 or nothing, got ", bytes.value_or(0));
-  runtime::MemoryUse::of(runtime::checked(device))
+  runtime::MemoryUse::of(existing_device(device))
       .set_limit(bytes.value_or(runtime::MemoryUse::no_limit));
 }
 
 std::shared_ptr<MemorySource> use_memory_source(Device device,
                                                 std::shared_ptr<MemorySource> source) {
-  return runtime::MemoryUse::of(runtime::checked(device)).exchange_source(std::move(source));
+  return runtime::MemoryUse::of(existing_device(device)).exchange_source(std::move(source));
 }
 
 }  // namespace spanwise

@@ -22,23 +22,23 @@ auto find_set(Device device) {
 }  // namespace
 
 Ref<StreamState> exchange_current_stream(Device device, Ref<StreamState> stream) {
-  const auto found = find_set(device);
-  if (found == set_streams.end()) {
+  const auto entry = find_set(device);
+  if (entry == set_streams.end()) {
     if (stream) {
       set_streams.push_back(std::move(stream));
       has_set_streams = true;
     }
     return nullptr;
   }
-  Ref<StreamState> previous = std::exchange(*found, std::move(stream));
-  if (!*found) set_streams.erase(found);
+  Ref<StreamState> previous = std::exchange(*entry, std::move(stream));
+  if (!*entry) set_streams.erase(entry);
   return previous;
 }
 
 StreamState& current_stream(Device device) {
-  const Device actual = execution_device(device);
+  const Device actual = working_device(device);
   if (has_set_streams)
-    if (const auto found = find_set(actual); found != set_streams.end()) return **found;
+    if (const auto entry = find_set(actual); entry != set_streams.end()) return **entry;
   return default_stream(actual);
 }
 

@@ -18,7 +18,7 @@ void wait_for(StreamState& stream, StreamState& other) {
 
 void order_after_others(StreamState& stream, const StreamUses& uses, bool writes) {
   uses.for_each_to_wait_for(stream, writes, [&](StreamIdentity& other) {
-    wait_for(stream, static_cast<StreamState&>(other));  // every StreamIdentity is a StreamState
+    wait_for(stream, static_cast<StreamState&>(other));
   });
 }
 

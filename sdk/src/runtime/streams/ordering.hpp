@@ -13,13 +13,12 @@
 namespace spanwise::runtime {
 
 /// Whether two objects refer to the same stream. Streams of other libraries are compared by handle,
-/// except the per-thread default stream (2), which is another stream on each thread, and CPU
-/// streams, which have no handle (0).
+/// except per_thread_stream and CPU streams, which have no handle (0).
 inline bool same_queue(const StreamState& a, const StreamState& b) noexcept {
-  constexpr std::uintptr_t per_thread = 2;
   if (&a == &b) return true;
   const std::uintptr_t handle = a.handle();
-  return handle != 0 && handle != per_thread && handle == b.handle() && a.device() == b.device();
+  return handle != 0 && handle != per_thread_stream && handle == b.handle() &&
+         a.device() == b.device();
 }
 
 /// Work queued on `stream` from now on starts after the work that `other` has queued so far.

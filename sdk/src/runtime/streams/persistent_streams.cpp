@@ -32,9 +32,8 @@ const PersistentStream* find(Device device, std::uintptr_t handle) noexcept {
 }
 
 Ref<StreamState> add_stream(Device device, std::uintptr_t handle) {
-  constexpr std::uintptr_t per_thread = 2;
   Ref<StreamState> stream = backend_for(device).foreign_stream(device.ordinal(), handle);
-  if (handle == per_thread) return stream;
+  if (handle == per_thread_stream) return stream;
   static auto& mutex = *new Mutex;
   const std::lock_guard lock(mutex);
   // Another thread may have added it meanwhile.

@@ -6,12 +6,12 @@
 
 #include "runtime/backend.hpp"
 
-/// Cache of other libraries' streams that are never destroyed, as PyTorch's. Querying the driver
-/// about a handle takes several calls, and every import from such a library names one.
+/// Cache of streams that other libraries never destroy, such as PyTorch's. Every import from such a
+/// library passes a stream's handle, and querying the driver about one takes several calls.
 namespace spanwise::runtime {
 
-/// The back end's foreign_stream(), the same object for the same handle; except for the per-thread
-/// default stream (2), which is another stream on each thread and is not cached.
+/// The back end's foreign_stream(), the same object for the same handle. per_thread_stream is not
+/// cached.
 Ref<StreamState> persistent_stream(Device device, std::uintptr_t handle);
 
 /// Clears the cache before the back end that made the streams is replaced. Not thread-safe.

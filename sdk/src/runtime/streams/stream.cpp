@@ -16,11 +16,11 @@ using runtime::StreamState;
 Stream::Stream(Ref<StreamState> state) noexcept : state_(std::move(state)) {}
 
 Stream Stream::create(Device device) {
-  return Stream(
-      runtime::backend_for(device).create_stream(runtime::execution_device(device).ordinal()));
+  return Stream(runtime::backend_for(device).create_stream(working_device(device).ordinal()));
 }
 
 namespace {
+
 void check_foreign_stream(Device device, std::uintptr_t handle) {
   if (!device.is_cuda())
     fail<ArgumentError>("stream: ", device,
@@ -30,19 +30,10 @@ void check_foreign_stream(Device device, std::uintptr_t handle) {
         "stream: handle 0 is ambiguous; pass 1 for the legacy default stream or 2 for ",
         "the calling thread's");
 }
-}  // namespace
-
-Stream Stream::persistent(Device device, std::uintptr_t handle) {
-  check_foreign_stream(device, handle);
-  return Stream(runtime::persistent_stream(device, handle));
-}
-
-namespace {
 
 // Whether the stream may be destroyed: the default streams (1, 2) never are.
 bool may_be_destroyed(std::uintptr_t handle) noexcept {
-  constexpr std::uintptr_t per_thread = 2;
-  return handle > per_thread;
+  return handle > runtime::per_thread_stream;
 }
 
 // Shared by all copies of a Stream made by Stream::foreign() without an owner.
@@ -58,6 +49,11 @@ class ForeignUse final : public RefCounted {
 };
 
 }  // namespace
+
+Stream Stream::persistent(Device device, std::uintptr_t handle) {
+  check_foreign_stream(device, handle);
+  return Stream(runtime::persistent_stream(device, handle));
+}
 
 Stream Stream::foreign(Device device, std::uintptr_t handle) {
   check_foreign_stream(device, handle);
@@ -112,7 +108,7 @@ Event::Event(Ref<EventState> state) noexcept : state_(std::move(state)) {}
 Event Event::foreign(Device device, std::uintptr_t handle) {
   if (handle == 0)
     fail<ArgumentError>("Event.foreign: expected the handle of an event of ", device,
-                        ", got 0; record the event before");
+                        ", got 0; record the event first");
   return Event(runtime::backend_for(device).foreign_event(device.ordinal(), handle));
 }
 

@@ -10,6 +10,10 @@
 /// The interface of a back end's streams and events.
 namespace spanwise::runtime {
 
+/// The handle of the per-thread default stream (CU_STREAM_PER_THREAD), which is another stream on
+/// each thread.
+inline constexpr std::uintptr_t per_thread_stream = 2;
+
 /// An event recorded in a stream.
 class EventState : public RefCounted {
  public:
@@ -17,7 +21,9 @@ class EventState : public RefCounted {
   /// CUevent as an integer; 0 on the CPU.
   virtual std::uintptr_t handle() const noexcept = 0;
   virtual void synchronize() = 0;
+  /// Whether the work before the event is complete. Does not wait.
   virtual bool query() = 0;
+  /// Both events must be recorded with timing.
   virtual double milliseconds_since(EventState& start) = 0;
 
  protected:
@@ -27,16 +33,17 @@ class EventState : public RefCounted {
   Device device_;
 };
 
-/// A stream.
+/// A stream. Every StreamIdentity is one.
 class StreamState : public StreamIdentity {
  public:
   /// CUstream as an integer; 0 on the CPU.
   virtual std::uintptr_t handle() const noexcept = 0;
   virtual void synchronize() = 0;
+  /// Whether all queued work is complete. Does not wait.
   virtual bool query() = 0;
   virtual Ref<EventState> record(bool timing) = 0;
-  /// Work queued from now on waits for `event`, which may be of another device of the same back
-  /// end.
+  /// Makes work queued from now on wait for `event`, which may be of another device of the same
+  /// back end.
   virtual void wait(EventState& event) = 0;
 
   /// Submits the launches that the calling thread has batched on any stream (LaunchBatch).
@@ -53,10 +60,11 @@ class StreamState : public StreamIdentity {
   /// device does not support this.
   virtual bool attach_to_graph([[maybe_unused]] const RefCounted& object) noexcept { return false; }
 
-  /// For a foreign stream whose owner may destroy it from here on: replaces it by a stream of
-  /// Spanwise's own, which waits for the work queued so far.
+  /// For a foreign stream whose owner may destroy it from here on: replaces it by a new stream of
+  /// this back end, which waits for the work queued so far.
   virtual void detach() noexcept {}
-  /// Holds `owner` as long as the stream; to be called by the creator of this object only.
+  /// Keeps `owner`, which keeps the foreign stream alive, as long as this object. Called only by
+  /// the creator of this object, before other threads use it.
   void hold(Ref<RefCounted> owner) noexcept { owner_ = std::move(owner); }
 
   void release_memory(const UnheldMemory& memory, StreamUses& uses) noexcept final;

@@ -12,8 +12,8 @@
 /// Reading compiled binaries, whose headers may be damaged.
 namespace spanwise::runtime {
 
-/// The T at `offset` of a binary, aligned or not, or nothing if it would extend beyond the end.
-/// Headers of files that are not validated yet are read with it.
+/// The T at `offset` of a binary, which need not be aligned; nullopt if it would extend beyond the
+/// end, since offsets of damaged files are arbitrary.
 template <class T>
 std::optional<T> value_at(std::string_view image, std::uint64_t offset) {
   if (offset > image.size() || image.size() - offset < sizeof(T)) return std::nullopt;
@@ -22,8 +22,8 @@ std::optional<T> value_at(std::string_view image, std::uint64_t offset) {
   return value;
 }
 
-/// The sections and symbols of an ELF file of 64 bits. What its headers place outside of the image
-/// is missing; an image of another format has none.
+/// The sections and symbols of an ELF64 file. Sections, names and symbols at offsets outside of the
+/// image are skipped; an image of another format has none.
 class ElfImage {
  public:
   explicit ElfImage(std::string_view image) : image_(image) {
@@ -37,8 +37,8 @@ class ElfImage {
                                 header_.e_shoff + std::uint64_t{index} * sizeof(Elf64_Shdr));
   }
   std::string_view section_name(unsigned index) const {
-    const auto found = section(index);
-    return found ? name_at(names_, found->sh_name) : std::string_view{};
+    const auto header = section(index);
+    return header ? name_at(names_, header->sh_name) : std::string_view{};
   }
   /// Calls f(symbol, name) for each symbol.
   template <class F>
@@ -48,9 +48,9 @@ class ElfImage {
       if (!table || table->sh_type != SHT_SYMTAB) continue;
       const auto strings = section(table->sh_link);
       if (!strings) continue;
-      for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= table->sh_size;
-           at += sizeof(Elf64_Sym)) {
-        const auto symbol = value_at<Elf64_Sym>(image_, table->sh_offset + at);
+      for (std::uint64_t offset = 0; offset + sizeof(Elf64_Sym) <= table->sh_size;
+           offset += sizeof(Elf64_Sym)) {
+        const auto symbol = value_at<Elf64_Sym>(image_, table->sh_offset + offset);
         if (!symbol) return;
         f(*symbol, name_at(strings->sh_offset, symbol->st_name));
       }
@@ -61,13 +61,13 @@ class ElfImage {
   // The string at `offset` of the string table at `table`.
   std::string_view name_at(std::uint64_t table, std::uint64_t offset) const {
     if (table > image_.size() || offset >= image_.size() - table) return {};
-    const std::string_view rest = image_.substr(table + offset);
-    return rest.substr(0, rest.find('\0'));
+    const std::string_view name = image_.substr(table + offset);
+    return name.substr(0, name.find('\0'));
   }
 
   std::string_view image_;
   Elf64_Ehdr header_{};
-  std::uint64_t names_ = 0;
+  std::uint64_t names_ = 0;  // offset of the string table of section names
 };
 
 }  // namespace spanwise::runtime

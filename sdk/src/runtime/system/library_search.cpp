@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <system_error>
-#include <tuple>
+#include <utility>
 
 #include "core/string_utils.hpp"
 #include "spanwise/config.hpp"
@@ -28,25 +28,27 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, error);
 }
 
-// The entries whose names start with `prefix`, in the order of their names.
+// The entries of `folder` whose names start with `prefix`, in the order of their names.
 Paths entries_of(const fs::path& folder, std::string_view prefix = "") {
-  Paths found;
+  Paths entries;
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     const std::string& path = it->path().native();
     if (std::string_view(path).substr(path.rfind('/') + 1).starts_with(prefix))
-      found.push_back(path);
+      entries.push_back(path);
   }
-  std::ranges::sort(found);
-  return found;
+  std::ranges::sort(entries);
+  return entries;
 }
 
+// Without symbolic links.
 fs::path resolved(const fs::path& path) {
   std::error_code error;
   fs::path real = fs::canonical(path, error);
   return error ? path : real;
 }
 
+// A list of existing folders, without duplicates.
 class Folders {
  public:
   void add(const fs::path& folder) {
@@ -82,12 +84,13 @@ fs::path own_folder() {
   return resolved(info.dli_fname).parent_path();
 }
 
-// "12.4.127" of "libnvrtc.so.12.4.127"; "13.0" of "/usr/local/cuda-13.0".
+// The numbers after `before`: {12, 4, 127} in "libnvrtc.so.12.4.127" after ".so.", {13, 0} in
+// "cuda-13.0" after "cuda-". Empty if there are none.
 std::vector<int> version_in(std::string_view name, std::string_view before) {
   std::vector<int> version;
-  const std::size_t at = name.find(before);
-  if (at == name.npos) return version;
-  for (const char letter : name.substr(at + before.size())) {
+  const std::size_t position = name.find(before);
+  if (position == name.npos) return version;
+  for (const char letter : name.substr(position + before.size())) {
     if (letter >= '0' && letter <= '9') {
       if (version.empty()) version.push_back(0);
       version.back() = version.back() * 10 + (letter - '0');
@@ -103,16 +106,14 @@ std::vector<int> version_in(std::string_view name, std::string_view before) {
 void add_system_toolkits(Folders& folders) {
   folders.add_toolkit("/usr/local/cuda");
   std::vector<std::pair<std::vector<int>, fs::path>> versions;
-  for (const fs::path& entry : entries_of("/usr/local", "cuda-")) {
+  for (const fs::path& entry : entries_of("/usr/local", "cuda-"))
     versions.emplace_back(version_in(entry.filename().string(), "cuda-"), entry);
-  }
   std::sort(versions.rbegin(), versions.rend());
   for (const auto& [version, root] : versions) folders.add_toolkit(root);
   folders.add_toolkit("/opt/cuda");
   for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
-                             "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib"}) {
+                             "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib"})
     folders.add(folder);
-  }
 }
 
 }  // namespace
@@ -124,9 +125,8 @@ Paths library_folders() {
     folders.add_toolkit(environment(name));
   // libspanwise.so is in site-packages/spanwise/lib, so the wheels are two or three folders up.
   fs::path up = own_folder();
-  for (int level = 0; level < 3 && up.has_relative_path(); ++level, up = up.parent_path()) {
+  for (int level = 0; level < 3 && up.has_relative_path(); ++level, up = up.parent_path())
     folders.add_wheels(up);
-  }
   folders.add_joined(environment("LD_LIBRARY_PATH"));
   folders.add_toolkit(environment("CONDA_PREFIX"));
   add_system_toolkits(folders);
@@ -140,48 +140,43 @@ int major_version(const fs::path& library) {
 
 std::vector<FoundLibrary> find_libraries(std::string_view name, const Paths& folders) {
   const std::string stem = text("lib", name, ".so");
-  std::vector<FoundLibrary> found;
+  std::vector<FoundLibrary> libraries;
   for (const fs::path& folder : folders) {
-    std::vector<std::tuple<std::vector<int>, fs::path>> here;
+    std::vector<std::pair<std::vector<int>, fs::path>> by_version;
     for (const fs::path& entry : entries_of(folder, stem)) {
       const std::string file = entry.filename().string();
       if (file != stem && !file.starts_with(stem + '.')) continue;
       std::error_code error;
       if (!fs::is_regular_file(entry, error)) continue;
-      fs::path real = resolved(entry);
-      std::vector<int> version = version_in(real.filename().string(), ".so.");
-      here.emplace_back(std::move(version), std::move(real));
+      const fs::path real = resolved(entry);
+      by_version.emplace_back(version_in(real.filename().string(), ".so."), real);
     }
-    std::sort(here.rbegin(), here.rend());
-    for (auto& [version, path] : here) {
-      const auto same = [&path = path](const FoundLibrary& other) { return other.path == path; };
-      if (std::ranges::none_of(found, same)) {
-        found.push_back({path, version.empty() ? 0 : version.front()});
-      }
-    }
+    std::sort(by_version.rbegin(), by_version.rend());
+    for (const auto& [version, path] : by_version)
+      if (std::ranges::find(libraries, path, &FoundLibrary::path) == libraries.end())
+        libraries.push_back({path, major_version(path)});
   }
-  return found;
+  return libraries;
 }
 
 Paths header_folders(const fs::path& library) {
   const fs::path folder = library.parent_path();
   Paths candidates{folder / "../include", folder / "../../include", folder / "../../../include"};
-  // The wheels of CUDA 12 are one a library: nvidia/cuda_nvrtc/lib, nvidia/cuda_runtime/include.
+  // CUDA 12 has one wheel for each library: nvidia/cuda_nvrtc/lib, nvidia/cuda_runtime/include.
   for (const fs::path& wheel : entries_of(folder / "../.."))
     candidates.push_back(wheel / "include");
   std::error_code error;
-  Folders found;
+  Folders folders;
   for (const fs::path& candidate : candidates) {
     if (!fs::is_regular_file(candidate / "cuda_fp16.h", error)) continue;
-    found.add(candidate);
+    folders.add(candidate);
     // From CUDA 13 on, and in the wheels of 12, the C++ library's headers are one level deeper.
-    found.add(candidate / "cccl");
-    for (const fs::path& wheel : entries_of(folder / "../..")) {
-      if (wheel.filename() == "cuda_cccl") found.add(wheel / "include");
-    }
+    folders.add(candidate / "cccl");
+    for (const fs::path& wheel : entries_of(folder / "../.."))
+      if (wheel.filename() == "cuda_cccl") folders.add(wheel / "include");
     break;
   }
-  return found.take();
+  return folders.take();
 }
 
 bool has_cccl(const fs::path& folder) {
@@ -193,7 +188,7 @@ bool has_cccl(const fs::path& folder) {
 fs::path cccl_headers(const Paths& library_folders) {
   for (const fs::path& folder : library_folders) {
     Paths candidates{folder / "../include", folder / "../include/cccl"};
-    // A wheel that has no libraries: nvidia/cuda_nvrtc/lib, nvidia/cuda_cccl/include.
+    // The wheel of CCCL has no libraries: nvidia/cuda_nvrtc/lib, nvidia/cuda_cccl/include.
     for (const fs::path& wheel : entries_of(folder / "../..")) {
       candidates.push_back(wheel / "include");
       candidates.push_back(wheel / "include/cccl");

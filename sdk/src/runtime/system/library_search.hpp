@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-/// Where CUDA's libraries and headers are on this machine. Looks at the file system only; loads
-/// nothing.
+/// Search for CUDA's libraries and headers on this machine, in the file system only: nothing is
+/// loaded.
 namespace spanwise::runtime {
 
 struct FoundLibrary {

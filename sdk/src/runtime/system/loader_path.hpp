@@ -8,8 +8,8 @@
 
 namespace spanwise::runtime {
 
-/// A path for dlopen() of the file `name` in `folder` that no earlier call returned. For a path
-/// that it has seen, the loader returns the library already loaded, even if the file has changed.
+/// A path of the file `name` in `folder`, for dlopen(), that no earlier call returned: for a path
+/// that was loaded before, dlopen() returns the loaded library, even if the file has changed.
 inline std::string new_loader_path(std::string folder, const std::string& name) {
   // The call's number: each bit is written as "/" or "/.", which does not change the file.
   static std::atomic<std::uint64_t> calls{0};

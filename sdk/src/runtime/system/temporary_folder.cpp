@@ -46,27 +46,29 @@ Lock lock_folder(const std::string& path, FileDescriptor& folder) {
 // once per parent, since it lists the parent, and only where no other user could have moved a
 // folder there.
 void remove_abandoned(const std::string& parent) {
-  static auto& seen = *new std::set<std::string>;
+  static auto& searched = *new std::set<std::string>;
   static auto& mutex = *new Mutex;
   {
     const std::lock_guard lock(mutex);
-    if (!seen.insert(parent).second) return;
+    if (!searched.insert(parent).second) return;
   }
   std::error_code error;
-  std::vector<fs::path> found;
+  std::vector<fs::path> candidates;
   for (fs::directory_iterator entry(parent, error), end; !error && entry != end;
        entry.increment(error))
-    if (entry->path().filename().native().starts_with(scope_prefix)) found.push_back(entry->path());
-  for (const fs::path& path : found) {
+    if (entry->path().filename().native().starts_with(scope_prefix))
+      candidates.push_back(entry->path());
+  for (const fs::path& path : candidates) {
     FileDescriptor folder;
     if (lock_folder(path, folder) == Lock::held) fs::remove_all(path, error);
   }
 }
 
+// Whether the path still refers to the opened folder.
 bool is_at(const std::string& path, const FileDescriptor& folder) {
-  struct stat there, opened;
-  return ::stat(path.c_str(), &there) == 0 && ::fstat(folder.get(), &opened) == 0 &&
-         there.st_ino == opened.st_ino && there.st_dev == opened.st_dev;
+  struct stat current, opened;
+  return ::stat(path.c_str(), &current) == 0 && ::fstat(folder.get(), &opened) == 0 &&
+         current.st_ino == opened.st_ino && current.st_dev == opened.st_dev;
 }
 
 struct Parent {
@@ -74,11 +76,11 @@ struct Parent {
   bool is_trusted = false;
 };
 
-// The candidates, in the order in which they are tried.
+// In the order in which they are tried.
 std::vector<Parent> parents() {
-  const char* chosen = std::getenv("TMPDIR");
+  const char* tmpdir = std::getenv("TMPDIR");
   std::vector<Parent> all;
-  for (const char* name : {chosen != nullptr ? chosen : "", "/tmp", "/var/tmp"}) {
+  for (const char* name : {tmpdir != nullptr ? tmpdir : "", "/tmp", "/var/tmp"}) {
     std::error_code error;
     const std::string path = fs::absolute(name, error).string();
     if (name[0] != '\0' && !error) all.push_back({path, untrusted_parent(path).empty()});
@@ -93,24 +95,24 @@ TemporaryFolder::TemporaryFolder(Lifetime lifetime) : lifetime_(lifetime) {
   int reason = ENOENT;
   for (const Parent& parent : parents()) {
     if (parent.is_trusted) remove_abandoned(parent.path);
-    if (make_in(parent.path)) return;
+    if (try_create_in(parent.path)) return;
     reason = errno;
   }
   fail<DeviceError>("no folder for temporary files: ", std::strerror(reason),
                     ". Set TMPDIR to a folder that can be written to");
 }
 
-bool TemporaryFolder::make_in(const std::string& parent) {
+bool TemporaryFolder::try_create_in(const std::string& parent) {
   const std::string_view prefix = lifetime_ == Lifetime::scope ? scope_prefix : kept_prefix;
   for (int attempt = 0; attempt < 16; ++attempt) {
     path_ = text(parent, "/", prefix, "XXXXXX");
     if (::mkdtemp(path_.data()) == nullptr) return false;
     if (lifetime_ == Lifetime::kept) return true;
-    // Before it is locked, another process may remove the folder as abandoned. Where the file
-    // system has no locks, the other process cannot lock it either.
+    // Before it is locked, another process may remove the folder as abandoned. On a file system
+    // without locks, that process cannot lock the folder either, and leaves it.
     const Lock lock = lock_folder(path_, lock_);
     if (lock == Lock::unsupported || (lock == Lock::held && is_at(path_, lock_))) return true;
-    // Not removed by another process, but open() failed: no file descriptors left.
+    // The folder exists, but open() failed: no file descriptors are left.
     if (const int reason = errno; !lock_ && reason != ENOENT) {
       ::rmdir(path_.c_str());
       errno = reason;

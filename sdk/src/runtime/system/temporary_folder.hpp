@@ -29,7 +29,7 @@ class TemporaryFolder {
   std::string write(std::string_view name, std::string_view contents) const;
 
  private:
-  bool make_in(const std::string& parent);
+  bool try_create_in(const std::string& parent);  // sets errno on failure
 
   Lifetime lifetime_;
   std::string path_;

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <fstream>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -23,8 +22,8 @@ namespace {
 
 constexpr int max_links = 40;  // the kernel's limit, path_resolution(7)
 
-// The overflow uid, which represents all users that are not mapped into this user namespace, if
-// root is not mapped; else -1.
+// If root is not mapped into this user namespace: the overflow uid, as which all unmapped users
+// appear. Else -1.
 std::int64_t unmapped_root() {
   std::ifstream map("/proc/self/uid_map");
   std::int64_t inside = 0, outside = 0, count = 0;
@@ -35,17 +34,15 @@ std::int64_t unmapped_root() {
   return map.eof() ? uid : -1;
 }
 
-// For a folder above the last one. In a container that maps only this user, system folders belong
-// to the unmapped root.
+// For a folder above the last one of a path. In a container that maps only this user, system
+// folders belong to the unmapped root.
 bool is_trusted_ancestor(const struct stat& status) {
   return has_trusted_owner(status) || std::int64_t{status.st_uid} == unmapped_root();
 }
 
-bool others_may_write(const struct stat& status) noexcept {
+bool is_writable_by_others(const struct stat& status) noexcept {
   return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
 }
-
-std::string system_error_text(int code) { return std::system_category().message(code); }
 
 // Why a folder is not trusted; "" where it is. In a sticky folder other users can only rename their
 // own entries.
@@ -53,11 +50,12 @@ std::string folder_problem(const std::string& path, const struct stat& status, b
   if (is_last ? !has_trusted_owner(status) : !is_trusted_ancestor(status))
     return text(path, " belongs to another user");
   const bool is_sticky = !is_last && (status.st_mode & S_ISVTX) != 0;
-  if (others_may_write(status) && !is_sticky)
+  if (is_writable_by_others(status) && !is_sticky)
     return text(path, " may be written by other users (chmod go-w it)");
   return "";
 }
 
+// Opens a path component by component, as open_trusted_folder() describes.
 class FolderWalk {
  public:
   FolderWalk(const std::string& path, MissingFolders missing, bool last_is_parent)
@@ -75,7 +73,7 @@ class FolderWalk {
     TrustedFolder out;
     if (problem_.empty() && !is_missing_) {
       out.folder = FileDescriptor(::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-      if (!out.folder) fail_with(place_, errno);
+      if (!out.folder) fail_with(path_, errno);
     }
     out.problem = std::move(problem_);
     out.is_missing = is_missing_;
@@ -96,57 +94,59 @@ class FolderWalk {
 
   void restart() {
     folder_ = FileDescriptor(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
-    place_.clear();
+    path_.clear();
     enter(steps_.empty());
   }
 
   void take(const std::string& step) {
     const bool is_last = steps_.empty();
     struct stat status;
-    if (!read_status(step, status)) return;
-    const std::string before = place_;
-    place_ += "/" + step;
+    if (!try_read_status(step, status)) return;
+    const std::string before = path_;
+    path_ += "/" + step;
     if (S_ISLNK(status.st_mode)) {
-      if (is_last && !last_is_parent_) return set_problem(text(place_, " is a symbolic link"));
-      if (!is_trusted_ancestor(status))
-        return set_problem(text(place_, " belongs to another user"));
+      if (is_last && !last_is_parent_) return set_problem(text(path_, " is a symbolic link"));
+      if (!is_trusted_ancestor(status)) return set_problem(text(path_, " belongs to another user"));
       return follow(step, before);
     }
-    if (!S_ISDIR(status.st_mode)) return set_problem(text(place_, " is no folder"));
+    if (!S_ISDIR(status.st_mode)) return set_problem(text(path_, " is no folder"));
     // "/." triggers the mount of an automounted file system.
     folder_ = FileDescriptor(
         ::openat(folder_.get(), (step + "/.").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     enter(is_last);
   }
 
-  bool read_status(const std::string& step, struct stat& status) {
-    const auto found = [&] {
+  bool try_read_status(const std::string& step, struct stat& status) {
+    const auto exists = [&] {
       return ::fstatat(folder_.get(), step.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
     };
-    if (found()) return true;
-    if (errno == ENOENT && missing_ == MissingFolders::leave) return !(is_missing_ = true);
+    if (exists()) return true;
+    if (errno == ENOENT && missing_ == MissingFolders::leave) {
+      is_missing_ = true;
+      return false;
+    }
     // Another process may have created it meanwhile.
     if (errno == ENOENT && (::mkdirat(folder_.get(), step.c_str(), 0700) == 0 || errno == EEXIST) &&
-        found())
+        exists())
       return true;
-    fail_with(place_ + "/" + step, errno);
+    fail_with(path_ + "/" + step, errno);
     return false;
   }
 
   void enter(bool is_last) {
     struct stat status;
-    if (!folder_ || ::fstat(folder_.get(), &status) != 0) return fail_with(place_, errno);
+    if (!folder_ || ::fstat(folder_.get(), &status) != 0) return fail_with(path_, errno);
     const std::string problem =
-        folder_problem(place_.empty() ? "/" : place_, status, is_last && !last_is_parent_);
+        folder_problem(path_.empty() ? "/" : path_, status, is_last && !last_is_parent_);
     if (!problem.empty()) set_problem(problem);
   }
 
   void follow(const std::string& step, const std::string& before) {
     char target[PATH_MAX];
     const ssize_t size = ::readlinkat(folder_.get(), step.c_str(), target, sizeof target);
-    if (size < 0) return fail_with(place_, errno);
-    if (++links_ > max_links) return fail_with(place_, ELOOP);
-    place_ = before;
+    if (size < 0) return fail_with(path_, errno);
+    if (++links_ > max_links) return fail_with(path_, ELOOP);
+    path_ = before;
     add_steps(std::string_view(target, static_cast<std::size_t>(size)));
     if (size > 0 && target[0] == '/') restart();
   }
@@ -161,7 +161,8 @@ class FolderWalk {
   MissingFolders missing_;
   bool last_is_parent_;
   FileDescriptor folder_;  // the folder reached so far
-  std::string place_, problem_;
+  std::string path_;       // of folder_, without symbolic links; "" at the root
+  std::string problem_;
   std::vector<std::string> steps_;
   int links_ = 0;
   bool is_missing_ = false;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace spanwise::runtime {
@@ -30,6 +31,8 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
+/// The message for an errno: "No such file or directory".
+inline std::string system_error_text(int code) { return std::system_category().message(code); }
 /// Reads from the current position to the end; nullopt on a read error.
 std::optional<std::string> read_all(const FileDescriptor& file);
 /// "<size> <mtime>" of the file at `path`, which distinguishes builds of a program or library
