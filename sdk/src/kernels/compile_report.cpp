@@ -18,9 +18,9 @@ constexpr std::size_t context_lines = 3;        // shown before and after a line
 std::vector<std::size_t> lines_named_in(std::string_view log, std::string_view file) {
   std::vector<std::size_t> named;
   for (std::size_t at = log.find(file); at != log.npos; at = log.find(file, at + 1)) {
-    const std::string_view rest = log.substr(at + file.size());
-    if (rest.empty() || (rest[0] != ':' && rest[0] != '(')) continue;
-    std::string_view digits = rest.substr(1);
+    const std::string_view after = log.substr(at + file.size());
+    if (after.empty() || (after[0] != ':' && after[0] != '(')) continue;
+    std::string_view digits = after.substr(1);
     const std::size_t line = take_number<std::size_t>(digits).value_or(0);
     if (line > 0) named.push_back(line - 1);
   }

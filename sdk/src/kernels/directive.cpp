@@ -11,26 +11,26 @@
 namespace spanwise::kernels {
 namespace {
 
-// A directive as one line: continued lines are joined and comments removed, except inside quotes,
-// where "//" is part of a path.
+// A directive as one line: joins continued lines and removes comments, except inside quotes, where
+// "//" is part of a path.
 std::string without_comments(std::string_view text) {
   std::string out;
-  bool quoted = false;
+  bool is_quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const std::string_view rest = text.substr(i);
     if (rest.starts_with("\\\n")) {
       i += 1;
     } else if (rest.starts_with("\\\r\n")) {
       i += 2;
-    } else if (!quoted && rest.starts_with("//")) {
+    } else if (!is_quoted && rest.starts_with("//")) {
       break;
-    } else if (!quoted && rest.starts_with("/*")) {
+    } else if (!is_quoted && rest.starts_with("/*")) {
       const std::size_t end = rest.find("*/", 2);
       if (end == std::string_view::npos) break;
       out += ' ';
       i += end + 1;
     } else {
-      quoted ^= text[i] == '"';
+      is_quoted ^= text[i] == '"';
       out += text[i];
     }
   }
@@ -46,6 +46,7 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
+// Appends the headers that __has_include tests in the condition of an #if.
 void read_has_include(std::string_view condition, std::vector<HeaderName>& out) {
   constexpr std::string_view name = "__has_include";
   for (std::size_t at = condition.find(name); at != std::string_view::npos;

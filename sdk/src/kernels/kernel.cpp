@@ -29,10 +29,11 @@ bool is_empty(const Dim3& extents) noexcept {
 }
 
 [[noreturn]] void fail_extents(const KernelState& function, const LaunchConfig& config) {
-  const bool grid = is_empty(config.grid);
-  fail<KernelArgumentError>("kernel '", function.name(), "': expected a ", grid ? "grid" : "block",
-                            " of at least 1 in each direction, got ", grid ? "grid " : "block ",
-                            runtime::extents_text(grid ? config.grid : config.block),
+  const bool is_grid = is_empty(config.grid);
+  const char* noun = is_grid ? "grid" : "block";
+  fail<KernelArgumentError>("kernel '", function.name(), "': expected a ", noun,
+                            " of at least 1 in each direction, got ", noun, ' ',
+                            runtime::extents_text(is_grid ? config.grid : config.block),
                             ". Remedy: an empty problem needs no launch; skip the call");
 }
 
@@ -50,6 +51,10 @@ void check_config(const KernelState& function, const LaunchConfig& config) {
         ". Remedy: compile the module for that device, or pass a stream of ", function.device());
 }
 
+runtime::StreamState& stream_of(const KernelState& function, const LaunchConfig& config) {
+  return config.stream ? config.stream->state() : runtime::current_stream(function.device());
+}
+
 // Called after all checks, so that an invalid launch changes no stream order.
 void order_arrays(const KernelState& function, std::span<const KernelArg> arguments,
                   runtime::StreamState& stream) {
@@ -63,18 +68,18 @@ std::vector<KernelArg> raw_arguments(const KernelState& function, std::span<void
   std::vector<KernelArg> arguments;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const kernels::ParameterRule& rule = function.signature().rules[i];
-    const auto* bytes = static_cast<const std::byte*>(values[i]);
-    std::uintptr_t address = 0;
-    if (rule.kind == kernels::ParameterRule::Kind::pointer)
-      std::memcpy(&address, bytes, sizeof address);
-    arguments.push_back(rule.kind == kernels::ParameterRule::Kind::pointer
-                            ? KernelArg::address(address)
-                            : KernelArg::bytes({bytes, rule.size}));
+    if (rule.kind == kernels::ParameterRule::Kind::pointer) {
+      std::uintptr_t address = 0;
+      std::memcpy(&address, values[i], sizeof address);
+      arguments.push_back(KernelArg::address(address));
+    } else {
+      arguments.push_back(KernelArg::bytes({static_cast<const std::byte*>(values[i]), rule.size}));
+    }
   }
   return arguments;
 }
 
-bool has_extras(const LaunchConfig& config) noexcept {
+bool has_attributes(const LaunchConfig& config) noexcept {
   return config.cooperative || config.cluster.x * config.cluster.y * config.cluster.z != 1;
 }
 
@@ -84,10 +89,9 @@ void kernels::queue_launch(const KernelState& function, runtime::LoadedKernel& k
                            const LaunchConfig& config, std::span<const KernelArg> arguments,
                            const runtime::LaunchCheck* check) {
   const BoundArguments bound(function, arguments);
-  runtime::StreamState& stream =
-      config.stream ? config.stream->state() : runtime::current_stream(function.device());
+  runtime::StreamState& stream = stream_of(function, config);
   order_arrays(function, arguments, stream);
-  if (check == nullptr && !has_extras(config)) [[likely]]
+  if (check == nullptr && !has_attributes(config)) [[likely]]
     return kernel.launch(config.grid, config.block, config.shared_bytes, stream, bound.pointers());
   kernel.launch_with({config.cooperative, config.cluster, check}, config.grid, config.block,
                      config.shared_bytes, stream, bound.pointers());
@@ -119,9 +123,8 @@ void Kernel::launch_raw(const LaunchConfig& config, std::span<void* const> value
     kernels::fail_count(function, values.size());
   if (runtime::kernel_check().any()) [[unlikely]]
     return launch(config, raw_arguments(function, values));
-  runtime::StreamState& stream =
-      config.stream ? config.stream->state() : runtime::current_stream(function.device());
-  function.kernel().launch(config.grid, config.block, config.shared_bytes, stream, values.data());
+  function.kernel().launch(config.grid, config.block, config.shared_bytes,
+                           stream_of(function, config), values.data());
 }
 
 Kernel Kernel::bind(std::span<const std::string> declarations) const {
@@ -151,19 +154,19 @@ int Kernel::max_active_blocks(int threads, std::int64_t shared_bytes) const {
 
 BlockSize Kernel::occupancy_block_size(std::int64_t shared_bytes) const {
   const DeviceProperties device = properties(this->device());
-  constexpr int middle = 256;  // on the CPU, where the block size hardly matters
-  if (this->device().is_cpu()) return {middle, device.multiprocessors};
+  constexpr int cpu_threads = 256;  // on the CPU the block size hardly matters
+  if (this->device().is_cpu()) return {cpu_threads, device.multiprocessors};
   BlockSize best;
-  int busy = 0;
+  int resident_threads = 0;
   const int max_threads = attributes().max_threads_per_block;
   for (int threads = max_threads / device.warp_size * device.warp_size; threads > 0;
        threads -= device.warp_size) {
     const int blocks = max_active_blocks(threads, shared_bytes);
-    if (blocks * threads <= busy) continue;
-    busy = blocks * threads;
+    if (blocks * threads <= resident_threads) continue;
+    resident_threads = blocks * threads;
     best = {threads, blocks * device.multiprocessors};
   }
-  if (busy <= 0)
+  if (resident_threads <= 0)
     fail<KernelArgumentError>("kernel '", name(), "': no block fits with ", shared_bytes,
                               " bytes of dynamic shared memory. Remedy: use less");
   return best;

@@ -42,17 +42,18 @@ std::vector<DeclaredKernel> declared_kernels(std::string_view source) {
 }
 
 SourceOutline outline_source(std::string_view source) {
+  // In the order of source::Declaration::Kind.
   constexpr std::array<std::string_view, 5> kinds{"function", "prototype", "type", "variable",
                                                   "other"};
   const std::vector<source::Token> tokens = source::lex(source);
   SourceOutline outline;
   for (const source::Token& token : tokens) outline.tokens.push_back({token.text, token.line});
-  for (source::Declaration& found : source::split_declarations(tokens))
-    outline.declarations.push_back({.kind = kinds[static_cast<std::size_t>(found.kind)],
-                                    .begin = found.begin,
-                                    .end = found.end,
-                                    .head = text_of(source, tokens, found.begin, found.head_end),
-                                    .names = std::move(found.names)});
+  for (source::Declaration& each : source::split_declarations(tokens))
+    outline.declarations.push_back({.kind = kinds[static_cast<std::size_t>(each.kind)],
+                                    .begin = each.begin,
+                                    .end = each.end,
+                                    .head = text_of(source, tokens, each.begin, each.head_end),
+                                    .names = std::move(each.names)});
   return outline;
 }
 

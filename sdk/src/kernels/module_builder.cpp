@@ -55,7 +55,7 @@ std::string cache_key(DeviceKind kind, std::string_view fingerprint,
   return hash.hex();
 }
 
-std::atomic<std::int64_t> hits{0}, misses{0};
+std::atomic<std::int64_t> hits{0}, misses{0};  // disk_counts()
 
 // The part of a fingerprint that does not depend on the compiler.
 std::string_view without_compiler(std::string_view fingerprint) {
@@ -84,7 +84,7 @@ class ModuleBuilder {
         includes_.merge(find_includes(linked.text, request_.options, request_.include_dirs));
     fingerprint_ = backend_.compiler_fingerprint(device_.ordinal(), request_);
     key_ = cache_key(device_.kind(), fingerprint_, request_, includes_);
-    // The key without the compiler, for machines that have none.
+    // Without the compiler, so that machines that have none find the entry.
     alias_ = cache_key(device_.kind(), without_compiler(fingerprint_), request_, includes_);
     Ref<ModuleState> module = from_disk();
     if (!module) module = from_compiler();
@@ -92,7 +92,7 @@ class ModuleBuilder {
   }
 
  private:
-  // `keep` requires the compiler to run, to produce its files.
+  // With `keep` the compiler has to run, since it writes the files.
   bool may_be_cached() const { return includes_.complete && !request_.keep; }
 
   Ref<ModuleState> from_disk() {
@@ -108,7 +108,7 @@ class ModuleBuilder {
       return module;
     } catch (const Error& error) {
       // Undamaged but not loadable here: removed and compiled again.
-      log_line(text("entry ", key, " does not load and will be compiled anew: ", error.what()));
+      log_line(text("entry ", key, " does not load and will be compiled again: ", error.what()));
       disk_.remove(key);
       return nullptr;
     }
@@ -134,13 +134,14 @@ class ModuleBuilder {
     request.include_dirs.push_back(headers.path());
     return backend_.compile(device_.ordinal(), request);
   } catch (const CompileError& error) {
-    throw CompileError(text(error.what(), '\n',
-                            source_excerpt(error.source(), error.log(), named_in(error.log()))),
-                       error.log(), error.source());
+    throw CompileError(
+        text(error.what(), '\n',
+             source_excerpt(error.source(), error.log(), file_named_in(error.log()))),
+        error.log(), error.source());
   }
 
   // The file that a compiler's log refers to.
-  const std::string& named_in(const std::string& log) const {
+  const std::string& file_named_in(const std::string& log) const {
     for (const source::KernelSource& linked : request_.linked)
       if (log.find(linked.file_name) != log.npos) return linked.file_name;
     return source_.file_name;
@@ -148,11 +149,10 @@ class ModuleBuilder {
 
   Ref<ModuleState> load(const runtime::KernelBinary& binary, bool from_cache) const {
     Ref<runtime::LoadedModule> loaded = backend_.load(device_.ordinal(), binary);
-    std::shared_ptr<const runtime::KernelBinary> again;
     const bool has_variables = declares_variables();
-    if (has_variables) again = std::make_shared<runtime::KernelBinary>(binary);
+    auto kept = has_variables ? std::make_shared<const runtime::KernelBinary>(binary) : nullptr;
     return make_ref<ModuleState>(device_, source_, request_, binary.symbols, std::move(loaded),
-                                 from_cache, has_variables, std::move(again));
+                                 from_cache, has_variables, std::move(kept));
   }
 
   bool declares_variables() const {

@@ -36,7 +36,7 @@ void append_list(std::string& out, std::span<const std::string> list) {
   for (const std::string& field : list) append_field(out, field);
 }
 
-// The caller's request verbatim. Include files and compiler are compared on a hit (is_current()).
+// The text of the request. Include files and compiler are compared on a hit (is_current()).
 std::string request_key(std::string_view source, const ModuleOptions& options, Device device) {
   std::string key;
   key.reserve(source.size() + 256);
@@ -61,9 +61,9 @@ class ModuleCache final : ForkParticipant {
   Ref<ModuleState> get(std::string_view source, const ModuleOptions& options, Device device) {
     const std::string key = request_key(source, options, device);
     for (;;) {
-      const std::shared_ptr<CachedModule> seen = find_loaded(key);
-      if (seen && is_current(*seen)) return seen->built.module;
-      const Lookup lookup = find_or_join_build(key, seen);
+      const std::shared_ptr<CachedModule> cached = find_loaded(key);
+      if (cached && is_current(*cached)) return cached->built.module;
+      const Lookup lookup = find_or_join_build(key, cached);
       if (lookup.loaded) return lookup.loaded->built.module;
       if (lookup.builds_here)
         return finish(key, *lookup.ticket, [&] { return build_now(source, options, device); });
@@ -72,7 +72,7 @@ class ModuleCache final : ForkParticipant {
   }
 
   void clear() {
-    // destroyed after unlocking
+    // Modules are unloaded after unlocking.
     std::unordered_map<std::string, std::shared_ptr<CachedModule>> dropped;
     const std::lock_guard lock(mutex_);
     dropped.swap(loaded_);
@@ -103,10 +103,10 @@ class ModuleCache final : ForkParticipant {
 
   std::shared_ptr<CachedModule> find_loaded(const std::string& key) {
     const std::lock_guard lock(mutex_);
-    const auto found = loaded_.find(key);
-    if (found == loaded_.end()) return nullptr;
-    found->second->last_use = ++uses_;
-    return found->second;
+    const auto entry = loaded_.find(key);
+    if (entry == loaded_.end()) return nullptr;
+    entry->second->last_use = ++uses_;
+    return entry->second;
   }
 
   // A cached module is valid while include files and settings are unchanged. Replacing the compiler
@@ -117,26 +117,27 @@ class ModuleCache final : ForkParticipant {
     if (loaded.settings.load(std::memory_order_relaxed) == settings) return true;
     const ModuleState& module = *loaded.built.module;
     runtime::Backend& backend = runtime::backend_for(module.device());
-    const std::string now =
+    const std::string fingerprint =
         backend.compiler_fingerprint(module.device().ordinal(), module.request());
-    if (now != loaded.built.fingerprint) return false;
+    if (fingerprint != loaded.built.fingerprint) return false;
     loaded.settings.store(settings, std::memory_order_relaxed);
     return true;
   }
 
   struct Lookup {
-    std::shared_ptr<CachedModule> loaded;  // by another thread, after `seen` was looked up
+    std::shared_ptr<CachedModule> loaded;  // by another thread meanwhile; else null
     std::shared_ptr<BuildTicket> ticket;
     bool builds_here = false;
   };
 
-  Lookup find_or_join_build(const std::string& key, const std::shared_ptr<CachedModule>& seen) {
+  // `outdated` is the module of `key` that is not current; may be null.
+  Lookup find_or_join_build(const std::string& key, const std::shared_ptr<CachedModule>& outdated) {
     const std::lock_guard lock(mutex_);
-    if (const auto found = loaded_.find(key); found != loaded_.end() && found->second != seen)
-      return {.loaded = found->second, .ticket = nullptr};
-    const auto [entry, is_new] = building_.try_emplace(key);
-    if (is_new) entry->second = std::make_shared<BuildTicket>();
-    return {.loaded = nullptr, .ticket = entry->second, .builds_here = is_new};
+    if (const auto entry = loaded_.find(key); entry != loaded_.end() && entry->second != outdated)
+      return {.loaded = entry->second, .ticket = nullptr};
+    const auto [ticket, is_new] = building_.try_emplace(key);
+    if (is_new) ticket->second = std::make_shared<BuildTicket>();
+    return {.loaded = nullptr, .ticket = ticket->second, .builds_here = is_new};
   }
 
   template <class F>
@@ -177,14 +178,14 @@ class ModuleCache final : ForkParticipant {
     building_.clear();
   }
 
-  // Limits the memory used by a program that generates ever new sources.
+  // Limits the memory used by a program that keeps generating new sources.
   static constexpr std::size_t capacity = 512;
 
   Mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<CachedModule>> loaded_;
   std::unordered_map<std::string, std::shared_ptr<BuildTicket>> building_;
-  std::vector<std::shared_ptr<BuildTicket>>
-      orphans_;  // inherited from the parent process of a fork
+  // Of builds that threads of a parent process had begun at the fork.
+  std::vector<std::shared_ptr<BuildTicket>> orphans_;
   std::uint64_t uses_ = 0;
 };
 
@@ -198,7 +199,7 @@ ModuleCache& module_cache() {
 
 Ref<ModuleState> find_or_build(std::string_view source, const ModuleOptions& options) {
   const Device device = options.device.value_or(default_device());
-  // `keep` requires the compiler to run.
+  // With `keep` the compiler has to run.
   if (options.keep) return ModuleCache::build_now(source, options, device).module;
   return module_cache().get(source, options, device);
 }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/string_utils.hpp"
-
 #include "spanwise/error.hpp"
 
 namespace spanwise::kernels {
@@ -60,7 +59,7 @@ ModuleState::ModuleState(Device device, source::KernelSource source,
                          std::map<std::string, std::string> symbols,
                          Ref<runtime::LoadedModule> loaded, bool from_cache,
                          bool declares_variables,
-                         std::shared_ptr<const runtime::KernelBinary> again)
+                         std::shared_ptr<const runtime::KernelBinary> binary)
     : device_(device),
       source_(std::move(source)),
       request_(std::move(request)),
@@ -68,14 +67,14 @@ ModuleState::ModuleState(Device device, source::KernelSource source,
       loaded_(std::move(loaded)),
       from_cache_(from_cache),
       declares_variables_(declares_variables),
-      again_(std::move(again)) {
+      binary_(std::move(binary)) {
   request_.source = &source_;
 }
 
 Ref<ModuleState> ModuleState::with_own_variables() {
-  if (!again_ || !is_taken_.exchange(true)) return Ref<ModuleState>(this);
+  if (!binary_ || !variables_are_taken_.exchange(true)) return Ref<ModuleState>(this);
   Ref<runtime::LoadedModule> loaded =
-      runtime::backend_for(device_).load(device_.ordinal(), *again_);
+      runtime::backend_for(device_).load(device_.ordinal(), *binary_);
   return make_ref<ModuleState>(device_, source_, request_, symbols_, std::move(loaded), true,
                                declares_variables_);
 }
@@ -85,45 +84,43 @@ Ref<ModuleState> ModuleState::checked() const {
   return checked_;
 }
 
-Ref<ModuleState> ModuleState::keep_checked(Ref<ModuleState> module) {
+Ref<ModuleState> ModuleState::set_checked(Ref<ModuleState> module) {
   const std::lock_guard lock(mutex_);
   if (!checked_) checked_ = std::move(module);
   return checked_;
 }
 
 const std::pair<const std::string, std::string>* ModuleState::find(std::string_view name) const {
-  if (const auto found = symbols_.find(std::string(name)); found != symbols_.end()) return &*found;
+  if (const auto entry = symbols_.find(std::string(name)); entry != symbols_.end()) return &*entry;
   const std::string plain = without_spaces(name);
   for (const auto& entry : symbols_)
     if (without_spaces(entry.first) == plain || entry.second == name) return &entry;
   // A kernel in a namespace may be listed by its unqualified or by its qualified name.
   for (const source::SourceKernel& kernel : source_.kernels) {
     if (!is_declaration_of(kernel, plain)) continue;
-    for (const std::string& other : {kernel.name, kernel.qualified_name})
-      if (const auto found = symbols_.find(other); found != symbols_.end()) return &*found;
+    for (const std::string& listed : {kernel.name, kernel.qualified_name})
+      if (const auto entry = symbols_.find(listed); entry != symbols_.end()) return &*entry;
   }
   return nullptr;
 }
 
-ModuleState::Resolved ModuleState::resolve(std::string_view name) const {
-  const auto* found = find(name);
+ModuleState::KernelName ModuleState::resolve(std::string_view name) const {
+  if (const auto* entry = find(name)) return {entry->first, entry->second};
   // A binary may contain kernels without listing them; loading the symbol decides.
-  if (found == nullptr && symbols_.empty() && source_.text.empty())
-    return {std::string(name), std::string(name)};
-  if (found == nullptr) fail_unknown(name);
-  return {found->first, found->second};
+  if (symbols_.empty() && source_.text.empty()) return {std::string(name), std::string(name)};
+  fail_unknown(name);
 }
 
 std::vector<std::string> ModuleState::function_names() const {
   // A kernel may have several names; prefers the requested one, then the shortest.
   std::map<std::string_view, std::string_view> by_symbol;
-  const auto asked_for = [&](std::string_view name) {
+  const auto is_requested = [&](std::string_view name) {
     return std::ranges::find(request_.names, name) != request_.names.end();
   };
   for (const auto& [name, symbol] : symbols_) {
     std::string_view& best = by_symbol.try_emplace(symbol, name).first->second;
-    if (asked_for(best)) continue;
-    if (asked_for(name) || name.size() < best.size()) best = name;
+    if (is_requested(best)) continue;
+    if (is_requested(name) || name.size() < best.size()) best = name;
   }
   std::vector<std::string> names;
   for (const auto& [symbol, name] : by_symbol) names.emplace_back(name);
@@ -136,7 +133,7 @@ const source::SourceKernel* ModuleState::declaration(std::string_view name,
   const std::string_view base = base_name(name);
   const source::SourceKernel* best = nullptr;
   bool is_overloaded = false;
-  const auto look_through = [&](const source::KernelSource& source) {
+  const auto search = [&](const source::KernelSource& source) {
     for (const source::SourceKernel& kernel : source.kernels) {
       if (!is_declaration_of(kernel, base) || kernel.parameters.size() != parameter_count) continue;
       // Prefers a definition to a declaration. Two definitions are overloads; which one is in the
@@ -145,16 +142,19 @@ const source::SourceKernel* ModuleState::declaration(std::string_view name,
       if (best == nullptr || kernel.is_definition) best = &kernel;
     }
   };
-  look_through(source_);
-  for (const source::KernelSource& linked : request_.linked) look_through(linked);
+  search(source_);
+  for (const source::KernelSource& linked : request_.linked) search(linked);
   return is_overloaded ? nullptr : best;
 }
 
 void ModuleState::fail_unknown(std::string_view name) const {
-  std::string there;
-  for (const std::string& known : function_names())
-    there += (there.empty() ? "'" : ", '") + known + "'";
-  std::string remedy = "use one of them";
+  const std::vector<std::string> names = function_names();
+  const std::string quoted =
+      joined(names, ", ", [](const std::string& each) { return text("'", each, "'"); });
+  std::string remedy = names.empty()
+                           ? "declare the function __global__ void in the source; for one "
+                             "from an included file give names="
+                           : "use one of them";
   for (const source::SourceKernel& kernel : source_.kernels) {
     if (!kernel.is_template || !is_declaration_of(kernel, base_name(name))) continue;
     const std::string instance =
@@ -163,19 +163,14 @@ void ModuleState::fail_unknown(std::string_view name) const {
                   "' is a template; ask for its instances when compiling, names=[\"", instance,
                   "\"], and for the same name here");
   }
-  if (there.empty() && remedy == "use one of them")
-    remedy =
-        "declare the function __global__ void in the source; for one from an included file give "
-        "names=";
   fail<ArgumentError>("module on ", device_, ": expected the name of a kernel in it, got '", name,
-                      "'. Kernels there are: ", there.empty() ? "none" : there,
-                      ". Remedy: ", remedy);
+                      "'. Its kernels: ", names.empty() ? "none" : quoted, ". Remedy: ", remedy);
 }
 
 KernelState::KernelState(Ref<ModuleState> module, std::string_view name)
     : module_(std::move(module)) {
-  auto [known_as, symbol] = module_->resolve(name);
-  name_ = std::move(known_as);
+  auto [full_name, symbol] = module_->resolve(name);
+  name_ = std::move(full_name);
   kernel_ = module_->loaded().kernel(symbol);
   const auto slots = kernel_->slots();
   const source::SourceKernel* declared = module_->declaration(name_, slots.size());

@@ -22,12 +22,12 @@ namespace spanwise::kernels {
 /// the binary's variables.
 class ModuleState final : public RefCounted {
  public:
-  /// `request` is what was compiled; its source is replaced by `source`. `again` is the binary
-  /// where the source declares variables that persist between launches, else null.
+  /// `request` describes the compilation; its source is replaced by `source`. `binary` is null
+  /// unless the source declares variables that persist between launches.
   ModuleState(Device device, source::KernelSource source, runtime::CompileRequest request,
               std::map<std::string, std::string> symbols, Ref<runtime::LoadedModule> loaded,
               bool from_cache, bool declares_variables,
-              std::shared_ptr<const runtime::KernelBinary> again = nullptr);
+              std::shared_ptr<const runtime::KernelBinary> binary = nullptr);
 
   /// Returns this object at the first call; later calls load the binary again where the source
   /// declares variables, so that each SourceModule has its own variables, as in CUDA.
@@ -37,26 +37,26 @@ class ModuleState final : public RefCounted {
   bool from_cache() const noexcept { return from_cache_; }
   /// Whether the source may declare variables that persist between launches.
   bool declares_variables() const noexcept { return declares_variables_; }
-  /// What was compiled; its `source` points into this object.
+  /// The compile request; its `source` points into this object.
   const runtime::CompileRequest& request() const noexcept { return request_; }
   runtime::LoadedModule& loaded() const noexcept { return *loaded_; }
 
-  /// The module that keep_checked() was given first; null before. It has this module's source, and
-  /// variables of its own.
+  /// The module of the same source, compiled with checks of accesses, that checked launches run;
+  /// null before set_checked(). Its variables are separate from this module's.
   Ref<ModuleState> checked() const;
-  /// Returns checked().
-  Ref<ModuleState> keep_checked(Ref<ModuleState> module);
+  /// Sets checked() unless another thread has set it, and returns it.
+  Ref<ModuleState> set_checked(Ref<ModuleState> module);
 
-  struct Resolved {
+  struct KernelName {
     std::string name, symbol;
   };
   /// The kernel of that name, in any form that get_function() accepts. Throws ArgumentError listing
   /// the module's kernels.
-  Resolved resolve(std::string_view name) const;
+  KernelName resolve(std::string_view name) const;
   /// Names for resolve(); of templates only the instances that were requested.
   std::vector<std::string> function_names() const;
   /// The declaration of kernel `name` with `parameter_count` parameters in the module's sources;
-  /// null where it is in none of their own texts (only in an included file), or is ambiguous.
+  /// null if only an included file declares it, or if it is ambiguous.
   const source::SourceKernel* declaration(std::string_view name, std::size_t parameter_count) const;
 
  private:
@@ -70,10 +70,10 @@ class ModuleState final : public RefCounted {
   Ref<runtime::LoadedModule> loaded_;
   bool from_cache_;
   bool declares_variables_;
-  std::shared_ptr<const runtime::KernelBinary> again_;
-  mutable Mutex mutex_;  // guards checked_
+  std::shared_ptr<const runtime::KernelBinary> binary_;  // for with_own_variables(), else null
+  mutable Mutex mutex_;                                  // guards checked_
   Ref<ModuleState> checked_;
-  std::atomic<bool> is_taken_{false};  // with_own_variables() was called
+  std::atomic<bool> variables_are_taken_{false};  // with_own_variables() was called
 };
 
 /// The shared state of a Kernel: the loaded kernel and its signature. Immutable.
@@ -81,7 +81,7 @@ class KernelState final : public RefCounted {
  public:
   /// Throws ArgumentError for an unknown name.
   KernelState(Ref<ModuleState> module, std::string_view name);
-  /// The same kernel under another signature.
+  /// The same kernel with another signature.
   KernelState(const KernelState& other, Signature signature);
 
   const std::string& name() const noexcept { return name_; }
@@ -98,7 +98,7 @@ class KernelState final : public RefCounted {
 };
 
 /// A uint8 array over a __device__ or __constant__ variable; it keeps the module loaded. Throws
-/// ArgumentError where there is none of that name.
+/// ArgumentError if the module has no variable of that name.
 Array global_variable(const Ref<ModuleState>& module, std::string_view name);
 
 }  // namespace spanwise::kernels

@@ -12,6 +12,7 @@ namespace {
 
 /// For fewer bytes, or shorter lines, the blocks of ScanLaunch are as fast (H100, H200).
 constexpr std::int64_t min_bytes = 4 << 20, min_chunks = 16;
+/// The kernel counts chunks in 32 bits.
 constexpr std::int64_t max_chunks = std::int64_t{1} << 31;
 
 /// One block for each multiprocessor; 0 if the device has no bulk copies.

@@ -6,6 +6,7 @@
 
 #include "kernels/module_cache.hpp"
 #include "kernels/module_state.hpp"
+#include "runtime/system/unix_file.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/kernel.hpp"
 
@@ -42,7 +43,7 @@ Module Module::load_file(const std::string& path, std::optional<Device> device) 
   const std::string bytes(std::istreambuf_iterator<char>(file), {});
   if (!file.good() && bytes.empty())
     fail<ArgumentError>("Module.load: expected a cubin, PTX or fat binary, got the file ", path,
-                        ", which cannot be read: ", std::system_category().message(errno));
+                        ", which cannot be read: ", runtime::system_error_text(errno));
   return load(std::as_bytes(std::span(bytes)), device);
 }
 

@@ -19,8 +19,8 @@ namespace {
 using source::Token;
 using Tokens = std::span<const Token>;
 
-// The tokens between the '<' at tokens[0] and its '>', split at the commas of that depth.
-std::vector<Tokens> bracketed(Tokens tokens) {
+// The list between the '<' at tokens[0] and its '>', split at commas outside of nested brackets.
+std::vector<Tokens> split_template_list(Tokens tokens) {
   std::vector<Tokens> parts;
   int depth = 0;
   std::size_t begin = 1;
@@ -49,7 +49,7 @@ std::string_view template_parameter_name(Tokens parameter) {
   return parameter.size() > 1 ? name : std::string_view{};
 }
 
-// Those of the last "template <...>" before the kernel's name.
+// Reads the last "template <...>" before the kernel's name.
 std::vector<Tokens> template_parameters(const std::vector<Token>& tokens,
                                         const source::SourceKernel& kernel) {
   std::size_t head = tokens.size();
@@ -59,7 +59,8 @@ std::vector<Tokens> template_parameters(const std::vector<Token>& tokens,
     head = i + 1;
     i = source::skip_balanced(tokens, head) - 1;
   }
-  return head == tokens.size() ? std::vector<Tokens>{} : bracketed(Tokens(tokens).subspan(head));
+  return head == tokens.size() ? std::vector<Tokens>{}
+                               : split_template_list(Tokens(tokens).subspan(head));
 }
 
 source::SourceKernel template_instance(const source::KernelSource& source,
@@ -69,29 +70,30 @@ source::SourceKernel template_instance(const source::KernelSource& source,
   const auto open =
       std::ranges::find_if(instance, [](const Token& token) { return token.text == "<"; });
   const std::vector<Tokens> parameters = template_parameters(text, declared);
-  const std::vector<Tokens> arguments = bracketed(Tokens(open, instance.end()));
-  std::map<std::string_view, std::string> meaning;
+  const std::vector<Tokens> arguments = split_template_list(Tokens(open, instance.end()));
+  std::map<std::string_view, std::string> substitutions;
   for (std::size_t i = 0; i < std::min(parameters.size(), arguments.size()); ++i)
     if (const auto parameter = template_parameter_name(parameters[i]); !parameter.empty())
-      meaning[parameter] = joined(arguments[i], " ", &Token::text);
+      substitutions[parameter] = joined(arguments[i], " ", &Token::text);
 
-  // Appended to the source, so that its type aliases are known.
+  // A declaration with the types substituted, scanned at the end of the source, whose type aliases
+  // apply to it.
   std::string declaration = "\n__global__ void spanwise_instance(";
   for (const source::SourceParameter& parameter : declared.parameters) {
     if (!declaration.ends_with('(')) declaration += ", ";
     for (const Token& token : source::lex(parameter.type)) {
-      const auto known = meaning.find(token.text);
-      declaration.append(known != meaning.end() ? known->second : std::string(token.text));
+      const auto argument = substitutions.find(token.text);
+      declaration += argument != substitutions.end() ? argument->second : token.text;
       declaration += ' ';
     }
     declaration += parameter.name;
   }
   source::KernelSource scanned = source::scan_kernels(source.text + declaration + ");");
   source::SourceKernel out = declared;
-  const bool is_whole = !scanned.kernels.empty() &&
-                        scanned.kernels.back().name == "spanwise_instance" &&
-                        scanned.kernels.back().parameters.size() == declared.parameters.size();
-  if (is_whole) out.parameters = std::move(scanned.kernels.back().parameters);
+  const bool is_declared = !scanned.kernels.empty() &&
+                           scanned.kernels.back().name == "spanwise_instance" &&
+                           scanned.kernels.back().parameters.size() == declared.parameters.size();
+  if (is_declared) out.parameters = std::move(scanned.kernels.back().parameters);
   return out;
 }
 

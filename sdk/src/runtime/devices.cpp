@@ -78,16 +78,16 @@ DeviceProperties properties(Device device) {
 const DeviceProperties& fixed_properties(Device device) {
   // Never destroyed: threads may use devices while static objects are destroyed.
   static auto& mutex = *new Mutex;
-  static auto& known = *new std::map<std::pair<DeviceKind, int>, DeviceProperties>;
+  static auto& cache = *new std::map<std::pair<DeviceKind, int>, DeviceProperties>;
   const std::pair key(device.kind(), device.ordinal());
   {
     const std::lock_guard lock(mutex);
-    if (const auto entry = known.find(key); entry != known.end()) return entry->second;
+    if (const auto entry = cache.find(key); entry != cache.end()) return entry->second;
   }
-  DeviceProperties read = properties(device);
-  read.free_memory = 0;
+  DeviceProperties fixed = properties(device);
+  fixed.free_memory = 0;
   const std::lock_guard lock(mutex);
-  return known.try_emplace(key, std::move(read)).first->second;
+  return cache.try_emplace(key, std::move(fixed)).first->second;
 }
 
 Device default_device() {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <forward_list>
 #include <mutex>
@@ -13,86 +12,95 @@
 
 namespace spanwise {
 
+/// get() of the tables below. `Table` has find(key), null before insert(key, kernels), which is
+/// called with the mutex locked and returns the first kernels inserted for a key.
+template <class Table, class Key, class Kernels>
+class CompileOnce {
+ public:
+  /// Returns the kernels for `key`, made by make() at the first call. make() runs without the mutex
+  /// and without the interpreter's lock, since it compiles; two threads may both run it, and one
+  /// result is kept. The reference is valid as long as the table.
+  template <class Like = Key, class Make>
+  const Kernels& get(const Like& key, Make&& make) {
+    auto& table = static_cast<Table&>(*this);
+    if (const Kernels* cached = table.find(key)) return *cached;
+    const InterpreterUnlocked unlocked;
+    Kernels compiled = std::forward<Make>(make)();
+    const std::lock_guard lock(mutex_);
+    return table.insert(key, std::move(compiled));
+  }
+
+ protected:
+  Mutex mutex_;
+};
+
 /// Maps the parameters of a generated kernel source to the compiled kernels, since a lookup is
 /// cheaper than generating the source. `Map` is a std::map or std::unordered_map. Thread-safe.
 /// Never destroy it: at exit the GPU may be gone before static objects are destroyed.
 template <class Map>
-class KernelTable {
- public:
+class KernelTable
+    : public CompileOnce<KernelTable<Map>, typename Map::key_type, typename Map::mapped_type> {
   using Key = typename Map::key_type;
   using Kernels = typename Map::mapped_type;
+  friend class CompileOnce<KernelTable, Key, Kernels>;
 
-  /// Returns the value for `key`, made by make() at the first call. make() runs without the mutex
-  /// and without the interpreter's lock, since it compiles; two threads may both run it, and one
-  /// result is kept. The reference is valid as long as the table.
-  template <class Make>
-  const Kernels& get(const Key& key, Make&& make) {
-    if (const Kernels* cached = find(key)) return *cached;
-    const InterpreterUnlocked unlocked;
-    Kernels made = std::forward<Make>(make)();
-    const std::lock_guard lock(mutex_);
-    return kernels_.try_emplace(key, std::move(made)).first->second;
-  }
-
- private:
   const Kernels* find(const Key& key) {
-    const std::lock_guard lock(mutex_);
-    const auto found = kernels_.find(key);
-    return found == kernels_.end() ? nullptr : &found->second;
+    const std::lock_guard lock(this->mutex_);
+    const auto entry = kernels_.find(key);
+    return entry == kernels_.end() ? nullptr : &entry->second;
+  }
+  const Kernels& insert(const Key& key, Kernels compiled) {
+    return kernels_.try_emplace(key, std::move(compiled)).first->second;
   }
 
-  Mutex mutex_;
   Map kernels_;
 };
 
-/// The same for the few variants of one kernel: keys are only compared, with what can be converted
-/// to one, and the variant that was found last is found again without the mutex.
+/// A KernelTable for the few variants of one kernel. Keys need only operator==, also with the types
+/// that get() and find() are called with, which are converted to Key when an entry is inserted. The
+/// entry that was found last is found again without the mutex.
 template <class Key, class Kernels>
-class KernelList {
+class KernelList : public CompileOnce<KernelList<Key, Kernels>, Key, Kernels> {
  public:
   KernelList() = default;
   KernelList(const KernelList&) = delete;
   KernelList& operator=(const KernelList&) = delete;
 
-  /// The value for `key`, or null before get() made it. Valid as long as this object.
+  /// The kernels for `key`, or null before get() made them. Valid as long as this object.
   template <class Like = Key>
   const Kernels* find(const Like& key) {
-    const Entry* known = last_.load(std::memory_order_acquire);
-    if (known == nullptr || !(known->key == key)) {
-      const std::lock_guard lock(mutex_);
-      known = find_entry(key);
-      if (known == nullptr) return nullptr;
-      last_.store(known, std::memory_order_release);
+    const Entry* entry = last_.load(std::memory_order_acquire);
+    if (entry == nullptr || !(entry->key == key)) {
+      const std::lock_guard lock(this->mutex_);
+      entry = find_entry(key);
+      if (entry == nullptr) return nullptr;
+      last_.store(entry, std::memory_order_release);
     }
-    return &known->kernels;
-  }
-  /// As KernelTable::get().
-  template <class Like = Key, class Make>
-  const Kernels& get(const Like& key, Make&& make) {
-    if (const Kernels* known = find(key)) return *known;
-    const InterpreterUnlocked unlocked;
-    Kernels made = std::forward<Make>(make)();
-    const std::lock_guard lock(mutex_);
-    if (const Entry* known = find_entry(key)) return known->kernels;
-    entries_.push_front({Key(key), std::move(made)});
-    last_.store(&entries_.front(), std::memory_order_release);
-    return entries_.front().kernels;
+    return &entry->kernels;
   }
 
  private:
+  friend class CompileOnce<KernelList, Key, Kernels>;
+
   struct Entry {
     Key key;
     Kernels kernels;
   };
   template <class Like>
   const Entry* find_entry(const Like& key) const {
-    const auto found =
-        std::ranges::find_if(entries_, [&](const Entry& entry) { return entry.key == key; });
-    return found == entries_.end() ? nullptr : &*found;
+    for (const Entry& entry : entries_)
+      if (entry.key == key) return &entry;
+    return nullptr;
+  }
+  template <class Like>
+  const Kernels& insert(const Like& key, Kernels compiled) {
+    if (const Entry* entry = find_entry(key)) return entry->kernels;
+    entries_.push_front({Key(key), std::move(compiled)});
+    last_.store(&entries_.front(), std::memory_order_release);
+    return entries_.front().kernels;
   }
 
-  std::atomic<const Entry*> last_{nullptr};  ///< that find() returned last
-  Mutex mutex_;
+  std::atomic<const Entry*> last_{nullptr};  ///< the entry of the last find() or insert()
   std::forward_list<Entry> entries_;
 };
 

@@ -37,7 +37,7 @@ struct SourceOutline {
     std::string_view kind;
     std::size_t begin = 0, end = 0;       ///< tokens [begin, end)
     std::string_view head;                ///< the text before a body or initialiser
-    std::vector<std::string_view> names;  ///< it declares, and maybe others that it uses
+    std::vector<std::string_view> names;  ///< the declared ones, and maybe others that it uses
   };
   std::vector<Token> tokens;
   std::vector<Declaration> declarations;

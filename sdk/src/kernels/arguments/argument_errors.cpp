@@ -11,9 +11,8 @@ using Rule = ParameterRule::Kind;
 
 std::string described(const KernelParameter& parameter) {
   if (parameter.type.empty()) return text(parameter.size, " bytes of unknown type");
-  const bool starred = parameter.type.ends_with('*');
-  return text("'", parameter.type, starred || parameter.name.empty() ? "" : " ", parameter.name,
-              "'");
+  const bool needs_space = !parameter.type.ends_with('*') && !parameter.name.empty();
+  return text("'", parameter.type, needs_space ? " " : "", parameter.name, "'");
 }
 
 // The parameter list in C syntax, for a wrong number of arguments.
@@ -26,10 +25,10 @@ std::string signature_text(const KernelState& function) {
   return "(" + out + ")";
 }
 
-/// An argument that does not match; its members throw.
-class ArgumentRefusal {
+/// An argument that does not match its parameter; the members throw the error that says why.
+class ArgumentMismatch {
  public:
-  ArgumentRefusal(const KernelState& function, std::size_t index, const KernelArg& argument)
+  ArgumentMismatch(const KernelState& function, std::size_t index, const KernelArg& argument)
       : function_(function),
         index_(index),
         argument_(argument),
@@ -44,25 +43,26 @@ class ArgumentRefusal {
       case KernelArg::Kind::bytes:
         explain_bytes();
       case KernelArg::Kind::address:
-        refuse(expected(), "an address of 8 bytes", "pass a value of the parameter's type");
+        refuse(expected_text(), "an address of 8 bytes", "pass a value of the parameter's type");
       case KernelArg::Kind::scalar:
       case KernelArg::Kind::integer:
       case KernelArg::Kind::real:
         explain_number(argument_.scalar());
     }
-    refuse(expected(), "something else", "pass an array, a number or the bytes of a struct");
+    refuse(expected_text(), "an argument of unknown kind",
+           "pass an array, a number or a struct's bytes");
   }
 
  private:
   template <class E = KernelArgumentError>
-  [[noreturn]] void refuse(const std::string& wanted, const std::string& got,
+  [[noreturn]] void refuse(const std::string& expected, const std::string& got,
                            const std::string& remedy) const {
     fail<E>("kernel '", function_.name(), "', argument ", index_ + 1, " of ",
             function_.signature().parameters.size(), " (", described(parameter_), "): expected ",
-            wanted, ", got ", got, ". Remedy: ", remedy);
+            expected, ", got ", got, ". Remedy: ", remedy);
   }
 
-  std::string expected() const {
+  std::string expected_text() const {
     const std::string dtype = rule_.has_dtype ? rule_.dtype.name() + " " : "";
     switch (rule_.kind) {
       case Rule::pointer:
@@ -81,17 +81,18 @@ class ArgumentRefusal {
   [[noreturn]] void explain_array(const Array& array) const {
     const std::string got = text("an array: ", array);
     if (rule_.kind == Rule::scalar)
-      refuse(expected(), got, "pass its value, item(x), or declare the parameter as a pointer");
+      refuse(expected_text(), got,
+             "pass its value, item(x), or declare the parameter as a pointer");
     if (rule_.kind == Rule::opaque && rule_.size != sizeof(void*))
-      refuse(expected(), got,
+      refuse(expected_text(), got,
              "pass the struct's bytes; arrays require a pointer or a spanwise::View");
-    if (!reachable(array.device(), function_.device())) explain_device(array, got);
-    if (argument_.kind() == KernelArg::Kind::array && !takes_elements(rule_, array.dtype()))
+    if (!is_reachable(array.device(), function_.device())) explain_device(array, got);
+    if (argument_.kind() == KernelArg::Kind::array && !accepts_elements(rule_, array.dtype()))
       explain_dtype(array, got);
     if (argument_.kind() == KernelArg::Kind::memory && rule_.kind == Rule::view)
-      refuse(expected(), "untyped memory", "give it a dtype and a shape, as an array");
+      refuse(expected_text(), "untyped memory", "give it a dtype and a shape, as an array");
     if (rule_.kind == Rule::view && array.rank() != rule_.view_rank)
-      refuse(expected(), got,
+      refuse(expected_text(), got,
              "reshape it, or declare the parameter with the array's number of axes");
     if (rule_.writes && array.readonly() && rule_.kind != Rule::opaque) explain_readonly(array);
     refuse("a C-contiguous array, as a raw pointer carries no strides",
@@ -121,11 +122,11 @@ class ArgumentRefusal {
                   device, "\") (C++: to_device(x, device))")
             : text("move it with x.to(\"", device,
                    "\") (C++: to_device(x, device)), or compile the kernel for ", array.device());
-    refuse(expected(), got, remedy);
+    refuse(expected_text(), got, remedy);
   }
 
   [[noreturn]] void explain_dtype(const Array& array, const std::string& got) const {
-    refuse(expected(), got,
+    refuse(expected_text(), got,
            text("convert it with astype(x, ", rule_.dtype, "), or declare the parameter for ",
                 array.dtype()));
   }
@@ -133,7 +134,7 @@ class ArgumentRefusal {
   [[noreturn]] void explain_bytes() const {
     const std::string got = text("a struct of ", argument_.raw().size(), " bytes");
     if (rule_.kind == Rule::pointer)
-      refuse(expected(), got, "put the struct into an array and pass that");
+      refuse(expected_text(), got, "put the struct into an array and pass that");
     refuse(text("a value of ", rule_.size, " bytes"), got,
            "lay the struct out as the kernel's compiler does (NumPy: np.dtype(..., align=True))");
   }
@@ -141,17 +142,17 @@ class ArgumentRefusal {
   [[noreturn]] void explain_number(const Scalar& number) const {
     const std::string got = text("the ", number_type(), " ", number);
     if (rule_.kind == Rule::pointer)
-      refuse(expected(), got,
+      refuse(expected_text(), got,
              "pass an array; is the order of the arguments right? An address is a whole number of "
              "64 bits, and None or nullptr a null pointer");
     if (rule_.kind == Rule::view)
-      refuse(expected(), got, "pass an array; is the order of the arguments right?");
+      refuse(expected_text(), got, "pass an array; is the order of the arguments right?");
     if (rule_.kind == Rule::opaque)
-      refuse(expected(), got,
+      refuse(expected_text(), got,
              "pass a number of that size, such as np.int32(x), or the struct's bytes");
     const bool loses_fraction =
         number.dtype().is_floating() && !rule_.dtype.is_floating() && !rule_.dtype.is_complex();
-    refuse(expected(), got,
+    refuse(expected_text(), got,
            loses_fraction
                ? text("round it yourself, int(x), or declare the parameter as a floating type")
                : text("pass a value within the range and precision of ", rule_.dtype,
@@ -179,15 +180,15 @@ class ArgumentRefusal {
 }  // namespace
 
 void fail_count(const KernelState& function, std::size_t count) {
-  const std::size_t wanted = function.signature().parameters.size();
-  fail<KernelArgumentError>("kernel '", function.name(), "': expected ", wanted,
-                            wanted == 1 ? " argument " : " arguments ", signature_text(function),
+  const std::size_t expected = function.signature().parameters.size();
+  fail<KernelArgumentError>("kernel '", function.name(), "': expected ", expected,
+                            expected == 1 ? " argument " : " arguments ", signature_text(function),
                             ", got ", count,
                             ". Remedy: pass one value for each parameter, in this order");
 }
 
 void fail_argument(const KernelState& function, std::size_t index, const KernelArg& argument) {
-  ArgumentRefusal(function, index, argument).explain();
+  ArgumentMismatch(function, index, argument).explain();
 }
 
 }  // namespace spanwise::kernels

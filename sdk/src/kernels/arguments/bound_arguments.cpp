@@ -23,7 +23,8 @@ T load(const Scalar& scalar) noexcept {
   return value;
 }
 
-bool is_real(DType dtype) noexcept { return dtype.is_floating() || dtype.is_complex(); }
+// NumPy's term for floating and complex dtypes.
+bool is_inexact(DType dtype) noexcept { return dtype.is_floating() || dtype.is_complex(); }
 
 // Whether a finite number became infinite in the target type.
 bool overflows(const Scalar& from, const Scalar& to) {
@@ -43,44 +44,46 @@ BoundArguments::BoundArguments(const KernelState& function, std::span<const Kern
     pointers_ = more_pointers_.data();
   }
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (!bind(i, rules[i], arguments[i])) [[unlikely]]
+    if (!try_bind(i, rules[i], arguments[i])) [[unlikely]]
       fail_argument(function, i, arguments[i]);
 }
 
-bool BoundArguments::bind(std::size_t index, const ParameterRule& rule, const KernelArg& argument) {
+bool BoundArguments::try_bind(std::size_t index, const ParameterRule& rule,
+                              const KernelArg& argument) {
   switch (argument.kind()) {
     case KernelArg::Kind::array:
-      if (!takes_elements(rule, argument.array().dtype())) return false;
-      return rule.kind == Rule::view ? bind_view(index, rule, argument.array())
-                                     : bind_array(index, rule, argument.array());
+      if (!accepts_elements(rule, argument.array().dtype())) return false;
+      return rule.kind == Rule::view ? try_bind_view(index, rule, argument.array())
+                                     : try_bind_array(index, rule, argument.array());
     case KernelArg::Kind::memory:
-      return bind_array(index, rule, argument.array());
+      return try_bind_array(index, rule, argument.array());
     case KernelArg::Kind::bytes:
-      return bind_bytes(index, rule, argument.raw());
+      return try_bind_bytes(index, rule, argument.raw());
     case KernelArg::Kind::address:
-      return bind_address(index, rule, argument.scalar());
+      return try_bind_address(index, rule, argument.scalar());
     case KernelArg::Kind::scalar:
     case KernelArg::Kind::integer:
     case KernelArg::Kind::real:
-      return bind_number(index, rule, argument);
+      return try_bind_number(index, rule, argument);
   }
   return false;
 }
 
-bool BoundArguments::bind_array(std::size_t index, const ParameterRule& rule, const Array& array) {
+bool BoundArguments::try_bind_array(std::size_t index, const ParameterRule& rule,
+                                    const Array& array) {
   if (rule.kind != Rule::pointer && (rule.kind != Rule::opaque || rule.size != word_size))
     return false;
-  // Read-only arrays are only checked against T * parameters: how an opaque type uses the address
-  // is unknown.
+  // For an opaque parameter it is unknown whether the kernel writes to the address.
   if (rule.kind == Rule::pointer && rule.writes && array.readonly()) return false;
-  if (!reachable(array.device(), function_.device()) || !array.layout().is_row_major())
+  if (!is_reachable(array.device(), function_.device()) || !array.layout().is_row_major())
     return false;
-  return put(index, array.data());
+  return store(index, array.data());
 }
 
-bool BoundArguments::bind_view(std::size_t index, const ParameterRule& rule, const Array& array) {
+bool BoundArguments::try_bind_view(std::size_t index, const ParameterRule& rule,
+                                   const Array& array) {
   if (array.rank() != rule.view_rank || (rule.writes && array.readonly())) return false;
-  if (!reachable(array.device(), function_.device())) return false;
+  if (!is_reachable(array.device(), function_.device())) return false;
   // sdk/device/view.cuh: address, extents, strides in elements.
   std::byte* view = reserve(rule.size);
   void* data = array.data();
@@ -92,41 +95,41 @@ bool BoundArguments::bind_view(std::size_t index, const ParameterRule& rule, con
   return true;
 }
 
-bool BoundArguments::bind_bytes(std::size_t index, const ParameterRule& rule,
-                                std::span<const std::byte> bytes) {
+bool BoundArguments::try_bind_bytes(std::size_t index, const ParameterRule& rule,
+                                    std::span<const std::byte> bytes) {
   if (rule.kind == Rule::pointer || bytes.size() != rule.size) return false;
   pointers_[index] = const_cast<std::byte*>(bytes.data());
   return true;
 }
 
-bool BoundArguments::bind_address(std::size_t index, const ParameterRule& rule,
-                                  const Scalar& address) {
+bool BoundArguments::try_bind_address(std::size_t index, const ParameterRule& rule,
+                                      const Scalar& address) {
   const bool takes_word = rule.kind == Rule::scalar && rule.dtype.is_integer();
   if (rule.kind != Rule::pointer && rule.kind != Rule::opaque && !takes_word) return false;
-  return rule.size == word_size && put(index, load<std::uint64_t>(address));
+  return rule.size == word_size && store(index, load<std::uint64_t>(address));
 }
 
-bool BoundArguments::bind_number(std::size_t index, const ParameterRule& rule,
-                                 const KernelArg& argument) {
+bool BoundArguments::try_bind_number(std::size_t index, const ParameterRule& rule,
+                                     const KernelArg& argument) {
   const Scalar& number = argument.scalar();
   switch (rule.kind) {
     case Rule::scalar:
-      return bind_scalar(index, rule, number);
+      return try_bind_scalar(index, rule, number);
     case Rule::pointer: {
       const bool is_word = number.dtype().is_integer() && number.dtype().itemsize() == word_size;
       const auto address = is_word ? load<std::uint64_t>(number) : 1;
-      return (address == 0 || address >= lowest_address) && put(index, address);
+      return (address == 0 || address >= lowest_address) && store(index, address);
     }
     case Rule::opaque:
-      return bind_unknown(index, rule, argument);
+      return try_bind_opaque(index, rule, argument);
     case Rule::view:
       return false;
   }
   return false;
 }
 
-bool BoundArguments::bind_scalar(std::size_t index, const ParameterRule& rule,
-                                 const Scalar& number) {
+bool BoundArguments::try_bind_scalar(std::size_t index, const ParameterRule& rule,
+                                     const Scalar& number) {
   const DType from = number.dtype(), to = rule.dtype;
   if (from == to) {
     pointers_[index] = const_cast<void*>(number.data());
@@ -136,20 +139,20 @@ bool BoundArguments::bind_scalar(std::size_t index, const ParameterRule& rule,
   if (from == int64 && to == int32) {
     const auto value = load<std::int64_t>(number);
     return value == static_cast<std::int32_t>(value) &&
-           put(index, static_cast<std::int32_t>(value));
+           store(index, static_cast<std::int32_t>(value));
   }
   if (!from.is_computable()) return false;
-  if (!is_real(from)) return number.fits(to) && put(index, number.cast(to));
-  // Reals may be rounded, as in C, but do not lose their fraction or imaginary part.
-  if (!is_real(to) || (from.is_complex() && !to.is_complex())) return false;
+  if (!is_inexact(from)) return number.fits(to) && store(index, number.cast(to));
+  // Inexact numbers may be rounded, as in C, but do not lose their fraction or imaginary part.
+  if (!is_inexact(to) || (from.is_complex() && !to.is_complex())) return false;
   const Scalar rounded = number.cast(to);
-  return !overflows(number, rounded) && put(index, rounded);
+  return !overflows(number, rounded) && store(index, rounded);
 }
 
-// Checks the size only: a number with a definite C type must have the parameter's size, another is
-// converted to it.
-bool BoundArguments::bind_unknown(std::size_t index, const ParameterRule& rule,
-                                  const KernelArg& argument) {
+// Checks the size only: a number of a dtype must have the parameter's size; Python's int and float
+// are converted to it.
+bool BoundArguments::try_bind_opaque(std::size_t index, const ParameterRule& rule,
+                                     const KernelArg& argument) {
   const Scalar& number = argument.scalar();
   const int bits = 8 * static_cast<int>(rule.size);
   if (argument.kind() == KernelArg::Kind::scalar) {
@@ -159,16 +162,16 @@ bool BoundArguments::bind_unknown(std::size_t index, const ParameterRule& rule,
   }
   if (argument.kind() == KernelArg::Kind::real) {
     if (bits != 32 && bits != 64) return false;
-    return put(index, number.cast(bits == 32 ? float32 : float64));
+    return store(index, number.cast(bits == 32 ? float32 : float64));
   }
   if (bits != 8 && bits != 16 && bits != 32 && bits != 64) return false;
   for (const DTypeCode code : {DTypeCode::int_, DTypeCode::uint})
-    if (const DType dtype(code, bits); number.fits(dtype)) return put(index, number.cast(dtype));
+    if (const DType dtype(code, bits); number.fits(dtype)) return store(index, number.cast(dtype));
   return false;
 }
 
 template <class T>
-bool BoundArguments::put(std::size_t index, const T& value) {
+bool BoundArguments::store(std::size_t index, const T& value) {
   std::byte* address = reserve(16);
   if constexpr (std::is_same_v<T, Scalar>) {
     std::memcpy(address, value.data(), static_cast<std::size_t>(value.dtype().itemsize()));

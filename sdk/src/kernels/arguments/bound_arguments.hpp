@@ -26,16 +26,19 @@ class BoundArguments {
   void* const* pointers() const noexcept { return pointers_; }
 
  private:
-  bool bind(std::size_t index, const ParameterRule& rule, const KernelArg& argument);
-  bool bind_array(std::size_t index, const ParameterRule& rule, const Array& array);
-  bool bind_view(std::size_t index, const ParameterRule& rule, const Array& array);
-  bool bind_number(std::size_t index, const ParameterRule& rule, const KernelArg& argument);
-  bool bind_scalar(std::size_t index, const ParameterRule& rule, const Scalar& number);
-  bool bind_address(std::size_t index, const ParameterRule& rule, const Scalar& address);
-  bool bind_unknown(std::size_t index, const ParameterRule& rule, const KernelArg& argument);
-  bool bind_bytes(std::size_t index, const ParameterRule& rule, std::span<const std::byte> bytes);
+  // False, without an effect, if the argument does not match the rule of its parameter.
+  bool try_bind(std::size_t index, const ParameterRule& rule, const KernelArg& argument);
+  bool try_bind_array(std::size_t index, const ParameterRule& rule, const Array& array);
+  bool try_bind_view(std::size_t index, const ParameterRule& rule, const Array& array);
+  bool try_bind_number(std::size_t index, const ParameterRule& rule, const KernelArg& argument);
+  bool try_bind_scalar(std::size_t index, const ParameterRule& rule, const Scalar& number);
+  bool try_bind_address(std::size_t index, const ParameterRule& rule, const Scalar& address);
+  bool try_bind_opaque(std::size_t index, const ParameterRule& rule, const KernelArg& argument);
+  bool try_bind_bytes(std::size_t index, const ParameterRule& rule,
+                      std::span<const std::byte> bytes);
+  // Copies the value of argument `index`. Returns true, for use in the conditions of try_bind().
   template <class T>
-  bool put(std::size_t index, const T& value);
+  bool store(std::size_t index, const T& value);
   std::byte* reserve(std::size_t bytes);
 
   static constexpr std::size_t inline_count = 16;

@@ -17,8 +17,8 @@ namespace {
 
 using ExecutionOrder = runtime::LaunchCheck::ExecutionOrder;
 
-// The kernel compiled with checks: null without source. On a GPU, where this only checks views,
-// also null for a source with variables, whose values the other module would lack.
+// The kernel compiled with checks, and its module; null without source. On a GPU, where only views
+// are checked, also null for a source with variables, whose values the other module would lack.
 Ref<runtime::LoadedKernel> checked_kernel(const KernelState& function, Ref<ModuleState>& module) {
   const runtime::CompileRequest& request = function.module()->request();
   if (request.source->text.empty()) return nullptr;
@@ -32,13 +32,13 @@ Ref<runtime::LoadedKernel> checked_kernel(const KernelState& function, Ref<Modul
   for (const source::KernelSource& linked : request.linked) options.link.push_back(linked.text);
   module = function.module()->checked();
   if (!module)
-    module = function.module()->keep_checked(
+    module = function.module()->set_checked(
         find_or_build(request.source->text, options)->with_own_variables());
   const KernelState checked(module, function.name());
   return Ref<runtime::LoadedKernel>(&checked.kernel());
 }
 
-// Whether no argument holds an address besides those of arrays, as far as values show it.
+// Whether no argument seems to hold an address, besides those of the arrays themselves.
 bool is_free_of_addresses(std::span<const KernelArg> arguments) {
   return std::ranges::none_of(arguments, [](const KernelArg& argument) {
     if (argument.is_array()) {
@@ -66,7 +66,7 @@ const char* name_of(ExecutionOrder order) {
   return "in another order";
 }
 
-/// One checked launch; its members throw KernelFaultError for the faults found.
+/// One checked launch, on the current stream. The members throw KernelFaultError.
 class CheckedRun {
  public:
   CheckedRun(const KernelState& function, const LaunchConfig& config,
@@ -93,15 +93,15 @@ class CheckedRun {
 
  private:
   std::vector<std::string> run_in(ExecutionOrder order, std::uint64_t seed) {
-    arrays_.fill_in();
+    arrays_.copy_in();
     if (checked_module_) checked_module_->loaded().copy_variables(function_.module()->loaded());
     const runtime::LaunchCheck check{
         order, seed, arrays_.red_zones(), races_, is_free_of_addresses(original_), &findings_};
     queue_launch(function_, kernel_, config_, arrays_.arguments(), &check);
-    stream().synchronize();
-    if (const std::string found = arrays_.damage(); !found.empty())
+    Stream::current(function_.device()).synchronize();
+    if (const std::string damage = arrays_.damage(); !damage.empty())
       fail<KernelFaultError>(
-          "kernel '", function_.name(), "' on ", function_.device(), " ", found,
+          "kernel '", function_.name(), "' on ", function_.device(), " ", damage,
           ". Remedy: compare the index with the extent before the access; ",
           function_.device().is_cpu()
               ? "check that the array is as large as the kernel assumes"
@@ -112,20 +112,17 @@ class CheckedRun {
 
   // A different result is a fault, unless only the order of atomic operations explains it.
   void compare(const std::vector<std::string>& first, ExecutionOrder order, std::uint64_t seed) {
-    const std::string found = arrays_.difference(first, run_in(order, seed));
-    if (found.empty() || (findings_.suspect_access.empty() && findings_.has_atomics)) return;
+    const std::string difference = arrays_.difference(first, run_in(order, seed));
+    if (difference.empty() || (findings_.suspect_access.empty() && findings_.has_atomics)) return;
     fail<KernelFaultError>(
         "kernel '", function_.name(), "' on ", function_.device(),
         findings_.suspect_access.empty() ? " has a race" : " has an undefined result",
-        ": with threads ", name_of(ExecutionOrder::forward), " and ", name_of(order), " ", found,
+        ": with threads ", name_of(ExecutionOrder::forward), " and ", name_of(order), " ",
+        difference,
         findings_.suspect_access.empty()
             ? std::string(". Remedy: put __syncthreads() between what one thread writes and "
                           "another reads, or use atomics where several write one element")
             : ". The cause may be: " + findings_.suspect_access);
-  }
-
-  Stream stream() const {
-    return config_.stream ? *config_.stream : Stream::current(function_.device());
   }
 
   const KernelState& function_;
@@ -143,8 +140,7 @@ class CheckedRun {
 
 void checked_launch(const KernelState& function, const LaunchConfig& config,
                     std::span<const KernelArg> arguments, runtime::KernelCheck check) {
-  // Throws the errors of every launch before the arrays are copied.
-  const BoundArguments bound(function, arguments);
+  const BoundArguments bound(function, arguments);  // throws before the arrays are copied
   const StreamGuard guard(config.stream ? *config.stream : Stream::current(function.device()));
   CheckedRun(function, config, arguments).run(check);
 }

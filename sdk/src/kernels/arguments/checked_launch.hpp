@@ -13,7 +13,7 @@ namespace spanwise::kernels {
 
 /// The last steps of every launch: binds the arguments, orders the stream after earlier work on
 /// their arrays, and queues `kernel`, which is the function's or one compiled from the same source.
-/// Throws KernelArgumentError, ReadOnlyError, DeviceError.
+/// `check` may be null. Throws KernelArgumentError, ReadOnlyError, DeviceError.
 void queue_launch(const KernelState& function, runtime::LoadedKernel& kernel,
                   const LaunchConfig& config, std::span<const KernelArg> arguments,
                   const runtime::LaunchCheck* check);

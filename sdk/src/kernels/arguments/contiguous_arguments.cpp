@@ -16,7 +16,7 @@ bool needs_copy(const ParameterRule& rule, const KernelArg& argument) {
          !argument.array().layout().is_row_major();
 }
 
-bool same_window(const Array& a, const Array& b) {
+bool are_same_view(const Array& a, const Array& b) {
   return a.storage() == b.storage() && a.dtype() == b.dtype() && a.layout() == b.layout();
 }
 
@@ -42,17 +42,17 @@ void ContiguousArguments::replace(const KernelState& function, std::size_t index
                                   const KernelArg& argument) {
   const ParameterRule& rule = function.signature().rules[index];
   const Array& array = argument.array();
-  if (!takes_elements(rule, array.dtype()) || !reachable(array.device(), function.device()) ||
+  if (!accepts_elements(rule, array.dtype()) || !is_reachable(array.device(), function.device()) ||
       (rule.writes && array.readonly()))
     fail_argument(function, index, argument);
   if (rule.writes && array.layout().may_overlap_itself())
     fail<KernelArgumentError>(
         "kernel '", function.name(), "', argument ", index + 1, " of ", arguments_.size(),
-        ": expected an array whose elements have memory of their own, as what the kernel writes is "
-        "copied back, got ",
+        ": expected an array whose elements do not overlap in memory, since what the kernel writes "
+        "is copied back, got ",
         array, ". Remedy: pass a copy, or declare the parameter const");
   const auto cached = std::ranges::find_if(
-      copies_, [&](const ContiguousCopy& other) { return same_window(other.original, array); });
+      copies_, [&](const ContiguousCopy& other) { return are_same_view(other.original, array); });
   ContiguousCopy& result = cached != copies_.end()
                                ? *cached
                                : copies_.emplace_back(ContiguousCopy{array, copy(array), false});

@@ -20,8 +20,8 @@ class ContiguousArguments {
   /// launch reports.
   static bool are_needed(const KernelState& function, std::span<const KernelArg> arguments);
 
-  /// Makes the copies. Throws the error that the launch would throw for an array that its parameter
-  /// accepts in no layout, and KernelArgumentError for an array that the kernel may write and whose
+  /// Makes the copies. Throws the error of the launch for an array that its parameter does not
+  /// accept in any layout, and KernelArgumentError for an array that the kernel may write and whose
   /// elements overlap in memory.
   ContiguousArguments(const KernelState& function, std::span<const KernelArg> arguments);
 

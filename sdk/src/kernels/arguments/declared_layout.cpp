@@ -41,9 +41,9 @@ struct LayoutDeclaration {
 };
 
 /// Parses one declaration and merges it with the parameter; its members throw KernelArgumentError.
-class Binder {
+class DeclarationParser {
  public:
-  Binder(const KernelState& function, std::size_t index, std::string_view text)
+  DeclarationParser(const KernelState& function, std::size_t index, std::string_view text)
       : function_(function),
         index_(index),
         text_(text),
@@ -143,12 +143,12 @@ class Binder {
   }
 
   void check_kind() const {
-    // A type that neither source nor binary resolves is only checked by its size.
+    // Of a type that neither source nor binary resolves, only the size is checked.
     const bool is_known = known_.is_pointer || known_.view_rank > 0 || known_.dtype.has_value();
     if (declared_.layout == ParameterLayout::strided) {
       if (declared_.is_pointer) refuse("a pointer, which carries no strides");
       if (is_known && known_.view_rank == 0)
-        refuse("strided, which a parameter of type spanwise::View<T, N> is");
+        refuse("strided, which requires a parameter of type spanwise::View<T, N>");
       if (declared_.rank == 0) refuse("strided without the number of axes");
       if (is_known ? declared_.rank != known_.view_rank : view_size(declared_.rank) != known_.size)
         refuse(text(declared_.rank, " axes"));
@@ -158,7 +158,7 @@ class Binder {
       if (declared_.has_type && !declared_.is_pointer)
         refuse(text(keyword_of(declared_.layout), " of a number; write a '*'"));
       if (is_known ? !known_.is_pointer : known_.size != address_size)
-        refuse(text(keyword_of(declared_.layout), ", which a pointer is"));
+        refuse(text(keyword_of(declared_.layout), ", which requires a pointer"));
       return;
     }
     if (known_.is_pointer || known_.view_rank > 0) refuse("a number's type");
@@ -188,9 +188,10 @@ Signature declared_signature(const KernelState& function,
   const std::size_t count = function.signature().parameters.size();
   if (declarations.size() != count)
     fail<KernelArgumentError>("kernel '", function.name(), "', bind: expected ", count,
-                              " declarations, one a parameter, got ", declarations.size());
+                              " declarations, one for each parameter, got ", declarations.size());
   Signature out;
-  for (std::size_t i = 0; i < count; ++i) out.add(Binder(function, i, declarations[i]).merged());
+  for (std::size_t i = 0; i < count; ++i)
+    out.add(DeclarationParser(function, i, declarations[i]).merged());
   return out;
 }
 

@@ -41,14 +41,15 @@ struct Extent {
   std::uintptr_t begin, end;
 };
 
+// Bytes [begin, begin + bytes) of a storage.
 Array bytes_of(const Storage& storage, std::int64_t begin, std::int64_t bytes) {
   Layout layout = Layout::row_major({bytes});
   layout.offset = begin;
   return Array(storage, std::move(layout), uint8);
 }
 
-// Storage of a part of `block`, which it keeps alive.
-Storage inside(const Array& block, std::int64_t begin, std::int64_t bytes) {
+// A storage of bytes [begin, begin + bytes) of `block`, which it keeps alive.
+Storage part_storage(const Array& block, std::int64_t begin, std::int64_t bytes) {
   auto owner = std::make_unique<Array>(block);
   std::byte* data = static_cast<std::byte*>(block.data()) + begin;
   return Storage::adopt(
@@ -71,16 +72,12 @@ double tolerance(DType dtype) {
   return 5e-2;
 }
 
-double as_double(DType dtype, const char* at) {
-  const Scalar value(dtype, at);
-  return dtype.is_floating() ? value.as_double() : 0;
-}
-
+// Whether only the order of rounding may explain the difference of two elements.
 bool is_rounding(DType dtype, const char* a, const char* b) {
   if (!dtype.is_computable() || !(dtype.is_floating() || dtype.is_complex())) return false;
   const DType real = dtype == complex64 ? float32 : dtype == complex128 ? float64 : dtype;
   for (int part = 0; part < dtype.itemsize(); part += real.itemsize()) {
-    const double x = as_double(real, a + part), y = as_double(real, b + part);
+    const double x = Scalar(real, a + part).as_double(), y = Scalar(real, b + part).as_double();
     if (std::isnan(x) && std::isnan(y)) continue;
     if (!(std::abs(x - y) <= tolerance(dtype) * std::max({std::abs(x), std::abs(y), 1e-30})))
       return false;
@@ -102,13 +99,13 @@ GuardedArrays::GuardedArrays(const KernelState& function, std::span<const Kernel
     allocate(range, function.device());
     const auto* begin = static_cast<const std::byte*>(range.block.data());
     const std::byte* data = begin + range.zone;
-    fences_.push_back({begin, begin + range.block.size(), data, data + range.bytes(),
-                       static_cast<int>(range.argument),
-                       text("the array of ", name_of(range.argument))});
+    red_zones_.push_back({begin, begin + range.block.size(), data, data + range.bytes(),
+                          static_cast<int>(range.argument),
+                          text("the array of ", name_of(range.argument))});
   }
   for (KernelArg& argument : arguments_) {
     if (!argument.is_array()) continue;
-    const Array& copy = arrays_.emplace_back(moved(argument.array()));
+    const Array& copy = arrays_.emplace_back(view_of_copy(argument.array()));
     argument =
         argument.kind() == KernelArg::Kind::memory ? KernelArg::memory(copy) : KernelArg(copy);
   }
@@ -144,23 +141,24 @@ const GuardedArrays::GuardedRange& GuardedArrays::range_of(const Array& array) c
   });
 }
 
-// The corresponding view of the copy.
-Array GuardedArrays::moved(const Array& array) const {
+// The view of the copy that corresponds to `array`.
+Array GuardedArrays::view_of_copy(const Array& array) const {
   const GuardedRange& range = range_of(array);
   const Extent extent(array);
   Layout layout = array.layout();
   layout.offset -= array.size() == 0 ? layout.offset : layout.extent().first;
   const std::int64_t begin = range.zone + static_cast<std::int64_t>(extent.begin - range.begin);
-  Array out(inside(range.block, begin, static_cast<std::int64_t>(extent.end - extent.begin)),
+  Array out(part_storage(range.block, begin, static_cast<std::int64_t>(extent.end - extent.begin)),
             std::move(layout), array.dtype());
   return array.readonly() ? out.as_readonly() : out;
 }
 
-Array GuardedArrays::within(const GuardedRange& range, std::int64_t begin, std::int64_t bytes) {
+Array GuardedArrays::block_bytes(const GuardedRange& range, std::int64_t begin,
+                                 std::int64_t bytes) {
   return bytes_of(range.block.storage(), begin, bytes);
 }
 
-// The argument's own bytes, not those of the copy.
+// The bytes of the argument's array, not those of the copy.
 Array GuardedArrays::original(const ArgumentRange& part) {
   const auto base = reinterpret_cast<std::uintptr_t>(part.storage.data());
   return bytes_of(part.storage, static_cast<std::int64_t>(part.begin - base),
@@ -168,11 +166,11 @@ Array GuardedArrays::original(const ArgumentRange& part) {
 }
 
 Array GuardedArrays::copy_of(const GuardedRange& range, const ArgumentRange& part) {
-  return within(range, range.zone + static_cast<std::int64_t>(part.begin - range.begin),
-                static_cast<std::int64_t>(part.end - part.begin));
+  return block_bytes(range, range.zone + static_cast<std::int64_t>(part.begin - range.begin),
+                     static_cast<std::int64_t>(part.end - part.begin));
 }
 
-void GuardedArrays::fill_in() const {
+void GuardedArrays::copy_in() const {
   for (const GuardedRange& range : ranges_) {
     fill(range.block, Scalar(std::uint8_t{pattern}));
     for (const ArgumentRange& part : range.parts)
@@ -190,16 +188,16 @@ std::string GuardedArrays::name_of(std::size_t argument) const {
 std::string GuardedArrays::damage() const {
   for (const GuardedRange& range : ranges_) {
     const std::int64_t bytes = range.bytes(), behind = range.zone + bytes;
-    const std::string front = host_bytes(within(range, 0, range.zone));
-    const std::string back = host_bytes(within(range, behind, range.block.size() - behind));
-    const char whole = static_cast<char>(pattern);
-    if (const std::size_t at = back.find_first_not_of(whole); at != back.npos) {
-      const std::size_t last = back.find_last_not_of(whole);
+    const std::string front = host_bytes(block_bytes(range, 0, range.zone));
+    const std::string back = host_bytes(block_bytes(range, behind, range.block.size() - behind));
+    const char undamaged = static_cast<char>(pattern);
+    if (const std::size_t at = back.find_first_not_of(undamaged); at != back.npos) {
+      const std::size_t last = back.find_last_not_of(undamaged);
       return text("wrote behind the end of the array of ", name_of(range.argument), ", which has ",
                   bytes, " bytes: bytes ", bytes + static_cast<std::int64_t>(at), " to ",
                   bytes + static_cast<std::int64_t>(last));
     }
-    if (const std::size_t at = front.find_first_not_of(whole); at != front.npos)
+    if (const std::size_t at = front.find_first_not_of(undamaged); at != front.npos)
       return text("wrote in front of the array of ", name_of(range.argument), ": from ",
                   range.zone - static_cast<std::int64_t>(at), " bytes before its first byte");
   }
@@ -208,38 +206,37 @@ std::string GuardedArrays::damage() const {
 
 std::vector<std::string> GuardedArrays::snapshot() const {
   std::vector<std::string> all;
-  all.reserve(ranges_.size());
   for (const GuardedRange& range : ranges_)
-    all.push_back(host_bytes(within(range, range.zone, range.bytes())));
+    all.push_back(host_bytes(block_bytes(range, range.zone, range.bytes())));
   return all;
 }
 
 std::string GuardedArrays::difference(const std::vector<std::string>& before,
                                       const std::vector<std::string>& after) const {
-  for (std::size_t w = 0; w < ranges_.size(); ++w) {
-    if (before[w] == after[w]) continue;
-    const GuardedRange& range = ranges_[w];
+  for (std::size_t r = 0; r < ranges_.size(); ++r) {
+    if (before[r] == after[r]) continue;
+    const GuardedRange& range = ranges_[r];
     // Compares with the first argument's dtype; overlapping arguments usually have the same.
-    const Array& seen = arguments_[range.argument].array();
-    const auto item = static_cast<std::size_t>(seen.dtype().itemsize());
-    for (std::size_t at = 0; at + item <= before[w].size(); at += item) {
-      const char *x = before[w].data() + at, *y = after[w].data() + at;
-      if (std::memcmp(x, y, item) == 0 || is_rounding(seen.dtype(), x, y)) continue;
+    const DType dtype = arguments_[range.argument].array().dtype();
+    const auto item = static_cast<std::size_t>(dtype.itemsize());
+    for (std::size_t at = 0; at + item <= before[r].size(); at += item) {
+      const char *x = before[r].data() + at, *y = after[r].data() + at;
+      if (std::memcmp(x, y, item) == 0 || is_rounding(dtype, x, y)) continue;
       return text("element ", at / item, " in memory of the array of ", name_of(range.argument),
-                  " is ", shown(seen.dtype(), x), " or ", shown(seen.dtype(), y));
+                  " is ", shown(dtype, x), " or ", shown(dtype, y));
     }
   }
   return "";
 }
 
 void GuardedArrays::copy_out(const std::vector<std::string>& bytes) const {
-  for (std::size_t w = 0; w < ranges_.size(); ++w) {
-    const GuardedRange& range = ranges_[w];
+  for (std::size_t r = 0; r < ranges_.size(); ++r) {
+    const GuardedRange& range = ranges_[r];
     for (const ArgumentRange& part : range.parts) {
       const std::size_t size = part.end - part.begin;
       if (!part.writes || size == 0) continue;
       const Array host = empty({static_cast<std::int64_t>(size)}, uint8, cpu);
-      std::memcpy(host.data(), bytes[w].data() + (part.begin - range.begin), size);
+      std::memcpy(host.data(), bytes[r].data() + (part.begin - range.begin), size);
       copy(host, original(part));
     }
   }

@@ -16,7 +16,7 @@
 
 namespace spanwise::kernels {
 
-/// Copies of a launch's arrays, each between two guard zones filled with a known pattern. Arguments
+/// Copies of a launch's arrays, each between two red zones filled with a known pattern. Arguments
 /// with overlapping addresses share one copy, even if their Storages differ (two imports of one
 /// foreign array). All work is queued on the current stream; the host waits for it.
 class GuardedArrays {
@@ -24,9 +24,9 @@ class GuardedArrays {
   GuardedArrays(const KernelState& function, std::span<const KernelArg> arguments);
 
   std::span<const KernelArg> arguments() const noexcept { return arguments_; }
-  std::span<const runtime::RedZone> red_zones() const noexcept { return fences_; }
+  std::span<const runtime::RedZone> red_zones() const noexcept { return red_zones_; }
   /// Copies the arrays into the copies and writes the pattern to the zones.
-  void fill_in() const;
+  void copy_in() const;
   /// Describes writes outside of the copies, as the end of a sentence; "" where there were none.
   std::string damage() const;
   /// The current bytes of the copies.
@@ -56,9 +56,9 @@ class GuardedArrays {
   };
   void add(const KernelState& function, std::size_t index, const Array& array);
   static void allocate(GuardedRange& range, Device device);
-  Array moved(const Array& array) const;
+  Array view_of_copy(const Array& array) const;
   const GuardedRange& range_of(const Array& array) const;
-  static Array within(const GuardedRange& range, std::int64_t begin, std::int64_t bytes);
+  static Array block_bytes(const GuardedRange& range, std::int64_t begin, std::int64_t bytes);
   static Array original(const ArgumentRange& part);
   static Array copy_of(const GuardedRange& range, const ArgumentRange& part);
   std::string name_of(std::size_t argument) const;
@@ -67,7 +67,7 @@ class GuardedArrays {
   std::vector<GuardedRange> ranges_;
   std::deque<Array> arrays_;  // arguments point to its elements
   std::vector<KernelArg> arguments_;
-  std::vector<runtime::RedZone> fences_;
+  std::vector<runtime::RedZone> red_zones_;
 };
 
 }  // namespace spanwise::kernels

@@ -23,8 +23,8 @@ std::optional<ViewType> parse_view(std::string_view type) {
   constexpr std::string_view name = "View<";
   std::string packed;
   for (const source::Token& token : source::lex(type)) {
-    const bool words_meet = !packed.empty() && is_word_character(packed.back());
-    if (words_meet && token.kind == source::Token::Kind::identifier) packed += ' ';
+    const bool after_word = !packed.empty() && is_word_character(packed.back());
+    if (after_word && token.kind == source::Token::Kind::identifier) packed += ' ';
     packed += token.text;
   }
   std::string_view rest = packed;
@@ -58,9 +58,9 @@ KernelParameter known_parameter(const source::SourceParameter& source,
                             .is_pointer = source.is_pointer,
                             .is_const = source.is_const,
                             .dtype = source.dtype};
-  if (source.is_pointer) parameter.layout = ParameterLayout::raw;
-  if (source.is_pointer) return parameter;
-  if (const auto view = parse_view(source.type)) {
+  if (source.is_pointer) {
+    parameter.layout = ParameterLayout::raw;
+  } else if (const auto view = parse_view(source.type)) {
     parameter.view_rank = view->rank;
     parameter.layout = ParameterLayout::strided;
     parameter.is_const = view->element.is_const;
@@ -69,7 +69,8 @@ KernelParameter known_parameter(const source::SourceParameter& source,
   return parameter;
 }
 
-bool contradicts(const KernelParameter& parameter) {
+// Whether the parameter's size is not that of its type.
+bool contradicts_size(const KernelParameter& parameter) {
   if (parameter.is_pointer) return parameter.size != pointer_size;
   if (parameter.view_rank > 0) return parameter.size != view_size(parameter.view_rank);
   return parameter.dtype && parameter.dtype->itemsize() != parameter.size;
@@ -96,12 +97,11 @@ ParameterRule rule_for(const KernelParameter& parameter) {
   return rule;
 }
 
-// Parses a list of types as parameters; empty unless there are `count` of them.
-std::vector<source::SourceParameter> parameters_in(std::string_view types, std::size_t count) {
-  if (types.empty()) return {};
-  std::string text("__global__ void k(");
-  text.append(types).append(");");
-  source::KernelSource source = source::scan_kernels(std::move(text));
+// Parses a parameter list by the source scanner, which resolves C's types; empty unless it has
+// `count` parameters.
+std::vector<source::SourceParameter> parameters_in(std::string_view list, std::size_t count) {
+  if (list.empty()) return {};
+  source::KernelSource source = source::scan_kernels(text("__global__ void k(", list, ");"));
   if (source.kernels.size() != 1 || source.kernels[0].parameters.size() != count) return {};
   return std::move(source.kernels[0].parameters);
 }
@@ -109,9 +109,9 @@ std::vector<source::SourceParameter> parameters_in(std::string_view types, std::
 // Fills in what the source leaves open from the compiler's types; keeps the user's name and
 // spelling.
 void complete(KernelParameter& parameter, const KernelParameter& compiled) {
-  const bool says_kind = parameter.is_pointer || parameter.view_rank > 0;
-  if (contradicts(compiled) || (parameter.dtype && !parameter.type.empty())) return;
-  if (says_kind && !(compiled.is_pointer || compiled.view_rank > 0)) return;
+  const bool is_array = parameter.is_pointer || parameter.view_rank > 0;
+  if (contradicts_size(compiled) || (parameter.dtype && !parameter.type.empty())) return;
+  if (is_array && !(compiled.is_pointer || compiled.view_rank > 0)) return;
   if (!compiled.is_pointer && compiled.view_rank == 0 && !compiled.dtype) return;
   if (parameter.type.empty()) parameter.type = compiled.type;
   parameter.dtype = compiled.dtype;
@@ -123,13 +123,10 @@ void complete(KernelParameter& parameter, const KernelParameter& compiled) {
 
 }  // namespace
 
-// Uses the source scanner, which resolves C's types.
 std::optional<source::SourceParameter> pointer_to(std::string_view type) {
-  std::string text("__global__ void k(");
-  text.append(type).append(" *p);");
-  const source::KernelSource source = source::scan_kernels(std::move(text));
-  if (source.kernels.size() != 1 || source.kernels[0].parameters.size() != 1) return std::nullopt;
-  return source.kernels[0].parameters[0];
+  std::vector<source::SourceParameter> parameters = parameters_in(text(type, " *p"), 1);
+  if (parameters.empty()) return std::nullopt;
+  return std::move(parameters.front());
 }
 
 void Signature::add(KernelParameter parameter) {
@@ -148,7 +145,7 @@ Signature make_signature(const source::SourceKernel* source,
     const KernelParameter bare{
         .name = "", .type = "", .offset = slots[i].offset, .size = slots[i].size};
     KernelParameter parameter = is_known ? known_parameter(source->parameters[i], slots[i]) : bare;
-    if (contradicts(parameter)) parameter = bare;
+    if (contradicts_size(parameter)) parameter = bare;
     if (!compiled.empty()) complete(parameter, known_parameter(compiled[i], slots[i]));
     out.add(std::move(parameter));
   }

@@ -42,8 +42,8 @@ struct Signature {
   void add(KernelParameter parameter);
 };
 
-/// Combines the source's declaration with the binary's parameters. Where they contradict each other
-/// (a macro hid something), or without source (`source` null), the binary alone is used. `types`
+/// Combines the source's declaration with the binary's parameters. If they contradict each other
+/// (a macro may hide part of the declaration), or `source` is null, uses the binary alone. `types`
 /// (LoadedKernel::parameter_types()) supplies types that the source leaves open: typedefs of
 /// headers, template parameters, or all of them without source.
 Signature make_signature(const source::SourceKernel* source,

@@ -11,7 +11,7 @@ namespace spanwise::kernels {
 namespace {
 
 constexpr std::string_view heading = "spanwise kernel 1\n";
-constexpr std::size_t digest_size = 64;
+constexpr std::size_t digest_size = 64;  // sha256(), in characters
 
 // A field is its length, a space, its bytes and a newline: names may contain any character.
 void write_field(std::string& out, std::string_view field) {

@@ -18,11 +18,12 @@ constexpr std::size_t key_size = 64;
 // abandoned.
 constexpr std::int64_t abandoned_after_ns = 3'600'000'000'000;
 
+// The files of one key.
 struct EntryGroup {
   std::vector<std::string> files;
   std::int64_t bytes = 0;
-  std::int64_t used_ns = 0;
-  bool has_entry = false;
+  std::int64_t used_ns = 0;  // the latest modification time
+  bool has_entry = false;    // or an alias, else images only
 };
 
 std::int64_t now_ns() {
@@ -45,10 +46,10 @@ bool is_key(std::string_view text) noexcept {
 }
 
 std::string_view key_of(std::string_view file_name) noexcept {
-  const std::string_view key = file_name.substr(0, key_size), rest = file_name.substr(key.size());
-  const bool ours =
-      rest == ".entry" || rest == ".alias" || (rest.starts_with('-') && rest.ends_with(".bin"));
-  return ours && is_key(key) ? key : std::string_view{};
+  const std::string_view key = file_name.substr(0, key_size), suffix = file_name.substr(key.size());
+  const bool is_cache_file = suffix == ".entry" || suffix == ".alias" ||
+                             (suffix.starts_with('-') && suffix.ends_with(".bin"));
+  return is_cache_file && is_key(key) ? key : std::string_view{};
 }
 
 bool is_temporary(std::string_view file_name) noexcept {
@@ -56,13 +57,14 @@ bool is_temporary(std::string_view file_name) noexcept {
          is_key(file_name.substr(1, key_size));
 }
 
-std::int64_t shrink(const CacheFolder& folder, std::int64_t limit_bytes, std::string_view kept) {
+std::int64_t shrink(const CacheFolder& folder, std::int64_t limit_bytes,
+                    std::string_view kept_key) {
   const std::int64_t now = now_ns();
   std::map<std::string, EntryGroup, std::less<>> groups;
   std::int64_t total = 0;
   for (CacheFolder::CachedFile& file : folder.list()) {
-    const bool abandoned = now - file.modified_ns > abandoned_after_ns;
-    if (is_temporary(file.name) && abandoned) folder.remove(file.name);
+    if (is_temporary(file.name) && now - file.modified_ns > abandoned_after_ns)
+      folder.remove(file.name);
     const std::string_view key = key_of(file.name);
     if (key.empty()) continue;
     EntryGroup& group = groups[std::string(key)];
@@ -74,9 +76,8 @@ std::int64_t shrink(const CacheFolder& folder, std::int64_t limit_bytes, std::st
   }
   std::vector<const EntryGroup*> oldest_first;
   for (const auto& [key, group] : groups) {
-    if (key == kept) continue;
-    const bool abandoned = !group.has_entry && now - group.used_ns > abandoned_after_ns;
-    if (abandoned) {
+    if (key == kept_key) continue;
+    if (!group.has_entry && now - group.used_ns > abandoned_after_ns) {
       remove_group(folder, group);
       total -= group.bytes;
     } else {

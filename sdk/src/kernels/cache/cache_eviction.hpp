@@ -13,11 +13,11 @@ namespace spanwise::kernels {
 bool is_key(std::string_view text) noexcept;
 /// The key of a cache file; "" for a file that does not belong to the cache.
 std::string_view key_of(std::string_view file_name) noexcept;
-/// Whether it is a temporary file, which its writer renames when it is complete.
+/// Whether the name is that of a temporary file, which its writer renames when it is complete.
 bool is_temporary(std::string_view file_name) noexcept;
 
-/// Removes files of interrupted writers, then the least recently used entries except `kept` until
-/// at most `limit_bytes` remain. Returns the remaining bytes.
-std::int64_t shrink(const CacheFolder& folder, std::int64_t limit_bytes, std::string_view kept);
+/// Removes files of interrupted writers, then the least recently used entries except that of
+/// `kept_key` until at most `limit_bytes` remain. Returns the remaining bytes.
+std::int64_t shrink(const CacheFolder& folder, std::int64_t limit_bytes, std::string_view kept_key);
 
 }  // namespace spanwise::kernels

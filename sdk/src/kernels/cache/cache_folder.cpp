@@ -10,7 +10,6 @@
 #include <atomic>
 #include <cerrno>
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "runtime/system/trusted_folder.hpp"
@@ -18,8 +17,6 @@
 
 namespace spanwise::kernels {
 namespace {
-
-std::string system_error_text(int code) { return std::system_category().message(code); }
 
 // Unique among all processes and threads that share the folder, also on a network file system.
 std::string temporary_name(const std::string& name) {
@@ -62,12 +59,12 @@ std::string CacheFolder::replace(const std::string& name, std::string_view conte
   const std::string temporary = temporary_name(name);
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   runtime::FileDescriptor file(::openat(folder_.get(), temporary.c_str(), flags, 0600));
-  if (!file) return system_error_text(errno);
+  if (!file) return runtime::system_error_text(errno);
   // No fsync: the checksum detects a file that did not reach the disk before a crash.
   if (runtime::write_all(file, contents) && file.close() &&
       ::renameat(folder_.get(), temporary.c_str(), folder_.get(), name.c_str()) == 0)
     return "";
-  std::string reason = system_error_text(errno);
+  std::string reason = runtime::system_error_text(errno);
   remove(temporary);
   return reason;
 }
@@ -83,8 +80,7 @@ void CacheFolder::touch(const std::string& name) const noexcept {
 std::vector<CacheFolder::CachedFile> CacheFolder::list() const {
   std::vector<CachedFile> files;
   if (!folder_) return files;
-  // fdopendir() takes ownership of the descriptor and shares its position, so it gets a separate
-  // one.
+  // A separate descriptor: fdopendir() takes ownership of it and changes its position.
   const int fd = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
   if (!entries) {

@@ -12,8 +12,8 @@
 
 namespace spanwise::kernels {
 
-/// A folder of files that are executed as code: created with mode 0700, and used only where no
-/// other user can modify or replace it (runtime::open_trusted_folder). Files are opened relative to
+/// A folder of files that are executed as code: created with mode 0700, and used only if no other
+/// user can modify or replace it (runtime::open_trusted_folder). Files are opened relative to
 /// the checked descriptor. No member throws for file system errors; problem() describes them.
 class CacheFolder {
  public:

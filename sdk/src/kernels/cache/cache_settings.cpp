@@ -17,34 +17,33 @@
 namespace spanwise::kernels {
 namespace {
 
-std::string absolute_or_nothing(const std::string& path) {
-  return path.starts_with('/') ? path : "";
-}
+std::string absolute_or_empty(const std::string& path) { return path.starts_with('/') ? path : ""; }
 
 std::string home_folder() {
-  std::string home = absolute_or_nothing(environment("HOME"));
+  std::string home = absolute_or_empty(environment("HOME"));
   if (!home.empty()) return home;
   std::vector<char> buffer(16384);
-  passwd entry, *found = nullptr;
-  if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
-      found == nullptr)
+  passwd entry, *result = nullptr;
+  if (::getpwuid_r(::geteuid(), &entry, buffer.data(), buffer.size(), &result) != 0 ||
+      result == nullptr)
     return "";
-  return absolute_or_nothing(found->pw_dir != nullptr ? found->pw_dir : "");
+  return absolute_or_empty(result->pw_dir != nullptr ? result->pw_dir : "");
 }
 
 // XDG Base Directory Specification: relative paths are ignored.
 std::string default_cache_dir() {
-  const std::string cache = absolute_or_nothing(environment("XDG_CACHE_HOME"));
+  const std::string cache = absolute_or_empty(environment("XDG_CACHE_HOME"));
   if (!cache.empty()) return cache + "/spanwise";
   const std::string home = home_folder();
   return home.empty() ? "" : home + "/.cache/spanwise";
 }
 
-constexpr std::int64_t megabyte = 1 << 20;
+constexpr std::int64_t mebibyte = 1 << 20;
 
+// In MiB; nullopt where it is not a number, negative or too large for bytes.
 std::optional<std::int64_t> parse_limit(std::string_view value) {
-  const auto megabytes = number_in<std::int64_t>(value);
-  return megabytes >= 0 && megabytes <= INT64_MAX / megabyte ? megabytes : std::nullopt;
+  const auto mebibytes = number_in<std::int64_t>(value);
+  return mebibytes >= 0 && mebibytes <= INT64_MAX / mebibyte ? mebibytes : std::nullopt;
 }
 
 void check_limit(std::string_view value) {
@@ -53,12 +52,12 @@ void check_limit(std::string_view value) {
                         "'; 0 keeps nothing");
 }
 
-const bool declared_dir =
+[[maybe_unused]] const bool dir_declared =
     config::declare({.name = "cache_dir",
                      .description = "Folder in which compiled kernels are kept between runs.",
                      .default_value = default_cache_dir()});
 
-const bool declared_limit =
+[[maybe_unused]] const bool limit_declared =
     config::declare({.name = "cache_limit_mb",
                      .description = "Size in MiB above which the least recently used compiled "
                                     "kernels are removed; 0 keeps none.",
@@ -74,7 +73,7 @@ std::string kernel_folder() {
 }
 
 std::int64_t cache_limit_bytes() {
-  return parse_limit(config::get("cache_limit_mb")).value_or(0) * megabyte;
+  return parse_limit(config::get("cache_limit_mb")).value_or(0) * mebibyte;
 }
 
 }  // namespace spanwise::kernels

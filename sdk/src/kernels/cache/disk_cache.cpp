@@ -23,13 +23,13 @@ struct FolderState {
   int stores_until_listing = 0;
   std::string failure{};  // error of the last store; "" where it succeeded
 };
-Mutex& folders_mutex() {
-  static auto& mutex = *new Mutex;
-  return mutex;
-}
-std::map<std::string, FolderState>& folders() {
-  static auto& map = *new std::map<std::string, FolderState>;  // never destroyed
-  return map;
+struct FolderStates {
+  Mutex mutex;
+  std::map<std::string, FolderState> by_path;
+};
+FolderStates& folder_states() {
+  static auto& states = *new FolderStates;  // never destroyed
+  return states;
 }
 // The folder is listed once per this many stores, to account for other processes.
 constexpr int stores_between_listings = 64;
@@ -47,14 +47,14 @@ DiskCache DiskCache::configured() { return DiskCache(kernel_folder(), cache_limi
 std::optional<runtime::KernelBinary> DiskCache::find(const std::string& key) const {
   if (!enabled()) return std::nullopt;
   const CacheFolder folder = CacheFolder::open(path_, false);
-  const auto sidecar = folder.read(entry_name(key));
-  if (!sidecar) return std::nullopt;
-  auto entry = CacheEntry::read(*sidecar);
+  const auto metadata = folder.read(entry_name(key));
+  if (!metadata) return std::nullopt;
+  auto entry = CacheEntry::read(*metadata);
   std::optional<std::string> image;
   if (entry && key_of(entry->image_name) == key && entry->image_name.find('/') == std::string::npos)
     image = folder.read(entry->image_name);
   if (!image || sha256(*image) != entry->image_digest) {
-    log_line(text("entry ", key, " is damaged and will be compiled anew"));
+    log_line(text("entry ", key, " is damaged and will be compiled again"));
     return std::nullopt;
   }
   folder.touch(entry_name(key));
@@ -67,8 +67,9 @@ bool DiskCache::store(const std::string& key, const runtime::KernelBinary& binar
   std::string failure = folder.problem().empty() ? write_entry(folder, key, binary) : "";
   const bool is_stored = folder && failure.empty();
   if (!is_stored) log_line(text("nothing is kept on disk: ", folder ? failure : folder.problem()));
-  const std::lock_guard lock(folders_mutex());
-  folders()[path_].failure = std::move(failure);
+  FolderStates& states = folder_states();
+  const std::lock_guard lock(states.mutex);
+  states.by_path[path_].failure = std::move(failure);
   return is_stored;
 }
 
@@ -76,18 +77,19 @@ std::string DiskCache::write_entry(const CacheFolder& folder, const std::string&
                                    const runtime::KernelBinary& binary) const {
   const std::string digest = sha256(binary.image);
   const CacheEntry entry{key + "-" + digest.substr(0, 16) + ".bin", digest, binary.symbols};
-  const std::string sidecar = entry.write();
+  const std::string metadata = entry.write();
   std::string failure = folder.replace(entry.image_name, binary.image);
-  if (failure.empty()) failure = folder.replace(entry_name(key), sidecar);
+  if (failure.empty()) failure = folder.replace(entry_name(key), metadata);
   if (!failure.empty()) return text("cannot write to ", path_, ": ", failure);
-  note_growth(folder, key, static_cast<std::int64_t>(binary.image.size() + sidecar.size()));
+  note_growth(folder, key, static_cast<std::int64_t>(binary.image.size() + metadata.size()));
   return "";
 }
 
 void DiskCache::note_growth(const CacheFolder& folder, const std::string& key,
                             std::int64_t bytes) const {
-  const std::lock_guard lock(folders_mutex());
-  FolderState& state = folders()[path_];
+  FolderStates& states = folder_states();
+  const std::lock_guard lock(states.mutex);
+  FolderState& state = states.by_path[path_];
   state.bytes += bytes;
   if (state.stores_until_listing-- > 0 && state.bytes <= limit_bytes_) return;
   state.bytes = shrink(folder, limit_bytes_, key);
@@ -102,8 +104,9 @@ void DiskCache::clear() const {
   const CacheFolder folder = CacheFolder::open(path_, false);
   for (const CacheFolder::CachedFile& file : folder.list())
     if (!key_of(file.name).empty() || is_temporary(file.name)) folder.remove(file.name);
-  const std::lock_guard lock(folders_mutex());
-  folders().erase(path_);
+  FolderStates& states = folder_states();
+  const std::lock_guard lock(states.mutex);
+  states.by_path.erase(path_);
 }
 
 void DiskCache::set_alias(const std::string& alias, const std::string& key) const {
@@ -130,9 +133,10 @@ std::string DiskCache::problem() const {
   if (!enabled()) return "config cache_limit_mb is 0";
   std::string problem = CacheFolder::open(path_, false).problem();
   if (!problem.empty()) return problem;
-  const std::lock_guard lock(folders_mutex());
-  const auto found = folders().find(path_);
-  return found == folders().end() ? "" : found->second.failure;
+  FolderStates& states = folder_states();
+  const std::lock_guard lock(states.mutex);
+  const auto state = states.by_path.find(path_);
+  return state == states.by_path.end() ? "" : state->second.failure;
 }
 
 }  // namespace spanwise::kernels
