@@ -13,6 +13,7 @@
 #include "spanwise/config.hpp"
 #include "spanwise/core/fork.hpp"
 #include "spanwise/runtime/gpu_context.hpp"
+#include "spanwise/runtime/tools.hpp"
 
 namespace spanwise {
 namespace {
@@ -105,6 +106,14 @@ Device default_device() {
 void synchronize(Device device) {
   backend_for(device).synchronize(working_device(device).ordinal());
   runtime::check_wait(device);
+}
+
+std::vector<Tool> tools() {
+  std::vector<Tool> all;
+  for (const DeviceKind kind : {DeviceKind::cuda, DeviceKind::cpu})
+    if (runtime::Backend* backend = find_backend(kind))
+      for (Tool& tool : backend->tools()) all.push_back(std::move(tool));
+  return all;
 }
 
 // The CPU back end does not track addresses, so only the CUDA back end knows any.

@@ -64,7 +64,7 @@ class LoadedKernel : public RefCounted {
   struct Slot {
     std::int64_t offset = 0, size = 0;
   };
-  /// The slot of each parameter, read from the binary.
+  /// Offset and size of each parameter, read from the binary.
   virtual std::vector<Slot> slots() const = 0;
   virtual KernelAttributes attributes() const = 0;
   /// CUfunction as an integer; 0 on the CPU.

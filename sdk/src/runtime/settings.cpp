@@ -14,19 +14,15 @@ void check_device(std::string_view value) {
   if (value != automatic_device) Device::parse(value);
 }
 
-// NVIDIA's variable of the same meaning (CUDA C++ Programming Guide, "CUDA Environment Variables").
-bool cuda_launches_block() {
-  const std::string value = environment("CUDA_LAUNCH_BLOCKING");
-  return !value.empty() && value != "0";
-}
-
 config::Setting launch_blocking_setting() {
   config::Setting setting{
       .name = "launch_blocking",
       .description =
           "wait for each kernel and copy, so that the call that causes an error raises it",
       .default_value = "0"};
-  if (cuda_launches_block()) {
+  // NVIDIA's variable of the same meaning (CUDA C++ Programming Guide, "CUDA Environment Variables").
+  const std::string cuda = environment("CUDA_LAUNCH_BLOCKING");
+  if (!cuda.empty() && cuda != "0") {
     setting.value = "1";
     setting.source = "environment";
   }

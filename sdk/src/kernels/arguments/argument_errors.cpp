@@ -160,14 +160,9 @@ class ArgumentMismatch {
   }
 
   std::string number_type() const {
-    switch (argument_.kind()) {
-      case KernelArg::Kind::integer:
-        return "integer";
-      case KernelArg::Kind::real:
-        return "real number";
-      default:
-        return argument_.scalar().dtype().name() + " value";
-    }
+    if (argument_.kind() == KernelArg::Kind::integer) return "integer";
+    if (argument_.kind() == KernelArg::Kind::real) return "real number";
+    return argument_.scalar().dtype().name() + " value";
   }
 
   const KernelState& function_;

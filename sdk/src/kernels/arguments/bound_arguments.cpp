@@ -91,15 +91,13 @@ bool BoundArguments::try_bind_view(std::size_t index, const ParameterRule& rule,
   std::memcpy(view, &data, sizeof data);
   std::memcpy(view + 8, array.shape().data(), dims);
   std::memcpy(view + 8 + dims, array.strides().data(), dims);
-  pointers_[index] = view;
-  return true;
+  return set_address(index, view);
 }
 
 bool BoundArguments::try_bind_bytes(std::size_t index, const ParameterRule& rule,
                                     std::span<const std::byte> bytes) {
-  if (rule.kind == Rule::pointer || bytes.size() != rule.size) return false;
-  pointers_[index] = const_cast<std::byte*>(bytes.data());
-  return true;
+  return rule.kind != Rule::pointer && bytes.size() == rule.size &&
+         set_address(index, bytes.data());
 }
 
 bool BoundArguments::try_bind_address(std::size_t index, const ParameterRule& rule,
@@ -131,10 +129,7 @@ bool BoundArguments::try_bind_number(std::size_t index, const ParameterRule& rul
 bool BoundArguments::try_bind_scalar(std::size_t index, const ParameterRule& rule,
                                      const Scalar& number) {
   const DType from = number.dtype(), to = rule.dtype;
-  if (from == to) {
-    pointers_[index] = const_cast<void*>(number.data());
-    return true;
-  }
+  if (from == to) return set_address(index, number.data());
   // Fast path of a Python int.
   if (from == int64 && to == int32) {
     const auto value = load<std::int64_t>(number);
@@ -156,9 +151,8 @@ bool BoundArguments::try_bind_opaque(std::size_t index, const ParameterRule& rul
   const Scalar& number = argument.scalar();
   const int bits = 8 * static_cast<int>(rule.size);
   if (argument.kind() == KernelArg::Kind::scalar) {
-    if (static_cast<std::uint32_t>(number.dtype().itemsize()) != rule.size) return false;
-    pointers_[index] = const_cast<void*>(number.data());
-    return true;
+    return static_cast<std::uint32_t>(number.dtype().itemsize()) == rule.size &&
+           set_address(index, number.data());
   }
   if (argument.kind() == KernelArg::Kind::real) {
     if (bits != 32 && bits != 64) return false;
@@ -178,8 +172,7 @@ bool BoundArguments::store(std::size_t index, const T& value) {
   } else {
     std::memcpy(address, &value, sizeof value);
   }
-  pointers_[index] = address;
-  return true;
+  return set_address(index, address);
 }
 
 std::byte* BoundArguments::reserve(std::size_t bytes) {

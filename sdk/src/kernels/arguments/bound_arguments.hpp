@@ -36,7 +36,12 @@ class BoundArguments {
   bool try_bind_opaque(std::size_t index, const ParameterRule& rule, const KernelArg& argument);
   bool try_bind_bytes(std::size_t index, const ParameterRule& rule,
                       std::span<const std::byte> bytes);
-  // Copies the value of argument `index`. Returns true, for use in the conditions of try_bind().
+  // Sets the address of argument `index`, or stores a copy of its value. Return true, for use in
+  // the conditions of try_bind().
+  bool set_address(std::size_t index, const void* address) noexcept {
+    pointers_[index] = const_cast<void*>(address);
+    return true;
+  }
   template <class T>
   bool store(std::size_t index, const T& value);
   std::byte* reserve(std::size_t bytes);

@@ -54,18 +54,6 @@ bool is_free_of_addresses(std::span<const KernelArg> arguments) {
   });
 }
 
-const char* name_of(ExecutionOrder order) {
-  switch (order) {
-    case ExecutionOrder::forward:
-      return "in order";
-    case ExecutionOrder::reverse:
-      return "in reverse";
-    case ExecutionOrder::random:
-      break;
-  }
-  return "in another order";
-}
-
 /// One checked launch, on the current stream. The members throw KernelFaultError.
 class CheckedRun {
  public:
@@ -110,15 +98,16 @@ class CheckedRun {
     return arrays_.snapshot();
   }
 
-  // A different result is a fault, unless only the order of atomic operations explains it.
+  // A result that differs from `first`, that of the forward order, is a fault, unless only the
+  // order of atomic operations explains it.
   void compare(const std::vector<std::string>& first, ExecutionOrder order, std::uint64_t seed) {
     const std::string difference = arrays_.difference(first, run_in(order, seed));
     if (difference.empty() || (findings_.suspect_access.empty() && findings_.has_atomics)) return;
     fail<KernelFaultError>(
         "kernel '", function_.name(), "' on ", function_.device(),
         findings_.suspect_access.empty() ? " has a race" : " has an undefined result",
-        ": with threads ", name_of(ExecutionOrder::forward), " and ", name_of(order), " ",
-        difference,
+        ": with threads in order and ",
+        order == ExecutionOrder::reverse ? "in reverse " : "in another order ", difference,
         findings_.suspect_access.empty()
             ? std::string(". Remedy: put __syncthreads() between what one thread writes and "
                           "another reads, or use atomics where several write one element")

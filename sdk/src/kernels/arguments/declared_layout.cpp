@@ -16,18 +16,10 @@ namespace {
 
 constexpr std::int64_t address_size = 8;
 
+// Of a declaration with a layout.
 std::string_view keyword_of(ParameterLayout layout) {
-  switch (layout) {
-    case ParameterLayout::raw:
-      return "raw";
-    case ParameterLayout::contiguous:
-      return "contiguous";
-    case ParameterLayout::strided:
-      return "strided";
-    case ParameterLayout::none:
-      break;
-  }
-  return "a value";
+  if (layout == ParameterLayout::raw) return "raw";
+  return layout == ParameterLayout::contiguous ? "contiguous" : "strided";
 }
 
 /// A parsed declaration.

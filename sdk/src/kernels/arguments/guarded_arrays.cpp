@@ -153,11 +153,6 @@ Array GuardedArrays::view_of_copy(const Array& array) const {
   return array.readonly() ? out.as_readonly() : out;
 }
 
-Array GuardedArrays::block_bytes(const GuardedRange& range, std::int64_t begin,
-                                 std::int64_t bytes) {
-  return bytes_of(range.block.storage(), begin, bytes);
-}
-
 // The bytes of the argument's array, not those of the copy.
 Array GuardedArrays::original(const ArgumentRange& part) {
   const auto base = reinterpret_cast<std::uintptr_t>(part.storage.data());
@@ -166,8 +161,9 @@ Array GuardedArrays::original(const ArgumentRange& part) {
 }
 
 Array GuardedArrays::copy_of(const GuardedRange& range, const ArgumentRange& part) {
-  return block_bytes(range, range.zone + static_cast<std::int64_t>(part.begin - range.begin),
-                     static_cast<std::int64_t>(part.end - part.begin));
+  return bytes_of(range.block.storage(),
+                  range.zone + static_cast<std::int64_t>(part.begin - range.begin),
+                  static_cast<std::int64_t>(part.end - part.begin));
 }
 
 void GuardedArrays::copy_in() const {
@@ -188,8 +184,9 @@ std::string GuardedArrays::name_of(std::size_t argument) const {
 std::string GuardedArrays::damage() const {
   for (const GuardedRange& range : ranges_) {
     const std::int64_t bytes = range.bytes(), behind = range.zone + bytes;
-    const std::string front = host_bytes(block_bytes(range, 0, range.zone));
-    const std::string back = host_bytes(block_bytes(range, behind, range.block.size() - behind));
+    const std::string front = host_bytes(bytes_of(range.block.storage(), 0, range.zone));
+    const std::string back =
+        host_bytes(bytes_of(range.block.storage(), behind, range.block.size() - behind));
     const char undamaged = static_cast<char>(pattern);
     if (const std::size_t at = back.find_first_not_of(undamaged); at != back.npos) {
       const std::size_t last = back.find_last_not_of(undamaged);
@@ -207,7 +204,7 @@ std::string GuardedArrays::damage() const {
 std::vector<std::string> GuardedArrays::snapshot() const {
   std::vector<std::string> all;
   for (const GuardedRange& range : ranges_)
-    all.push_back(host_bytes(block_bytes(range, range.zone, range.bytes())));
+    all.push_back(host_bytes(bytes_of(range.block.storage(), range.zone, range.bytes())));
   return all;
 }
 

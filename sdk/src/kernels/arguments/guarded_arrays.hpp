@@ -58,7 +58,6 @@ class GuardedArrays {
   static void allocate(GuardedRange& range, Device device);
   Array view_of_copy(const Array& array) const;
   const GuardedRange& range_of(const Array& array) const;
-  static Array block_bytes(const GuardedRange& range, std::int64_t begin, std::int64_t bytes);
   static Array original(const ArgumentRange& part);
   static Array copy_of(const GuardedRange& range, const ArgumentRange& part);
   std::string name_of(std::size_t argument) const;

@@ -81,16 +81,10 @@ void move_line(std::byte* target, std::int64_t target_step, const std::byte* sou
     for (std::int64_t i = 0; i < count; ++i)
       std::memcpy(target + i * target_step, source + i * source_step, bytes);
   };
-  switch (size) {
-    case 1:
-      return move(std::integral_constant<std::size_t, 1>());
-    case 4:
-      return move(std::integral_constant<std::size_t, 4>());
-    case 8:
-      return move(std::integral_constant<std::size_t, 8>());
-    default:
-      return move(static_cast<std::size_t>(size));
-  }
+  if (size == 1) return move(std::integral_constant<std::size_t, 1>());
+  if (size == 4) return move(std::integral_constant<std::size_t, 4>());
+  if (size == 8) return move(std::integral_constant<std::size_t, 8>());
+  move(static_cast<std::size_t>(size));
 }
 
 // Calls line(address, step) for each run along the last axis of a non-empty array, in C order;

@@ -65,14 +65,6 @@ Array empty_same_strides(const Array& source, Device device) {
   return empty_in(std::move(layout), source.dtype(), device);
 }
 
-// A dense copy on the source's device, cast to `dtype`, with the axes in `pattern`'s order of
-// strides.
-Array packed(const Array& source, DType dtype, const Array& pattern) {
-  Array result = empty_like(pattern, dtype, working_device(source.device()));
-  copy_on_device(source, result);
-  return result;
-}
-
 // Reduces broadcast axes (stride 0) to extent 1.
 Array without_repeats(const Array& source) {
   Array view = source;
@@ -81,16 +73,19 @@ Array without_repeats(const Array& source) {
   return view;
 }
 
-// Packs `source`, cast to the dtype of `target`, and moves it there. `target` is dense. Large
-// host arrays are packed in slices, so that packing one slice overlaps the upload of the previous
-// one.
+// Copies `source` to a dense array of its device, cast to the dtype of `target` and with the axes
+// in `pattern`'s order of strides, and moves that to `target`, which is dense. Large host arrays
+// are packed in slices, so that packing one slice overlaps the upload of the previous one.
 void send_packed(const Array& source, const Array& target, const Array& pattern) {
   constexpr std::int64_t min_sliced_bytes = 8 << 20, slice_bytes = 2 << 20;
   const bool from_host = runs_on_host(source.device());
   const std::int64_t rows = target.rank() > 0 ? target.shape()[0] : 1;
   if (!from_host || target.nbytes() < min_sliced_bytes || rows < 2 ||
-      !target.layout().is_row_major())
-    return move_bytes(packed(source, target.dtype(), pattern), target);
+      !target.layout().is_row_major()) {
+    const Array packed = empty_like(pattern, target.dtype(), working_device(source.device()));
+    copy_on_device(source, packed);
+    return move_bytes(packed, target);
+  }
   const std::int64_t slice_rows =
       std::max<std::int64_t>(1, slice_bytes / std::max<std::int64_t>(1, target.nbytes() / rows));
   const Array scratch =
