@@ -27,8 +27,8 @@ std::byte* memory() {
   return bytes;
 }
 
-Storage storage_of(std::size_t bytes, std::byte* at = memory()) {
-  return Storage::adopt(at, bytes, cpu, nullptr, nullptr);
+Storage storage_of(std::size_t bytes, std::byte* data = memory()) {
+  return Storage::adopt(data, bytes, cpu, nullptr, nullptr);
 }
 
 Array floats(const Shape& shape) {
@@ -204,8 +204,8 @@ TEST(MayShareMemory, NeverMissesACommonByte) {
       const DType dtype = dtypes[static_cast<std::size_t>(test::between(random, 0, 3))];
       const Layout layout = test::with_random_strides(random, test::random_shape(random, 2, 4), 6);
       // Two imports of one memory begin at different bytes of it.
-      std::byte* at = memory() + 8 * test::between(random, 0, 20);
-      return Array(storage_of(1024, at), layout, dtype);
+      std::byte* data = memory() + 8 * test::between(random, 0, 20);
+      return Array(storage_of(1024, data), layout, dtype);
     };
     const Array a = window(), b = window();
     const auto of_a = bytes_of(a), of_b = bytes_of(b);
@@ -233,9 +233,8 @@ TEST(MayShareMemory, DistinguishesInterleavedViews) {
   const Array line = floats({16});
   EXPECT_FALSE(may_share_memory(line.slice(0, {0, {}, 2}), line.slice(0, {1, {}, 2})));
   EXPECT_TRUE(may_share_memory(line.slice(0, {0, {}, 2}), line.slice(0, {2, {}, 2})));
-  EXPECT_TRUE(may_share_memory(line.slice(0, {0, {}, 4}),
-                               line.slice(0, {1, {}, 4}).broadcast_to({2, 4}).reinterpret(int32)) ==
-              false);
+  EXPECT_FALSE(may_share_memory(line.slice(0, {0, {}, 4}),
+                                line.slice(0, {1, {}, 4}).broadcast_to({2, 4}).reinterpret(int32)));
 }
 
 TEST(MayShareMemory, IsFalseWithoutElements) {

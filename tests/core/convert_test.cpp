@@ -76,9 +76,9 @@ TEST(Convert, ComplexToRealDropsTheImaginaryPart) {
 TEST(ElementTypes, EveryComputableDtypeHasItsType) {
   for (const DType dtype : {bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
                             float16, bfloat16, float32, float64, complex64, complex128}) {
-    const DType found =
+    const DType of_type =
         visit(dtype, "test", []<class T>(std::type_identity<T>) { return dtype_of<T>; });
-    EXPECT_EQ(found, dtype);
+    EXPECT_EQ(of_type, dtype);
     const auto size =
         visit(dtype, "test", []<class T>(std::type_identity<T>) { return sizeof(T); });
     EXPECT_EQ(size, static_cast<std::size_t>(dtype.itemsize()));

@@ -24,10 +24,10 @@ class NamedDType : public ::testing::TestWithParam<DTypeRow> {};
 
 TEST_P(NamedDType, NameAndPartsAgree) {
   const DTypeRow& row = GetParam();
-  const DType made(static_cast<DTypeCode>(row.code), row.bits, row.lanes);
-  EXPECT_EQ(made.name(), row.name);
-  EXPECT_EQ(made.itemsize(), row.itemsize);
-  EXPECT_EQ(DType::parse(row.name), made);
+  const DType dtype(static_cast<DTypeCode>(row.code), row.bits, row.lanes);
+  EXPECT_EQ(dtype.name(), row.name);
+  EXPECT_EQ(dtype.itemsize(), row.itemsize);
+  EXPECT_EQ(DType::parse(row.name), dtype);
 }
 
 // The codes of DLPack 1.3, DLDataTypeCode.

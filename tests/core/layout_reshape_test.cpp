@@ -31,17 +31,17 @@ Shape random_factors(Random& random, std::int64_t size) {
   return Shape(std::span<const std::int64_t>(factors));
 }
 
-// The only strides that could give these offsets to this shape, or nothing if they do
-// not.
-std::optional<Layout> only_candidate(const Shape& shape, const std::vector<std::int64_t>& wanted) {
-  Layout layout{shape, Strides(shape.size()), wanted.front()};
+// The layout of `shape` with these offsets, or nothing if strides cannot represent them.
+std::optional<Layout> layout_with_offsets(const Shape& shape,
+                                          const std::vector<std::int64_t>& expected) {
+  Layout layout{shape, Strides(shape.size()), expected.front()};
   std::int64_t step = 1;
   for (int axis = shape.size() - 1; axis >= 0; --axis) {
     if (shape[axis] > 1)
-      layout.strides[axis] = wanted[static_cast<std::size_t>(step)] - wanted.front();
+      layout.strides[axis] = expected[static_cast<std::size_t>(step)] - expected.front();
     step *= shape[axis];
   }
-  return offsets(layout) == wanted ? std::optional(layout) : std::nullopt;
+  return offsets(layout) == expected ? std::optional(layout) : std::nullopt;
 }
 
 TEST(LayoutReshape, IsAViewExactlyWhereStridesCanRepresentIt) {
@@ -52,13 +52,13 @@ TEST(LayoutReshape, IsAViewExactlyWhereStridesCanRepresentIt) {
     const Layout base = round % 2 == 0 ? test::with_disjoint_strides(random, shape)
                                        : test::with_random_strides(random, shape, 3);
     const Shape target = random_factors(random, base.size());
-    const auto wanted = offsets(base);
+    const auto expected = offsets(base);
     const std::optional<Layout> view = base.reshape(target);
-    ASSERT_EQ(view.has_value(), only_candidate(target, wanted).has_value())
+    ASSERT_EQ(view.has_value(), layout_with_offsets(target, expected).has_value())
         << base << " to " << target;
     if (view) {
       EXPECT_EQ(view->shape, target);
-      ASSERT_EQ(offsets(*view), wanted) << base << " to " << target;
+      ASSERT_EQ(offsets(*view), expected) << base << " to " << target;
     }
     (view ? views : copies)++;
   }

@@ -39,7 +39,7 @@ TEST(Layout, ColumnMajorIsRowMajorTransposed) {
 }
 
 // numpy.zeros(shape).strides, in elements.
-TEST(Layout, StridesOfEmptyShapesAreNumPys) {
+TEST(Layout, StridesOfEmptyShapesMatchNumPy) {
   EXPECT_EQ(Layout::row_major({5, 0}).strides, (Strides{1, 1}));
   EXPECT_EQ(Layout::row_major({0, 5}).strides, (Strides{5, 1}));
   EXPECT_EQ(Layout::column_major({0, 5}).strides, (Strides{1, 1}));

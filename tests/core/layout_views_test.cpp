@@ -35,15 +35,15 @@ void expect_view(const Layout& view, const Layout& base, F&& origin) {
   });
 }
 
-// The indices that a Python slice selects of n, by iteration (The Python Language
-// Reference, 6.3.3, and the notes on s[i:j:k] in "Common Sequence Operations"). In 128 bits, where
-// nothing overflows.
-std::vector<std::int64_t> walked(const Slice& slice, std::int64_t n) {
+// The indices that a Python slice selects of n elements, by iteration (The Python Language
+// Reference, 6.3.3, and the notes on s[i:j:k] in "Common Sequence Operations"). In 128 bits, which
+// do not overflow.
+std::vector<std::int64_t> slice_indices(const Slice& slice, std::int64_t n) {
   using Wide = __int128;
   const Wide step = slice.step.value_or(1);
-  const auto bound = [&](std::optional<std::int64_t> given, Wide absent) {
-    if (!given) return absent;
-    const Wide i = *given < 0 ? Wide{*given} + n : Wide{*given};
+  const auto bound = [&](std::optional<std::int64_t> value, Wide default_value) {
+    if (!value) return default_value;
+    const Wide i = *value < 0 ? Wide{*value} + n : Wide{*value};
     const Wide least = step < 0 ? -1 : 0, most = step < 0 ? Wide{n} - 1 : Wide{n};
     return i < least ? least : i > most ? most : i;
   };
@@ -104,7 +104,7 @@ TEST(LayoutSlice, MatchesPython) {
     const int axis = static_cast<int>(test::between(random, 0, base.rank() - 1));
     Slice slice{random_bound(random), random_bound(random), random_bound(random)};
     if (slice.step == 0) slice.step = -1;
-    const auto taken = walked(slice, base.shape[axis]);
+    const auto taken = slice_indices(slice, base.shape[axis]);
     const Layout view = base.slice(axis, slice);
     ASSERT_EQ(view.shape[axis], static_cast<std::int64_t>(taken.size()));
     expect_view(view, base, [&](Index index) {
@@ -129,10 +129,10 @@ TEST(LayoutSlice, StepZeroIsRefused) {
 TEST(LayoutExpand, AddsAnAxisAnywhere) {
   const Layout base = Layout::row_major({2, 3});
   for (int axis = -3; axis <= 2; ++axis) {
-    const int place = axis < 0 ? axis + 3 : axis;
+    const int position = axis < 0 ? axis + 3 : axis;
     const Layout view = base.expand(axis);
-    EXPECT_EQ(view.shape, base.shape.inserted(place, 1));
-    EXPECT_EQ(view.squeeze(place), base);
+    EXPECT_EQ(view.shape, base.shape.inserted(position, 1));
+    EXPECT_EQ(view.squeeze(position), base);
   }
   EXPECT_THROW(base.expand(3), LayoutError);
   EXPECT_THROW(base.expand(-4), LayoutError);
@@ -153,10 +153,10 @@ TEST(LayoutPermute, MovesAxes) {
     std::vector<int> axes(static_cast<std::size_t>(base.rank()));
     std::iota(axes.begin(), axes.end(), 0);
     std::shuffle(axes.begin(), axes.end(), random);
-    std::vector<int> given = axes;
-    for (int& axis : given)
+    std::vector<int> signed_axes = axes;
+    for (int& axis : signed_axes)
       if (test::between(random, 0, 1) == 1) axis -= base.rank();
-    expect_view(base.permute(given), base, [&](const Index& index) {
+    expect_view(base.permute(signed_axes), base, [&](const Index& index) {
       Index origin(index.size());
       for (std::size_t i = 0; i < index.size(); ++i)
         origin[static_cast<std::size_t>(axes[i])] = index[i];
@@ -245,7 +245,7 @@ TEST(LayoutDiagonal, RefusesEqualAxesAndTooFew) {
   EXPECT_EQ(Layout::row_major({3, 3}).diagonal(lowest, 0, 1).shape, Shape{0});
 }
 
-TEST(BroadcastShapes, IsNumPys) {
+TEST(BroadcastShapes, MatchesNumPy) {
   const auto common = [](std::initializer_list<Shape> shapes) {
     return broadcast_shapes(std::span(shapes.begin(), shapes.size()));
   };

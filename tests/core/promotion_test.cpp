@@ -51,7 +51,7 @@ DType by_short_name(const std::string& name) {
   throw std::logic_error(name);
 }
 
-TEST(Promote, IsNumPysTable) {
+TEST(Promote, MatchesNumPysTable) {
   for (std::size_t row = 0; row < dtypes.size(); ++row) {
     std::istringstream cells(result_types[row]);
     std::string cell;
@@ -88,7 +88,7 @@ TEST(Promote, RefusesStorageOnlyDtypes) {
   EXPECT_THROW(promote(DType::parse("float32x4"), float32), DTypeError);
 }
 
-TEST(CanCast, IsNumPysTable) {
+TEST(CanCast, MatchesNumPysTable) {
   for (std::size_t from = 0; from < dtypes.size(); ++from) {
     for (std::size_t to = 0; to < dtypes.size(); ++to) {
       const auto pair = text(dtypes[from], " to ", dtypes[to]);

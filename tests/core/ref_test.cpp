@@ -42,19 +42,19 @@ TEST(Ref, DestroysOnceWithTheLastReference) {
   EXPECT_EQ(destroyed, 1);
 }
 
-TEST(Ref, StaticObjectsAreNotCounted) {
+TEST(Ref, ImmortalObjectsAreNotCountedUntilTheyAreMortalAgain) {
   std::atomic<int> destroyed{0};
   {
-    const Ref<Counted> kept = make_ref<Counted>(destroyed);
-    EXPECT_FALSE(kept->is_immortal());
-    Ref<Counted> from_before = kept;
-    kept->make_immortal();
-    EXPECT_TRUE(kept->is_immortal());
-    for (int i = 0; i < 3; ++i) const Ref<Counted> passed_on = kept;
+    const Ref<Counted> object = make_ref<Counted>(destroyed);
+    EXPECT_FALSE(object->is_immortal());
+    Ref<Counted> from_before = object;
+    object->make_immortal();
+    EXPECT_TRUE(object->is_immortal());
+    for (int i = 0; i < 3; ++i) const Ref<Counted> passed_on = object;
     from_before = nullptr;
-    EXPECT_TRUE(kept->is_immortal());
-    kept->make_mortal(1);
-    EXPECT_EQ(kept->use_count(), 1);
+    EXPECT_TRUE(object->is_immortal());
+    object->make_mortal(1);
+    EXPECT_EQ(object->use_count(), 1);
     EXPECT_EQ(destroyed, 0);
   }
   EXPECT_EQ(destroyed, 1);

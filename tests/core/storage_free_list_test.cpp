@@ -120,7 +120,7 @@ TEST(StorageFreeList, ReusedStorageHasNoStreams) {
   });
 }
 
-TEST(StorageFreeList, AreFew) {
+TEST(StorageFreeList, CachesAFewStoragesOfASize) {
   in_a_thread([] {
     const std::int64_t before = bytes_out;
     std::vector<Storage> many;

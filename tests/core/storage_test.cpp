@@ -140,7 +140,7 @@ TEST_F(StorageTest, MemoryUsedOnlyByItsProducerIsReclaimed) {
   EXPECT_TRUE(storage.uses().none());
   EXPECT_EQ(storage.uses().producer(), nullptr);
   EXPECT_EQ(producer->use_count(), 1) << "held no longer";
-  EXPECT_EQ(producer->came_after, 0);
+  EXPECT_EQ(producer->streams_waited_for, 0);
 }
 
 TEST_F(StorageTest, ProducerWaitsForOtherStreamsThenTheOwnerIsReleased) {
@@ -151,19 +151,19 @@ TEST_F(StorageTest, ProducerWaitsForOtherStreamsThenTheOwnerIsReleased) {
     storage.uses().record(*other, false);
     EXPECT_EQ(storage.reclaim(note_release), nullptr);
   }
-  EXPECT_EQ(producer->came_after, 2);
+  EXPECT_EQ(producer->streams_waited_for, 2);
   EXPECT_EQ(owner_.releases, 1);
 }
 
 TEST_F(StorageTest, OwnerIsNotReleasedWhenTheProducerFails) {
   const auto producer = make_ref<test::FakeStream>(), other = make_ref<test::FakeStream>();
-  producer->works = false;
+  producer->can_wait = false;
   {
     Storage storage = adopt();
     storage.uses().set_producer(producer);
     storage.uses().record(*other, true);
   }
-  EXPECT_EQ(producer->came_after, 1);
+  EXPECT_EQ(producer->streams_waited_for, 1);
   EXPECT_EQ(owner_.releases, 0);
 }
 

@@ -1,3 +1,3 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random layouts, operations, dtypes and devices against NumPy, by the million; see __main__.py."""
+"""Random operations, layouts, dtypes and values, compared with NumPy; see __main__.py."""

@@ -3,8 +3,8 @@
 """Compares random operations with NumPy: python tests/fuzz --device cpu --cases 1000000 --seed 7 --processes 2
 
 Run it with the package to test on PYTHONPATH. Each case is an operation on random layouts, dtypes
-and values that follows from the seed and its number alone; `--case N` repeats one. All memory around
-what a call may write is compared too, and on the CPU the arrays are next to inaccessible
+and values, determined by the seed and its number; `--case N` repeats one. All memory around the
+arrays that a call may write is compared too, and on the CPU the arrays are next to inaccessible
 pages. The exit code is 1 if any result is wrong.
 """
 
@@ -23,7 +23,7 @@ def arguments():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--cases", type=int, default=100_000)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
-    parser.add_argument("--case", type=int, help="repeat this one, in this process")
+    parser.add_argument("--case", type=int, help="number of one case to repeat, in this process")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--only", help="families, separated by commas")
@@ -105,10 +105,10 @@ def write(options, head, pool, done, seconds):
         "failures": [{"case": number, "problem": problem} for number, problem in pool.failures],
         "processes": options.processes,
     }
-    what = "random layout x operation x dtype compared with NumPy, tests/fuzz"
+    description = "random layout x operation x dtype compared with NumPy, tests/fuzz"
     peers = (np, ml_dtypes)
     outcome.write(
-        options.json, what, options.device, results, seconds=seconds, head=head, peers=peers
+        options.json, description, options.device, results, seconds=seconds, head=head, peers=peers
     )
 
 

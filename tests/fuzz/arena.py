@@ -24,10 +24,15 @@ class Arena:
                 raise OSError(ctypes.get_errno(), "mprotect")
         self._bytes = whole[_PAGE : _PAGE + self.capacity]
 
-    def place(self, count, dtype, at_end):
-        """`count` elements, the last (or first) of which is next to the inaccessible pages."""
+    def allocate(self, count, dtype, at_end):
+        """`count` elements, of which the last (else the first) is next to an inaccessible page.
+
+        They share the memory of earlier calls.
+        """
         size = count * dtype.itemsize
         if size > self.capacity:
-            raise ValueError(f"Arena.place: {size} bytes do not fit; it has {self.capacity}")
+            raise ValueError(
+                f"Arena.allocate: expected at most {self.capacity} bytes, got {size}, which do not fit"
+            )
         start = self.capacity - size if at_end else 0
         return self._bytes[start : start + size].view(dtype)

@@ -46,16 +46,17 @@ print(json.dumps([written, cached, keys]))
 """
 
 
-class Seen(NamedTuple):
-    """The results that a victim process observed."""
+class VictimResult(NamedTuple):
+    """Results of a victim process."""
 
-    written: list[int]
-    from_cache: int
-    keys: list[list[str]]  # of the new entries
+    written: list[int]  # by its kernels
+    from_cache: int  # number of kernels
+    keys: list[list[str]]  # of the new cache entries, by kernel
 
 
-def victim(device: str, cache: Path, *forged: int) -> Seen:
-    done = subprocess.run(
+def victim(device: str, cache: Path, *forged: int) -> VictimResult:
+    """Runs VICTIM; if `forged` is given, its kernels write that number instead of their own."""
+    process = subprocess.run(
         [sys.executable, "-c", VICTIM, device, str(KERNELS), *map(str, forged)],
         env={**os.environ, "SPANWISE_CACHE_DIR": str(cache)},
         capture_output=True,
@@ -63,8 +64,8 @@ def victim(device: str, cache: Path, *forged: int) -> Seen:
         timeout=300,
         check=False,
     )
-    assert done.returncode == 0 and done.stderr == "", done.stderr
-    return Seen(*json.loads(done.stdout))
+    assert process.returncode == 0 and process.stderr == "", process.stderr
+    return VictimResult(*json.loads(process.stdout))
 
 
 def _fields(*fields: str) -> str:
@@ -81,9 +82,9 @@ def forge(device: str, cache: Path, forged: Path) -> None:
         image = next((own / "kernels").glob(f"{own_key}-*.bin")).read_bytes()
         digest = hashlib.sha256(image).hexdigest()
         name = f"{key}-{digest[:16]}.bin"
-        # What follows image and digest: the kernels' names and symbols, then the entry's own digest.
-        rest = (own / "kernels" / f"{own_key}.entry").read_text()[:-64].split("\n", 3)[3]
-        text = "spanwise kernel 1\n" + _fields(name, digest) + rest
+        # After the image's name and digest: the kernels' names and symbols, without the entry's digest.
+        symbols = (own / "kernels" / f"{own_key}.entry").read_text()[:-64].split("\n", 3)[3]
+        text = "spanwise kernel 1\n" + _fields(name, digest) + symbols
         text += hashlib.sha256(text.encode()).hexdigest()
         for file, data in ((name, image), (f"{key}.entry", text.encode())):
             (forged / "kernels" / file).write_bytes(data)

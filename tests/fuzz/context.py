@@ -16,9 +16,10 @@ from .memory import Memory, Operand, Wrong
 from .values import poison, take
 from .windows import random_shape, random_window
 
+# An error of ours has to be of the same of these classes as NumPy's.
 _KINDS = (IndexError, TypeError, OverflowError, ValueError, MemoryError)
 
-_CAPACITY = 8 << 20
+_CAPACITY = 8 << 20  # of an arena, in bytes; larger arrays get larger ones
 
 
 class Context:
@@ -26,8 +27,8 @@ class Context:
     determine it."""
 
     def __init__(self, device, seed, is_shared=None, variations=1):
-        """With `is_shared` arrays share memory with NumPy's; without it they are copied to the device,
-        as a GPU requires.
+        """With `is_shared` (default: on the CPU) arrays share memory with NumPy's; without it they are
+        copied to the device, as a GPU requires.
 
         `variations` consecutive cases have the same operations, dtypes, ranks and steps, hence mostly
         the same kernels, and differ in extents, offsets and values.
@@ -66,8 +67,8 @@ class Context:
     def chance(self, probability):
         return self.r.random() < probability
 
-    def pick(self, several):
-        return several[int(self.r.random() * len(several))]
+    def pick(self, choices):
+        return choices[int(self.r.random() * len(choices))]
 
     def shape(self, max_size=None, min_rank=0):
         return random_shape(self.r, max_size, min_rank, self.varied)
@@ -77,8 +78,8 @@ class Context:
         u = self.r.random()
         if u < 0.6:
             return shape
-        kept = shape[int(self.r.random() * (len(shape) + 1)) :]
-        return tuple(1 if self.r.random() < 0.35 else n for n in kept)
+        last_axes = shape[int(self.r.random() * (len(shape) + 1)) :]
+        return tuple(1 if self.r.random() < 0.35 else n for n in last_axes)
 
     def axis(self, rank, wrong=0.004):
         """An axis counted from the front or the back; rarely an out-of-range one."""
@@ -88,11 +89,11 @@ class Context:
 
     # ---- Arrays ----
 
-    def memory(self, dtype, size, kind="any", spare=True):
-        """Flat memory with values of a kind, and spare elements around `size`; with the offset."""
+    def memory(self, dtype, size, kind="any"):
+        """(Memory of `size` values of a kind, mostly between spare elements; index of the first)."""
         r = self.varied
-        before = int(r.random() * 19) if spare and r.random() < 0.7 else 0
-        after = int(r.random() * 19) if spare and r.random() < 0.7 else 0
+        before = int(r.random() * 19) if r.random() < 0.7 else 0
+        after = int(r.random() * 19) if r.random() < 0.7 else 0
         values = take(r, kind, dtype, before + size + after)
         memory = Memory(self, values.copy())
         self.memories.append(memory)
@@ -129,7 +130,7 @@ class Context:
         return operand
 
     def _sliding(self, dtype, shape, kind):
-        """An array whose rows overlap, as of a sliding window: any strides, made by NumPy."""
+        """An array with any strides, whose elements may overlap, as those of a sliding window."""
         strides = [self.pick((-3, -2, -1, 0, 1, 1, 2, 3, 5)) for _ in shape]
         spans = [s * max(n - 1, 0) for s, n in zip(strides, shape, strict=True)]
         first = -sum(s for s in spans if s < 0) + int(self.r.random() * 19)
@@ -152,7 +153,7 @@ class Context:
         return operand
 
     def overlapping(self, dtype, shape, tolerance=EXACT, kind="any"):
-        """(an array to read, one to write) that share memory somehow."""
+        """(array to read, array to write), random windows of one memory, which mostly overlap."""
         read, write = (random_window(self.r, shape) for _ in "rw")
         size = max(read.size, write.size)
         near = self.chance(0.6)
@@ -174,11 +175,10 @@ class Context:
     def note(self, **kwargs):
         self.notes.append(kwargs)
 
-    def check(self, name, ours, theirs, tolerance=EXACT, out=None, loose_dtype=False):
+    def check(self, name, ours, theirs, tolerance=EXACT, out=None):
         """Runs both sides and compares results, errors and all memory.
 
-        `out` is the operand that the result has to be. `loose_dtype` says that NumPy's dtype is another
-        one for a reason, and its values are cast.
+        `out` is the operand that the result has to be. Returns whether there is a result, not an error.
         """
         self.name, self.outcome = name, "result"
         try:
@@ -202,7 +202,7 @@ class Context:
             if result is not out.ours:
                 raise Wrong("the result is not out")
         else:
-            self._check_result(result, expected, tolerance, loose_dtype)
+            self._check_result(result, expected, tolerance)
         for i, memory in enumerate(self.memories):
             memory.check(f"memory {i}")
         return True
@@ -216,16 +216,13 @@ class Context:
                 f"raised {type(ours).__name__}: {ours}; NumPy: {type(theirs).__name__}: {theirs}"
             )
 
-    def _check_result(self, ours, theirs, tolerance, loose_dtype):
+    def _check_result(self, ours, theirs, tolerance):
         if isinstance(theirs, (tuple, list)):
             if not isinstance(ours, (tuple, list)) or len(ours) != len(theirs):
                 raise Wrong(f"{len(theirs)} results expected, got {ours!r:.200}")
             for i, (mine, other) in enumerate(zip(ours, theirs, strict=True)):
                 self._check_result(
-                    mine,
-                    other,
-                    tolerance[i] if isinstance(tolerance, list) else tolerance,
-                    loose_dtype,
+                    mine, other, tolerance[i] if isinstance(tolerance, list) else tolerance
                 )
             return
         if theirs is None:
@@ -238,11 +235,9 @@ class Context:
                 raise Wrong(f"the result is on {ours.device}")
             ours = ours.numpy()
         elif not isinstance(ours, (int, float, complex)):
-            raise Wrong(f"the result is no array but {ours!r:.200}")
+            raise Wrong(f"expected an array or a number, got {ours!r:.200}")
         else:
             ours = np.asarray(ours)
-        if loose_dtype:
-            theirs = theirs.astype(ours.dtype)
         problem = problem_of(ours, theirs, tolerance)
         if problem:
             raise Wrong(problem)

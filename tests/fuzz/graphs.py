@@ -26,8 +26,8 @@ from fuzz import outcome
 CHUNK = 10
 
 
-def tried(kind, number, device, mode):
-    """(whether the graph ran, what was wrong)."""
+def try_graph(kind, number, device, mode):
+    """(whether the graph ran, its problem or None)."""
     try:
         return kind(number, device).check(mode), None
     except Exception as error:
@@ -56,28 +56,28 @@ class Findings:
 
 
 def chunk(orders, device, first, count, until):
-    """Checks `count` graphs from number `first` on, or gradients up to order `orders` of such graphs.
-    Stops at the time `until`."""
-    kind, found = partial(RandomCost, orders=orders) if orders else RandomGraph, Findings()
+    """Checks graphs `first` to `first + count`, or with `orders` the gradients of such graphs up to that
+    order. Stops at the time `until`."""
+    kind, findings = partial(RandomCost, orders=orders) if orders else RandomGraph, Findings()
     with np.errstate(all="ignore"):
         for number in range(first, first + count):
             if time.time() > until:
                 break
-            found.graphs += 1
-            found.ops.update(steps_of(kind, number, device))
+            findings.graphs += 1
+            findings.ops.update(steps_of(kind, number, device))
             for mode in MODES:
-                did_run, problem = tried(kind, number, device, mode)
-                found.ran[mode] += did_run
+                did_run, problem = try_graph(kind, number, device, mode)
+                findings.ran[mode] += did_run
                 if problem:
-                    found.wrong.append(problem)
-    return found
+                    findings.wrong.append(problem)
+    return findings
 
 
 def check(options):
     """The findings of all graphs, with a line of progress every few seconds."""
     begin, last = time.time(), time.time()
     until = begin + (options.seconds or float("inf"))
-    end, found = options.first + options.count, Findings()
+    end, findings = options.first + options.count, Findings()
     chunks = [
         (
             options.orders if options.gradients else 0,
@@ -90,15 +90,15 @@ def check(options):
     ]
     with ProcessPoolExecutor(options.processes, get_context("spawn")) as pool:
         for done in as_completed(pool.submit(chunk, *each) for each in chunks):
-            found.add(done.result())
+            findings.add(done.result())
             if time.time() - last > 5:
                 last = time.time()
                 print(
-                    f"{found.graphs} of {options.count} graphs in {last - begin:.0f} s, "
-                    f"{len(found.wrong)} wrong",
+                    f"{findings.graphs} of {options.count} graphs in {last - begin:.0f} s, "
+                    f"{len(findings.wrong)} wrong",
                     flush=True,
                 )
-    return found
+    return findings
 
 
 def main():
@@ -113,32 +113,36 @@ def main():
     parser.add_argument("--seconds", type=float, help="begin no graph after this time")
     options = parser.parse_args()
     begin, head = time.monotonic(), outcome.commit()
-    found = check(options)
+    findings = check(options)
     seconds = time.monotonic() - begin
     print(
-        f"{found.graphs} graphs in {seconds:.0f} s; ran {dict(found.ran)}; {len(found.wrong)} wrong"
+        f"{findings.graphs} graphs in {seconds:.0f} s; ran {dict(findings.ran)}; {len(findings.wrong)} wrong"
     )
     if options.json:
-        write(options, head, found, seconds)
-    return 1 if found.wrong else 0
+        write(options, head, findings, seconds)
+    return 1 if findings.wrong else 0
 
 
-def write(options, head, found, seconds):
-    outcome_of = {
+def write(options, head, findings, seconds):
+    results = {
         "first": options.first,
-        "graphs": found.graphs,
-        "ran": dict(found.ran),
-        "refused_as_overwriting_what_is_needed": {m: found.graphs - found.ran[m] for m in MODES},
-        "wrong": len(found.wrong),
-        "failures": found.wrong,
-        "graphs_with_op": dict(sorted(found.ops.items())),
+        "graphs": findings.graphs,
+        "ran": dict(findings.ran),
+        "refused_as_overwriting_what_is_needed": {
+            m: findings.graphs - findings.ran[m] for m in MODES
+        },
+        "wrong": len(findings.wrong),
+        "failures": findings.wrong,
+        "graphs_with_op": dict(sorted(findings.ops.items())),
     }
-    what = "random graphs beside NumPy, tests/fuzz/graphs.py; three calls of each in each mode"
+    description = (
+        "random graphs beside NumPy, tests/fuzz/graphs.py; three calls of each in each mode"
+    )
     if options.gradients:
-        outcome_of["orders"] = options.orders
-        what = "gradients of random graphs beside central differences, tests/fuzz/graphs.py --gradients"
+        results["orders"] = options.orders
+        description = "gradients of random graphs beside central differences, tests/fuzz/graphs.py --gradients"
     outcome.write(
-        options.json, what, options.device, outcome_of, seconds=seconds, head=head, peers=(np,)
+        options.json, description, options.device, results, seconds=seconds, head=head, peers=(np,)
     )
 
 

@@ -4,12 +4,12 @@
 
     PYTHONPATH=tests python -m fuzz.kernel_cache --kills 200 --processes 8
 
-Processes compile and run a handful of kernels from one cache, again and again. Meanwhile they are
-killed (SIGKILL) at random moments and replaced, and files of the cache are cut off, overwritten, swapped
-and removed. No process may ever see an error or a wrong kernel, and nothing temporary may be left.
+Processes compile and run a few kernels from one cache, again and again. Meanwhile they are killed
+(SIGKILL) at random moments and replaced, and files of the cache are truncated, replaced and removed. No
+process may raise an error or run a wrong kernel, and no temporary files may remain.
 
-Then another user's attacks, as far as one user can play both: folders and images are exchanged for forged
-ones (`cache_attacks`), which no process may ever run.
+Then folders and images are exchanged for forged ones (`cache_attacks`), as another user might, as far as
+one user can act as both. No process may run a forged kernel.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from pathlib import Path
 
 from fuzz import cache_attacks
 
-# Every kernel writes a different number, so that a mix-up is detected. The cache's bound is
-# small enough that entries are thrown out all the time.
+# Every kernel writes a different number, so that a wrong kernel is detected. The limit of the cache is so
+# small that entries are evicted all the time.
 WORKER = r"""
 import random, sys, time
 import spanwise as sw
@@ -38,7 +38,7 @@ end = time.monotonic() + seconds
 count = 0
 while time.monotonic() < end:
     number = chance.randrange(12)
-    # Words that the process has not used yet: the module cache of this process must not answer.
+    # Options differ, so that the module cache of this process has few of the modules.
     source = f"__global__ void k(int *x) {{ x[0] = {number}; }}"
     module = sw.SourceModule(source, options=[f"-DUNUSED={chance.randrange(4)}"], device=device)
     x = sw.full(1, -1, "int32", device=device)
@@ -47,7 +47,7 @@ while time.monotonic() < end:
     count += 1
 print(count)
 """
-SECONDS = 3.0
+SECONDS = 3.0  # that a worker runs
 
 
 def start(
@@ -66,20 +66,20 @@ def start(
 
 
 def temporary(folder: Path) -> Path:
-    """The place of the temporary files of processes that use the cache `folder`."""
+    """The folder of the temporary files of processes that use the cache `folder`."""
     return folder.with_name(folder.name + "-tmp")
 
 
 def damage(folder: Path, chance: random.Random) -> None:
-    """Something that happens to files: some of it while they are read."""
+    """Truncates, empties, changes, exchanges or removes a random file of the cache."""
     files = sorted((folder / "kernels").glob("*"))
     if not files:
         return
     file = chance.choice(files)
-    how = chance.randrange(5)
+    kind = chance.randrange(5)
     try:
-        # A file that a process has loaded must not change under it, as nothing could help then: files
-        # are replaced, as by a copy of a folder, not overwritten.
+        # Files are replaced, not overwritten: no cache can protect a process from changes of a file that
+        # it has loaded.
         data = file.read_bytes()
         other = chance.choice(files).read_bytes()
         new = {
@@ -87,7 +87,7 @@ def damage(folder: Path, chance: random.Random) -> None:
             1: b"",
             2: bytes(chance.randrange(256) for _ in range(64)) + data[64:],
             3: other,
-        }.get(how)
+        }.get(kind)
         if new is None:
             file.unlink()
             return
@@ -96,42 +96,42 @@ def damage(folder: Path, chance: random.Random) -> None:
         replacement.chmod(0o600)
         replacement.replace(file)
     except FileNotFoundError:
-        pass  # thrown out meanwhile
+        pass  # evicted meanwhile
 
 
 def attack(device: str, kills: int, processes: int, seed: int, folder: Path) -> list[str]:
-    """Kills processes while they use the cache; returns errors of others and the files left behind."""
+    """Kills processes while they use the cache; returns the errors of others and the remaining files."""
     chance = random.Random(seed)
-    complaints: list[str] = []
+    problems: list[str] = []
     temporary(folder).mkdir(mode=0o700)
     running = [start(device, folder, chance) for _ in range(processes)]
     killed = 0
-    while killed < kills and not complaints:
+    while killed < kills and not problems:
         time.sleep(chance.random() * 0.2)
         damage(folder, chance)
-        place = chance.randrange(processes)
-        victim = running[place]
+        index = chance.randrange(processes)
+        victim = running[index]
         if victim.poll() is None:
             victim.send_signal(signal.SIGKILL)
             killed += 1
-        complaints += ended(victim)
-        running[place] = start(device, folder, chance)
+        problems += problems_of(victim)
+        running[index] = start(device, folder, chance)
         for i, process in enumerate(running):
             if process.poll() is not None:
-                complaints += ended(process)
+                problems += problems_of(process)
                 running[i] = start(device, folder, chance)
     for process in running:
-        complaints += ended(process)
-    # After all that, one process alone finds nothing wrong. The last, without a cache, compiles, and so
-    # removes what killed processes left.
+        problems += problems_of(process)
+    # Afterwards a process finds the cache usable. The last one, without a cache, compiles, which removes
+    # the temporary files of killed processes.
     for limit_mb in (1, 0):
-        complaints += ended(start(device, folder, chance, limit_mb))
-    return complaints + [f"left behind: {path}" for path in temporary(folder).iterdir()]
+        problems += problems_of(start(device, folder, chance, limit_mb))
+    return problems + [f"left behind: {path}" for path in temporary(folder).iterdir()]
 
 
 def attacks(device: str, rounds: int, folder: Path) -> list[str]:
     """Replaces folders and images by forged ones; returns the wrong results of the victims."""
-    complaints = []
+    problems = []
     shared = folder / "shared"
     shared.mkdir(mode=0o700)
     cache, forged = shared / "cache", shared / "forged"
@@ -139,19 +139,20 @@ def attacks(device: str, rounds: int, folder: Path) -> list[str]:
     right = list(range(cache_attacks.KERNELS))
     for attack in (cache_attacks.exchange_images, cache_attacks.exchange_folders):
         if attack is cache_attacks.exchange_folders:
-            shared.chmod(0o770)  # or other users could exchange nothing
+            shared.chmod(0o770)  # other users may exchange folders only in such a folder
         with cache_attacks.during(attack, cache, forged):
             for _ in range(rounds):
-                seen = cache_attacks.victim(device, cache)
-                if seen.written != right:
-                    complaints.append(f"{attack.__name__}: kernels wrote {seen.written}")
-    return complaints
+                written = cache_attacks.victim(device, cache).written
+                if written != right:
+                    problems.append(f"{attack.__name__}: kernels wrote {written}")
+    return problems
 
 
-def ended(process: subprocess.Popen[str]) -> list[str]:
+def problems_of(process: subprocess.Popen[str]) -> list[str]:
+    """Waits for the process; its problem, if it ended by itself with one."""
     _, errors = process.communicate(timeout=120)
-    good = process.returncode in (0, -signal.SIGKILL) and not errors
-    return [] if good else [f"process ended with {process.returncode}: {errors}"]
+    is_right = process.returncode in (0, -signal.SIGKILL) and not errors
+    return [] if is_right else [f"process ended with {process.returncode}: {errors}"]
 
 
 def main() -> int:
@@ -161,18 +162,18 @@ def main() -> int:
     parser.add_argument("--attacks", type=int, default=20, help="processes under each attack")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 10**9)
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        complaints = attack(
-            given.device, given.kills, given.processes, given.seed, Path(folder) / "cache"
+        problems = attack(
+            options.device, options.kills, options.processes, options.seed, Path(folder) / "cache"
         )
-        complaints += attacks(given.device, given.attacks, Path(folder))
+        problems += attacks(options.device, options.attacks, Path(folder))
     print(
-        f"seed {given.seed}: {given.kills} kills, {given.attacks} processes under each attack, "
-        f"{len(complaints)} complaints"
+        f"seed {options.seed}: {options.kills} kills, {options.attacks} processes under each attack, "
+        f"{len(problems)} problems"
     )
-    print("\n".join(complaints))
-    return 1 if complaints else 0
+    print("\n".join(problems))
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

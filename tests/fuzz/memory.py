@@ -10,7 +10,7 @@ from .compare import problem_of
 
 
 class Wrong(Exception):
-    """Our answer is not NumPy's."""
+    """A result, error or write that differs from NumPy's."""
 
 
 class Operand:
@@ -37,10 +37,10 @@ class Memory:
 
     def __init__(self, context, theirs):
         self.theirs = theirs
-        self.written = []  # (operand, tolerance): what a call writes
+        self.written = []  # (operand, tolerance) of each operand that the call writes
         self._context = context
         if context.is_cpu:
-            self.host = context.next_arena(theirs.nbytes).place(
+            self.host = context.next_arena(theirs.nbytes).allocate(
                 theirs.size, theirs.dtype, context.r.random() < 0.5
             )
             self.host[...] = theirs
@@ -58,8 +58,8 @@ class Memory:
             ours = window.of(sw.asarray(self.host), offset)
         return Operand(self, ours, theirs)
 
-    def check(self, what):
-        """Raises Wrong where an element differs, be it between the windows or outside of them."""
+    def check(self, name):
+        """Raises Wrong if an element differs, inside or outside of the operands. `name` names the memory."""
         ours = self.host if self._whole is None else self._whole.numpy()
         if ours.tobytes() == self.theirs.tobytes():
             return
@@ -67,16 +67,15 @@ class Memory:
             mine = operand.ours.numpy()
             problem = problem_of(mine, operand.theirs, tolerance)
             if problem:
-                raise Wrong(f"{what}: {problem}")
-            operand.theirs[...] = (
-                mine  # within the tolerance; the elements around it are compared below
-            )
+                raise Wrong(f"{name}: {problem}")
+            # Within the tolerance; the elements around it are compared below.
+            operand.theirs[...] = mine
         if ours.tobytes() == self.theirs.tobytes():
             return
-        places = ours.view(np.uint8) != self.theirs.view(np.uint8)
-        first = int(np.nonzero(places)[0][0]) // ours.itemsize
+        differs = ours.view(np.uint8) != self.theirs.view(np.uint8)
+        first = int(np.nonzero(differs)[0][0]) // ours.itemsize
         kind = "written outside of the array" if self.written else "an input was written"
         raise Wrong(
-            f"{what}: {kind}: element {first} of {ours.size} of its memory is {ours[first]!r}, "
+            f"{name}: {kind}: element {first} of {ours.size} of its memory is {ours[first]!r}, "
             f"expected {self.theirs[first]!r}"
         )

@@ -13,25 +13,25 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def commit():
     """The tested commit: $SPANWISE_COMMIT, for checkouts without history, else from git."""
-    if named := os.environ.get("SPANWISE_COMMIT"):
-        return named
+    if commit_from_environment := os.environ.get("SPANWISE_COMMIT"):
+        return commit_from_environment
     head = ["git", "rev-parse", "HEAD"]
     return subprocess.run(
         head, cwd=HERE, capture_output=True, text=True, check=False
     ).stdout.strip()
 
 
-def write(file, what, device, found, *, seconds, head, peers):
-    """Writes `found`, by names, between what was done on which device and how long it took, of
-    which commit, beside which versions of the modules `peers`."""
+def write(file, description, device, results, *, seconds, head, peers):
+    """Writes the dictionary `results`, with the description of the run, its device and duration, the
+    commit `head`, and the versions of Spanwise, Python and the modules `peers`."""
     import spanwise as sw
 
     versions = {module.__name__: module.__version__ for module in (sw, *peers)}
     outcome = {
-        "what": what,
+        "what": description,
         "device": device,
         "device_name": sw.device(device).properties.name,
-        **found,
+        **results,
         "seconds": round(seconds, 1),
         "versions": {**versions, "python": platform.python_version()},
         "commit": head,

@@ -20,12 +20,12 @@ from pathlib import Path
 PROGRAMS = Path(__file__).parent
 #: The exit status of a successful program if it is not 0. daemon_threads calls sys.exit(3), and
 #: that status must not be replaced by a crash.
-EXPECTED = {"daemon_threads": 3}
-#: Far more than a run needs, in seconds: a run that takes longer hangs.
-LIMIT = 120.0
+EXPECTED_STATUS = {"daemon_threads": 3}
+#: In seconds, far more than a run needs: a run that takes longer hangs.
+TIMEOUT = 120.0
 
 
-def names() -> list[str]:
+def program_names() -> list[str]:
     return sorted(file.stem.removeprefix("program_") for file in PROGRAMS.glob("program_*.py"))
 
 
@@ -36,31 +36,31 @@ def problem_of(name: str) -> str | None:
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as process:
         try:
-            _, errors = process.communicate(timeout=LIMIT)
+            _, errors = process.communicate(timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
             process.kill()
-            return f"{name}: did not end within {LIMIT:g} s"
-    if process.returncode == EXPECTED.get(name, 0) and errors == "":
+            return f"{name}: did not end within {TIMEOUT:g} s"
+    if process.returncode == EXPECTED_STATUS.get(name, 0) and errors == "":
         return None
     return f"{name}: exit status {process.returncode}, standard error {errors[-2000:]!r}"
 
 
-def attack(name: str, count: int, processes: int) -> collections.Counter[str]:
+def run_many(name: str, count: int, processes: int) -> collections.Counter[str]:
     """Runs the program `count` times; counts the runs by problem."""
     with ThreadPoolExecutor(processes) as pool:
-        found = pool.map(problem_of, [name] * count)
-        return collections.Counter(problem for problem in found if problem is not None)
+        problems = pool.map(problem_of, [name] * count)
+        return collections.Counter(problem for problem in problems if problem is not None)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m fuzz.processes")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--only", default=",".join(names()))
+    parser.add_argument("--only", default=",".join(program_names()))
     arguments = parser.parse_args()
     total = 0
     for name in arguments.only.split(","):
-        problems = attack(name, arguments.count, arguments.processes)
+        problems = run_many(name, arguments.count, arguments.processes)
         total += problems.total()
         print(f"{name}: {arguments.count} runs, {problems.total()} problems", flush=True)
         for problem, times in problems.most_common():

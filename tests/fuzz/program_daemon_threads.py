@@ -60,20 +60,20 @@ def task_makers():
     ]
 
 
-def forever(task, begun):
+def forever(task, started):
     task()
-    begun.release()
+    started.release()
     while True:
         task()
 
 
 def main():
-    begun = threading.Semaphore(0)
+    started = threading.Semaphore(0)
     tasks = [make() for make in task_makers() for _ in range(THREADS_PER_TASK)]
     for task in tasks:
-        threading.Thread(target=forever, args=(task, begun), daemon=True).start()
+        threading.Thread(target=forever, args=(task, started), daemon=True).start()
     for _ in tasks:
-        begun.acquire()
+        started.acquire()
     sys.exit(3)
 
 

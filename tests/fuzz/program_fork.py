@@ -49,18 +49,17 @@ through_python = sw.function([x], Twice()(x), updates={total: total + 1}, device
 doubled = sw.ElementwiseKernel("T x", "T y", "y = x * 2", "doubled")
 
 
-def compile_kernel(which):
-    source = f"__global__ void k(int *x) {{ x[0] = {which}; }}"
+def compile_kernel(number):
+    source = f"__global__ void k(int *x) {{ x[0] = {number}; }}"
     x = sw.zeros(1, "int32", device="cpu")
     sw.SourceModule(source, device="cpu").get_function("k")(x, block=1)
-    assert x.tolist() == [which], x
+    assert x.tolist() == [number], x
 
 
 TASKS = [
     lambda: compile_kernel(os.getpid() * 1000 + next(counter)),
-    lambda: compile_kernel(
-        1
-    ),  # a thread of the parent may be compiling the same: a child must not wait for it
+    # A thread of the parent may be compiling the same kernel: a child must not wait for it.
+    lambda: compile_kernel(1),
     lambda: native(host).tolist() == 2 * 40 * 50 + 40 * 50 or fail("native"),
     lambda: through_python(host)[0, 0] == 2 or fail("through_python"),
     lambda: generator.standard_normal((300, 300), dtype="float32", device="cpu"),
@@ -72,8 +71,8 @@ TASKS = [
 ]
 
 
-def fail(what):
-    raise AssertionError(what)
+def fail(task):
+    raise AssertionError(f"{task}: wrong result")
 
 
 def repeat(task, stop):

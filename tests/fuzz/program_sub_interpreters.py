@@ -26,9 +26,8 @@ else:
 
 def check_import_raises():
     interpreter = interpreters.create()
-    failure = interpreters.run_string(
-        interpreter, IMPORT
-    )  # returned from Python 3.13 on, raised before
+    # A failure is returned from Python 3.13 on, and raised before.
+    failure = interpreters.run_string(interpreter, IMPORT)
     assert failure is None, failure
     interpreters.destroy(interpreter)
 

@@ -16,13 +16,13 @@ HANG = 180  # seconds after which a case counts as hung
 
 
 def families(only=None):
-    """(name, case, share of the cases) of the families wanted."""
+    """(name, case, share of the cases) of the families named in `only`, or of all."""
     from .families import FAMILIES
 
     unknown = set(only or ()) - set(FAMILIES)
     if unknown:
         raise SystemExit(
-            f"unknown family {', '.join(sorted(unknown))}; there are {', '.join(FAMILIES)}"
+            f"--only: expected families among {', '.join(FAMILIES)}, got {', '.join(sorted(unknown))}"
         )
     return [(name, *FAMILIES[name]) for name in FAMILIES if not only or name in only]
 
@@ -42,10 +42,10 @@ class Runner:
         """None, or a description of the failure of the case."""
         context = self.context
         context.begin(number)
-        at = context.r.random() * self._total
+        position = context.r.random() * self._total
         for name, case, share in self._families:  # noqa: B007
-            at -= share
-            if at < 0:
+            position -= share
+            if position < 0:
                 break
         self.counts[name] += 1
         try:
@@ -120,7 +120,7 @@ def _work(index, options, shared, chunks, results):
 
 
 class Pool:
-    """Workers that are replaced where a case ends them."""
+    """Processes that run cases, and are replaced if a case ends them or hangs."""
 
     def __init__(self, options, processes):
         self._options, self._processes = options, processes
@@ -128,15 +128,17 @@ class Pool:
         self.counts, self.failures = Counter(), []
 
     def run(self, first, cases, max_failures, report, seconds=None):
-        """The number of cases that ran; none begins after `seconds`, if given."""
+        """Runs the cases; returns their number. None begins after `seconds`, or after `max_failures`."""
         context, end = self._context, time.monotonic() + (seconds or float("inf"))
         shared = _Shared(context, self._processes)
         chunks, results = context.Queue(), context.Queue()
         for start in range(first, first + cases, CHUNK):
             chunks.put((start, min(CHUNK, first + cases - start)))
+        # Ends of work, also for replacements of workers.
         for _ in range(self._processes * 4):
             chunks.put(None)
         workers = [self._start(i, shared, chunks, results) for i in range(self._processes)]
+        # The case of each worker when it was looked at last, and the time when it was new.
         seen = [(-1, time.monotonic())] * self._processes
         alive = set(range(self._processes))
         done = 0
@@ -146,9 +148,7 @@ class Pool:
             try:
                 index, count, failures, counts = results.get(timeout=2)
             except Exception:
-                done += self._replace_dead_workers(
-                    workers, alive, seen, shared, chunks, results, report
-                )
+                self._replace_dead_workers(workers, alive, seen, shared, chunks, results, report)
                 continue
             done += count
             self.counts.update(counts)
@@ -179,7 +179,7 @@ class Pool:
         report(None, failure)
 
     def _replace_dead_workers(self, workers, alive, seen, shared, chunks, results, report):
-        """Notes and replaces workers that died or hang."""
+        """Records the failures of workers that died or hang, and replaces these workers."""
         for i in list(alive):
             current, now = shared.current[i], time.monotonic()
             if workers[i].is_alive():
@@ -199,4 +199,3 @@ class Pool:
                 continue
             workers[i] = self._start(i, shared, chunks, results)
             seen[i] = (-1, now)
-        return 0

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The part of the fuzzing that every test run does: the same cases each time."""
+"""Fuzzing in the test suite: the same cases in each run, and tests of the fuzzer."""
 
 import os
 
@@ -62,10 +62,12 @@ def test_variations_share_an_operation_and_differ_in_its_arrays():
     for number in range(4 * groups):
         assert runner.run(number) is None
         cases.append((runner.context.name, runner.context.description()))
-    several = [cases[at : at + 4] for at in range(0, len(cases), 4)]
+    grouped = [cases[first : first + 4] for first in range(0, len(cases), 4)]
     # A draw for which NumPy defines no result is repeated, with another operation.
-    assert sum(len({name for name, _ in group}) == 1 for group in several) >= groups - 3
-    assert sum(len({problem for _, problem in group}) > 1 for group in several) >= groups - 3
+    assert sum(len({name for name, _ in group}) == 1 for group in grouped) >= groups - 3
+    assert (
+        sum(len({description for _, description in group}) > 1 for group in grouped) >= groups - 3
+    )
 
 
 def test_a_write_outside_of_the_array_is_found():
@@ -88,16 +90,17 @@ def test_a_write_outside_of_the_array_is_found():
         with pytest.raises(Wrong, match="written outside"):
             context.check("write", write, reference)
         return
-    pytest.fail("no window had anything outside")
+    pytest.fail("in all cases the array has all elements of its memory")
 
 
-def _is_outside(target, place):
-    theirs = target.memory.theirs.copy()
-    kept = theirs[place]
-    target.memory.theirs[place] = 12345
-    found = (target.theirs == 12345).any()
-    target.memory.theirs[place] = kept
-    return not found
+def _is_outside(target, index):
+    """Whether the element of the memory is none of the array."""
+    memory = target.memory.theirs
+    value = memory[index]
+    memory[index] = 12345
+    is_inside = (target.theirs == 12345).any()
+    memory[index] = value
+    return not is_inside
 
 
 def test_wrong_values_dtypes_shapes_and_errors_are_found():
@@ -150,20 +153,20 @@ def test_the_pages_beside_an_arena_cannot_be_touched():
         "import sys, ctypes; sys.path.insert(0, sys.argv[1])\n"
         "import numpy as np\n"
         "from fuzz.arena import Arena\n"
-        "x = Arena(4096).place(8, np.dtype('f4'), sys.argv[2] == 'end')\n"
+        "x = Arena(4096).allocate(8, np.dtype('f4'), sys.argv[2] == 'end')\n"
         "x[:] = 1; print('placed', flush=True)\n"
         "ctypes.c_float.from_address(x.ctypes.data + (32 if sys.argv[2] == 'end' else -4)).value\n"
     )
     tests = __file__.rsplit("/", 2)[0]
     for side in ("end", "start"):
-        done = subprocess.run(
+        result = subprocess.run(
             [sys.executable, "-c", program, tests, side],
             capture_output=True,
             text=True,
             check=False,
         )
-        assert done.stdout == "placed\n"
-        assert done.returncode < 0
-    assert Arena(100).place(3, np.dtype("f8"), True).size == 3
+        assert result.stdout == "placed\n"
+        assert result.returncode < 0
+    assert Arena(100).allocate(3, np.dtype("f8"), True).size == 3
     with pytest.raises(ValueError, match="do not fit"):
-        Arena(100).place(1000, np.dtype("f8"), True)
+        Arena(100).allocate(1000, np.dtype("f8"), True)

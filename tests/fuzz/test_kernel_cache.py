@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A short form of fuzz.kernel_cache, and what the cache does with folders that it must not use."""
+"""A short form of fuzz.kernel_cache, and folders that the cache must not use."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ print(module.from_cache, sw.kernel_cache.info().problem)
 """
 
 
-def test_processes_that_are_killed_and_files_that_are_damaged(device, tmp_path):
+def test_killed_processes_and_damaged_files_cause_no_errors(device, tmp_path):
     assert attack(str(device), kills=8, processes=3, seed=os.getpid(), folder=tmp_path / "c") == []
 
 
@@ -58,7 +58,8 @@ def test_files_removed_before_loading_are_compiled_again(device, tmp_path):
 
 
 def run(device, folder, **environment):
-    done = subprocess.run(
+    """["True" or "False": the module came from the cache, the problem of the cache]."""
+    process = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(device)],
         env={**os.environ, "SPANWISE_CACHE_DIR": str(folder), **environment},
         capture_output=True,
@@ -66,8 +67,8 @@ def run(device, folder, **environment):
         timeout=120,
         check=False,
     )
-    assert done.returncode == 0 and done.stderr == "", done.stderr
-    return done.stdout.split(" ", maxsplit=1)
+    assert process.returncode == 0 and process.stderr == "", process.stderr
+    return process.stdout.split(" ", maxsplit=1)
 
 
 def test_a_symbolic_link_is_not_followed(device, tmp_path):
@@ -123,7 +124,7 @@ def in_folder_without_programs(folder, command, **environment):
         not unshare
         or subprocess.run([*mounted, script, folder, "true"], capture_output=True).returncode
     ):
-        pytest.skip("this system lets the user mount nothing")
+        pytest.skip("this user may not mount file systems in a new namespace")
     return subprocess.run(
         [*mounted, script, folder, *command],
         env={**os.environ, **environment},

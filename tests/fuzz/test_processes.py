@@ -4,10 +4,10 @@
 
 import pytest
 
-from fuzz.processes import attack, names
+from fuzz.processes import program_names, run_many
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", program_names())
 def test_program_ends_with_its_own_exit_status(name):
-    problems = attack(name, count=4, processes=2)
+    problems = run_many(name, count=4, processes=2)
     assert not problems, problems

@@ -16,12 +16,12 @@ COMPLEX = tuple(np.dtype(n) for n in ("complex64", "complex128"))
 NUMPYS = (BOOL, *INTEGERS, *FLOATS, *COMPLEX)
 ALL = (*NUMPYS, BFLOAT16)
 
-# On a GPU each dtype of an operation is a kernel to compile, so there are fewer.
+# For GPUs, which compile a kernel for each dtype of an operation.
 FEW = tuple(
     np.dtype(n) for n in ("float32", "int32", "bool", "float16", "complex64", "uint8", "float64")
 )
 
-_COUNT = (1 << 18) + (1 << 12)
+_COUNT = (1 << 18) + (1 << 12)  # values of a pool: more than most arrays have
 
 
 def is_inexact(dtype):
@@ -72,7 +72,7 @@ def _any(random, dtype):
 
 
 def _mild(random, dtype):
-    """Finite and of middle size: sums and products of many stay in range."""
+    """Finite values of moderate size: sums of many stay in range."""
     if not is_inexact(dtype):
         return _whole(random, dtype)
     values = random.standard_normal(_COUNT)
@@ -106,13 +106,13 @@ _pools = {}
 
 
 def pool(kind, dtype):
-    """Many values of a kind: "any" with every special one, "mild", "unit", "whole"; always the same."""
-    found = _pools.get((kind, dtype))
-    if found is None:
+    """Many values of a kind: "any", with all special ones, "mild", "unit" or "whole"; always the same."""
+    values = _pools.get((kind, dtype))
+    if values is None:
         random = np.random.default_rng([ord(c) for c in kind + dtype.name])
         with np.errstate(all="ignore"):
-            found = _pools[kind, dtype] = _MAKERS[kind](random, dtype)
-    return found
+            values = _pools[kind, dtype] = _MAKERS[kind](random, dtype)
+    return values
 
 
 def take(r, kind, dtype, count):
@@ -125,29 +125,29 @@ def take(r, kind, dtype, count):
 
 
 def poison(dtype):
-    """The value between the elements: visible in any result that reads it."""
-    found = _pools.get(("poison", dtype))
-    if found is None:
-        one = np.full(dtype.itemsize, 0xA5, np.uint8).view(dtype)
+    """The value of elements that no operation may read: it shows in the result."""
+    value = _pools.get(("poison", dtype))
+    if value is None:
+        array = np.full(dtype.itemsize, 0xA5, np.uint8).view(dtype)
         if dtype.kind == "b":
-            one = np.ones(1, bool)
+            array = np.ones(1, bool)
         elif is_inexact(dtype):
-            one = np.full(1, np.nan).astype(dtype)
-        found = _pools["poison", dtype] = one[0]
-    return found
+            array = np.full(1, np.nan).astype(dtype)
+        value = _pools["poison", dtype] = array[0]
+    return value
 
 
 def cast(values, dtype):
-    """values.astype(dtype), but float64 to bfloat16 rounded once: ml_dtypes goes by way of float32."""
+    """values.astype(dtype), but float64 to bfloat16 rounded once: ml_dtypes rounds to float32 first."""
     if dtype != BFLOAT16 or values.dtype == BFLOAT16:
         return values.astype(dtype)
     if is_complex(values.dtype):
         values = values.real
     if values.dtype != np.float64:
         return values.astype(dtype)
-    near = values.astype(np.float32)
-    back = near.astype(np.float64)
-    # To an odd last digit where digits are lost, so that the second rounding still sees them.
-    lost = (back != values) & (near.view(np.uint32) & 1 == 0) & ~np.isnan(values)
-    towards = np.where(values > back, np.float32(np.inf), np.float32(-np.inf))
-    return np.where(lost, np.nextafter(near, towards), near).astype(dtype)
+    # Rounded to odd: an inexact float32 gets an odd last bit, so that the second rounding is right.
+    nearest = values.astype(np.float32)
+    exact = nearest.astype(np.float64)
+    is_even = (exact != values) & (nearest.view(np.uint32) & 1 == 0) & ~np.isnan(values)
+    towards = np.where(values > exact, np.float32(np.inf), np.float32(-np.inf))
+    return np.where(is_even, np.nextafter(nearest, towards), nearest).astype(dtype)

@@ -6,12 +6,14 @@ import numpy as np
 
 _RANKS = (0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 5, 5, 7)
 _STEPS = (1, 1, 1, 1, 1, 2, 3, -1, -1, -1, -2)
-_MAX_MEAN = 1 << 18  # elements of memory behind one window
+_MAX_ELEMENTS = 1 << 18  # of the memory of one window
 
 
 def random_shape(r, max_size=None, min_rank=0, extents_of=None):
-    """Mostly a few hundred elements at most, now and then enough for tiles and threads. Extents are drawn
-    from `extents_of`, if given, so that others may stand in the same places."""
+    """A shape of at most a few hundred elements, rarely of enough for tiles and threads.
+
+    Extents are drawn by `extents_of`, if given, so that other extents are possible for the same draws by `r`.
+    """
     extents_of = extents_of or r
     if max_size is None:
         u = r.random()
@@ -46,9 +48,9 @@ def size_of(shape):
 
 
 class Window:
-    """A view in words: which elements of flat memory, in which order and with which steps.
+    """A view as data: the steps that select it from flat memory.
 
-    of() takes the same steps on NumPy's memory and on ours.
+    of() applies the steps to arrays of NumPy and of Spanwise.
     """
 
     __slots__ = ("broadcast", "extents", "keys", "order", "shape", "size")
@@ -79,7 +81,7 @@ def random_window(r, shape, repeats=False):
         return Window(shape, shape)
     if u < 0.4:
         return Window(shape, shape[::-1], tuple(range(rank))[::-1])
-    context = _MAX_MEAN // max(size_of(shape), 1)
+    room = _MAX_ELEMENTS // max(size_of(shape), 1)  # factor by which the memory may be larger
     order = list(range(rank))
     if rank > 1 and r.random() < 0.6:
         r.shuffle(order)
@@ -92,26 +94,26 @@ def random_window(r, shape, repeats=False):
             keys.append(slice(None))
             broadcast = True
             continue
-        step = r.choice(_STEPS) if context > 8 else r.choice((1, -1))
-        many = abs(step)
-        front, back = (r.choice((0, 0, 1, 2)), r.choice((0, 0, 1, 3))) if context > 8 else (0, 0)
-        extents[axis] = n * many + front + back
-        context = context * max(n, 1) // max(extents[axis], 1)
+        step = r.choice(_STEPS) if room > 8 else r.choice((1, -1))
+        stride = abs(step)
+        front, back = (r.choice((0, 0, 1, 2)), r.choice((0, 0, 1, 3))) if room > 8 else (0, 0)
+        extents[axis] = n * stride + front + back
+        room = room * max(n, 1) // max(extents[axis], 1)
         if n == 0:
             keys.append(slice(front, front, step))
         elif step > 0:
-            keys.append(slice(front, front + (n - 1) * many + 1, step))
+            keys.append(slice(front, front + (n - 1) * stride + 1, step))
         else:
-            first = front + (n - 1) * many
+            first = front + (n - 1) * stride
             keys.append(slice(first, front - 1 if front else None, step))
         is_cut = is_cut or step != 1 or front + back > 0
-    if size_of(extents) > _MAX_MEAN:
+    if size_of(extents) > _MAX_ELEMENTS:
         return Window(shape, shape)
     inverse = None
     if order != list(range(rank)):
         inverse = [0] * rank
-        for place, axis in enumerate(order):
-            inverse[axis] = place
+        for position, axis in enumerate(order):
+            inverse[axis] = position
         inverse = tuple(inverse)
         extents = [extents[axis] for axis in order]
     return Window(shape, tuple(extents), inverse, tuple(keys) if is_cut else None, broadcast)

@@ -84,14 +84,14 @@ class Window:
 
 
 def with_ellipsis(key):
-    """The key with an Ellipsis, for which NumPy returns a view even for results of rank 0."""
+    """The key with an Ellipsis, with which NumPy returns a view even where the result has rank 0."""
     key = key if isinstance(key, tuple) else (key,)
     return key if any(part is Ellipsis for part in key) else (*key, Ellipsis)
 
 
 @st.composite
 def windows(draw, broadcast=True, min_rank=0):
-    """Windows of rank `min_rank` to 4 or so: any steps, zeros, negative ones, empty axes."""
+    """Windows of rank `min_rank` to 5 with any steps: negative ones, stride 0, empty axes."""
     base_shape = draw(hnp.array_shapes(min_dims=min_rank, max_dims=4, min_side=0, max_side=5))
     view = np.empty(base_shape, np.uint8)
     steps = []

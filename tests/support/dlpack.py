@@ -71,13 +71,14 @@ pythonapi.PyCapsule_GetPointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
 pythonapi.PyCapsule_GetName.restype = ctypes.c_char_p
 pythonapi.PyCapsule_GetName.argtypes = (ctypes.py_object,)
 
+#: DLDataTypeCode by the kind of a NumPy dtype.
 CODES = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 
 
 def data_type(dtype):
     dtype = np.dtype(dtype)
     if dtype.name == "bfloat16":
-        return DataType(4, 16, 1)
+        return DataType(4, 16, 1)  # kDLBfloat
     return DataType(CODES[dtype.kind], dtype.itemsize * 8, 1)
 
 
@@ -98,8 +99,8 @@ class Producer:
         self._deleter = DELETER(self._delete)
         rank = values.ndim
         self._shape = (c_int64 * max(rank, 1))(*values.shape)
-        steps = [stride // values.itemsize for stride in values.strides]
-        self._strides = (c_int64 * max(rank, 1))(*steps)
+        strides = [stride // values.itemsize for stride in values.strides]
+        self._strides = (c_int64 * max(rank, 1))(*strides)
         self.name = b"dltensor_versioned" if versioned else b"dltensor"
         self.managed = ManagedVersioned() if versioned else Managed()
         if versioned:
@@ -144,10 +145,10 @@ def tensor_in(capsule):
 def consume(capsule):
     """tensor_in(), and marks the capsule as used: the caller must call the deleter."""
     managed = tensor_in(capsule)
-    used = b"used_dltensor_versioned" if isinstance(managed, ManagedVersioned) else b"used_dltensor"
-    _used_names.append(used)
-    pythonapi.PyCapsule_SetName(ctypes.py_object(capsule), ctypes.c_char_p(used))
+    name = b"used_dltensor_versioned" if isinstance(managed, ManagedVersioned) else b"used_dltensor"
+    _used_names.append(name)
+    pythonapi.PyCapsule_SetName(ctypes.py_object(capsule), ctypes.c_char_p(name))
     return managed
 
 
-_used_names = []  # a capsule keeps a pointer to its name
+_used_names = []  # keeps the names alive, to which the capsules point

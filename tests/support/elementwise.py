@@ -71,7 +71,7 @@ def _reals(random, size):
 def assert_close(ours, oracle, ulps=8):
     """Same shape and dtype; exact numbers equal, others within `ulps` units in the last place.
 
-    A complex number is NaN if either part is: libraries differ in the part.
+    A complex number counts as NaN if either part is, since libraries differ in which part.
     """
     assert isinstance(ours, sw.Array)
     assert ours.dtype == oracle.dtype and ours.shape == oracle.shape
@@ -80,15 +80,15 @@ def assert_close(ours, oracle, ulps=8):
         np.testing.assert_array_equal(ours, oracle)
         return
     is_complex = oracle.dtype.kind == "c"
-    single = np.finfo(oracle.dtype)
-    wide, true = ours.astype("complex128"), oracle.astype("complex128")
+    info = np.finfo(oracle.dtype)
+    values, expected = ours.astype("complex128"), oracle.astype("complex128")
     with np.errstate(all="ignore"):
-        slack = single.tiny * 8 + (64 * single.eps * np.abs(true) if is_complex else 0.0)
-        close = _close(wide.real, true.real, ulps * single.eps, slack) & _close(
-            wide.imag, true.imag, ulps * single.eps, slack
+        slack = info.tiny * 8 + (64 * info.eps * np.abs(expected) if is_complex else 0.0)
+        close = _close(values.real, expected.real, ulps * info.eps, slack) & _close(
+            values.imag, expected.imag, ulps * info.eps, slack
         )
     if is_complex:
-        close |= np.isnan(wide) & np.isnan(true)
+        close |= np.isnan(values) & np.isnan(expected)
     assert close.all(), (ours[~close][:5], oracle[~close][:5])
 
 

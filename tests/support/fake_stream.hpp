@@ -11,17 +11,18 @@ class FakeStream final : public StreamIdentity {
  public:
   explicit FakeStream(Device device = Device(DeviceKind::cuda)) noexcept : StreamIdentity(device) {}
 
-  /// Releases at once, and records how many streams a producer stream had to wait for.
+  /// Releases at once. Counts the streams that a producer stream has to wait for first, and leaks
+  /// the memory if it cannot.
   void release_memory(const UnheldMemory& memory, StreamUses& uses) noexcept override {
     if (uses.producer() != nullptr && !uses.only_producer_used()) {
-      came_after += static_cast<int>(uses.all().size());
-      if (!works) return;
+      streams_waited_for += static_cast<int>(uses.all().size());
+      if (!can_wait) return;
     }
     memory.release(memory.context, memory.data, memory.bytes, uses);
   }
 
-  int came_after = 0;
-  bool works = true;
+  int streams_waited_for = 0;
+  bool can_wait = true;
 };
 
 }  // namespace spanwise::test

@@ -113,8 +113,8 @@ def _cudamat():
 
 
 def _gnumpy():
-    """On a GPU the installed one; else 0.2 from the package index over npmat; else, or with
-    SPANWISE_TEST_GNUMPY=stand-in, a stand-in over that of CUDAMat."""
+    """On a GPU the installed package. Without one gnumpy 0.2 from the package index over npmat, or
+    with SPANWISE_TEST_GNUMPY=stand-in the stand-in over the stand-in for CUDAMat."""
     if has_gpu():
         library("cudamat")
         os.environ.setdefault("GNUMPY_USE_GPU", "yes")
@@ -146,7 +146,7 @@ MAKERS = {
 
 
 @cache
-def _made(name) -> Library | Unavailable:
+def _library_or_reason(name) -> Library | Unavailable:
     try:
         return MAKERS[name]()
     except Unavailable as reason:
@@ -154,8 +154,8 @@ def _made(name) -> Library | Unavailable:
 
 
 def library(name) -> Library:
-    """Raises Unavailable."""
-    made = _made(name)
-    if isinstance(made, Unavailable):
-        raise made
-    return made
+    """The library of that name; the same object at each call. Raises Unavailable."""
+    result = _library_or_reason(name)
+    if isinstance(result, Unavailable):
+        raise result
+    return result

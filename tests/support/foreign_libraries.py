@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""How the tests make, read and write arrays of each library."""
+"""Making, reading and writing arrays of each library, by the library's own functions."""
 
 from dataclasses import dataclass
 from importlib import import_module
@@ -70,11 +70,12 @@ class Library:
         sw.synchronize()
 
     def fill(self, array, value):
+        """Sets every element, in place; may return before."""
         raise NotImplementedError
 
 
 def steps(array):
-    """(extent, stride) of the axes where the stride counts."""
+    """(extent, stride) of the axes of more than one element; none of an empty array."""
     pairs = zip(array.shape, array.strides, strict=True)
     return [(extent, stride) for extent, stride in pairs if extent > 1 and array.size]
 
@@ -211,7 +212,7 @@ class Pycuda(Library):
     def _bytes(self, array):
         """Address and size of the bytes that the array spans, and the offset of element 0 in them.
 
-        PyCUDA itself copies and fills contiguous arrays and few others.
+        Read and fill use them, since PyCUDA copies and fills contiguous arrays and few others.
         """
         offsets = [(n - 1) * s for n, s in zip(array.shape, array.strides, strict=True)]
         first = -sum(offset for offset in offsets if offset < 0)

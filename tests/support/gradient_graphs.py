@@ -8,7 +8,7 @@ import spanwise as sw
 
 T = sw.tensor
 MODES = ("fast_run", "fast_compile", "debug")
-STEP = 1e-5
+STEP = 1e-5  # of the differences
 
 
 def _in_a_graph(v, inline):
@@ -79,19 +79,17 @@ class RandomCost:
             self.inputs.append(T.tensor("float64", declared, name))
             self.points.append(self.rng.uniform(-2, 2, shape))
         self.variables = list(self.inputs)
-        self.values = list(self.points)  # only the shapes are used
         for _ in range(int(self.rng.integers(1, 9))):
             self._grow()
-        chosen = self.variables[-1]
-        self.cost = (chosen * self.rng.uniform(-1, 1)).sum() + 0.1 * T.tanh(
-            self.variables[-2]
-        ).mean()
+        weight = self.rng.uniform(-1, 1)
+        last, second_last = self.variables[-1], self.variables[-2]
+        self.cost = (last * weight).sum() + 0.1 * T.tanh(second_last).mean()
 
     def _chance(self, one_in):
         return int(self.rng.integers(one_in)) == 0
 
     def _pick(self):
-        # prefers late variables, so that graphs are deep
+        # Prefers late variables, so that graphs are deep.
         count = len(self.variables)
         return count - 1 - min(int(self.rng.exponential(count / 3)), count - 1)
 
@@ -109,34 +107,39 @@ class RandomCost:
                 return
         if new.ndim > 3:
             return
-        try:  # unknown extents that do not broadcast, and large sizes
-            # Without fusion, for which a GPU would compile a kernel of each variable that is drawn.
+        try:
+            # On the CPU: a GPU would compile a kernel for each variable that is drawn.
             f = sw.function(
                 self.inputs, new, mode="fast_compile", device="cpu", on_unused_input="ignore"
             )
             value = f(*self.points)
-        except ValueError:
+        except ValueError:  # unknown extents that do not broadcast
             return
         if value.size <= 64 and float(abs(value).max()) < 50:
             self.variables.append(new)
 
     def check(self, mode):
-        """Returns True. Raises AssertionError if a directional derivative differs from central differences."""
+        """Raises AssertionError if a directional derivative differs from central differences.
+
+        Returns True, as RandomGraph.check() does for a graph that ran.
+        """
         derivatives = T.grad(self.cost, self.inputs, disconnected_inputs="ignore")
         directions = [self.rng.uniform(-1, 1, p.shape) for p in self.points]
-        along = sum(
+        directional = sum(
             ((g * d).sum() for g, d in zip(derivatives, directions, strict=True)), T.constant(0.0)
         )
-        costs = [self.cost, along][: self.orders]
+        costs = [self.cost, directional][: self.orders]
         if self.orders == 2:
-            derivatives = derivatives + T.grad(along, self.inputs, disconnected_inputs="ignore")
+            derivatives = derivatives + T.grad(
+                directional, self.inputs, disconnected_inputs="ignore"
+            )
         options = {"mode": mode, "device": self.device, "on_unused_input": "ignore"}
         evaluate = sw.function(self.inputs, costs, **options)
         differentiate = sw.function(self.inputs, derivatives, **options)
-        found = [r.numpy() for r in differentiate(*self.points)]
-        for result, point in zip(found, [*self.points] * self.orders, strict=True):
+        gradients = [r.numpy() for r in differentiate(*self.points)]
+        for result, point in zip(gradients, [*self.points] * self.orders, strict=True):
             assert result.shape == point.shape, (result.shape, point.shape)
-        moved = [
+        costs_beside = [  # at the two points STEP away along the directions
             [
                 float(r)
                 for r in evaluate(
@@ -147,10 +150,10 @@ class RandomCost:
         ]
         count = len(self.points)
         for order, name in enumerate(("first", "second")[: self.orders]):
-            numeric = (moved[0][order] - moved[1][order]) / (2 * STEP)
+            numeric = (costs_beside[0][order] - costs_beside[1][order]) / (2 * STEP)
             parts = [
                 (g * d).sum()
-                for g, d in zip(found[order * count :][:count], directions, strict=True)
+                for g, d in zip(gradients[order * count :][:count], directions, strict=True)
             ]
             scale = 1 + abs(numeric) + sum(abs(p) for p in parts)
             assert abs(sum(parts) - numeric) <= 1e-6 * scale, (name, sum(parts), numeric)

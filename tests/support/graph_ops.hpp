@@ -37,7 +37,7 @@ inline FunctionOptions on_cpu(std::string name = "f") {
   return options;
 }
 
-/// On the host, independent of other devices.
+/// A function on the host, independent of other devices.
 inline CompiledFunction compile(std::vector<Variable> inputs, std::vector<Variable> outputs) {
   FunctionOptions options;
   options.device = cpu;
@@ -107,7 +107,7 @@ inline Variable apply(const Ref<TestOp>& op, std::initializer_list<Variable> inp
   return (*op)(std::span(inputs.begin(), inputs.size()))[0];
 }
 
-/// z[i] = f(x[i]) into the cell's buffer, reused where it can be.
+/// z[i] = f(x[i]), in the cell's buffer of the last call if that fits.
 inline void map_into(const Array& x, Cell& z, const std::function<float(float)>& f) {
   const Array source = contiguous(x);
   const Array& out = output_array(z, source.shape(), float32, cpu);
@@ -148,9 +148,9 @@ inline Ref<TestOp> choose() {
   Ref<TestOp> op = make_test_op("Choose", nullptr);
   op->lazy_work = [](const TestOp::Cells& in, const TestOp::Cells& out) -> std::vector<int> {
     if (!in[0]->computed) return {0};
-    const int wanted = values_of(*in[0]->value)[0] > 0 ? 1 : 2;
-    const Cell& branch = *in[static_cast<std::size_t>(wanted)];
-    if (!branch.computed) return {wanted};
+    const int input = values_of(*in[0]->value)[0] > 0 ? 1 : 2;
+    const Cell& branch = *in[static_cast<std::size_t>(input)];
+    if (!branch.computed) return {input};
     out[0]->value = copy(*branch.value);
     out[0]->computed = true;
     return {};

@@ -1,17 +1,17 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ops of all kinds for random graphs, each with its meaning on NumPy arrays."""
+"""Ops of all kinds for random graphs, each with its function of NumPy arrays."""
 
 import numpy as np
 from support.step_ops import (
-    AddAndShow,
-    Both,
-    Exchange,
+    AddAndReverse,
     Flipped,
+    FourParameterThunk,
     IfElse,
     Increased,
     Negated,
-    OldThunk,
+    SumAndDifference,
+    SumAndDifferenceInPlace,
     Twice,
 )
 
@@ -28,17 +28,17 @@ def _pair_of_graphs(inline):
 
 in_a_graph, expanded = _pair_of_graphs(False), _pair_of_graphs(True)
 
-halves = sw.kernel_op(
-    "halves",
+half_and_complement = sw.kernel_op(
+    "half_and_complement",
     """
-    __global__ void halves(const double *x, double *half, double *rest, int n) {
+    __global__ void half_and_complement(const double *x, double *half, double *complement, int n) {
       const int i = blockIdx.x * blockDim.x + threadIdx.x;
-      if (i < n) half[i] = 0.5 * x[i], rest[i] = 1 - x[i];
+      if (i < n) half[i] = 0.5 * x[i], complement[i] = 1 - x[i];
     }
     """,
     inputs=["x: contiguous float64[h, w]"],
-    outputs=["half: contiguous float64[h, w]", "rest: contiguous float64[h, w]"],
-    arguments=["x", "half", "rest", "h * w"],
+    outputs=["half: contiguous float64[h, w]", "complement: contiguous float64[h, w]"],
+    arguments=["x", "half", "complement", "h * w"],
 )
 
 mixed = sw.kernel_op(
@@ -88,21 +88,21 @@ def _softmax(x):
     return powers / powers.sum(0)
 
 
-def _there_and_back(graph, op, x):
+def _on_other_device(graph, op, x):
     return [op(x.transfer(graph.other)).transfer(graph.device)]
 
 
-_both = Both()
+_sum_and_difference = SumAndDifference()
 
-_exchange = Exchange()
+_sum_and_difference_in_place = SumAndDifferenceInPlace()
 
-_show = AddAndShow()
+_add_and_reverse = AddAndReverse()
 
 #: Row indices that are valid for all matrices, one of them repeated.
 ROWS = [-1, 0, -1]
 
-#: The number of operands, the op applied to the graph's variables, and its meaning on NumPy arrays and
-#: the graph's condition; both return lists. Products are bounded, so that values and errors stay small;
+#: The number of operands, the op applied to the graph's variables, and the same function of NumPy arrays,
+#: after the graph's condition; both return lists. Products are bounded, so that values and errors stay small;
 #: all steps are continuous near their operands.
 STEPS = [
     (2, lambda g, x, y: [x + y], lambda c, x, y: [x + y]),
@@ -146,26 +146,26 @@ STEPS = [
     ),
     # Ops in Python: reused buffers, overwriting, views, and combinations.
     (1, lambda g, x: [Twice()(x)], lambda c, x: [x * 2]),
-    (1, lambda g, x: [OldThunk()(x)], lambda c, x: [x - 0.5]),
+    (1, lambda g, x: [FourParameterThunk()(x)], lambda c, x: [x - 0.5]),
     (1, lambda g, x: [Negated()(x)], lambda c, x: [-x]),
     (1, lambda g, x: [Increased()(x)], lambda c, x: [x + 1]),
-    (2, lambda g, x, y: _exchange(x, y), lambda c, x, y: [x + y, x - y]),
-    (2, lambda g, x, y: _show(x, y), lambda c, x, y: [x + y, y[::-1]]),
+    (2, lambda g, x, y: _sum_and_difference_in_place(x, y), lambda c, x, y: [x + y, x - y]),
+    (2, lambda g, x, y: _add_and_reverse(x, y), lambda c, x, y: [x + y, y[::-1]]),
     (1, lambda g, x: [Flipped(0)(x)], lambda c, x: [np.flip(x, 0)]),
     (1, lambda g, x: [Flipped(1)(x)], lambda c, x: [np.flip(x, 1)]),
-    (2, lambda g, x, y: _both(x, y), lambda c, x, y: [x + y, x - y]),
+    (2, lambda g, x, y: _sum_and_difference(x, y), lambda c, x, y: [x + y, x - y]),
     (2, lambda g, x, y: [IfElse()(g.condition, x, y)], lambda c, x, y: [x if c else y]),
     # Graphs as ops.
     (2, lambda g, x, y: in_a_graph(x, y), lambda c, x, y: [x * 0.5 + y, y]),
     (2, lambda g, x, y: expanded(x, y), lambda c, x, y: [x * 0.5 + y, y]),
     # Ops from kernels.
-    (1, lambda g, x: halves(x), lambda c, x: [0.5 * x, 1 - x]),
+    (1, lambda g, x: half_and_complement(x), lambda c, x: [0.5 * x, 1 - x]),
     (2, lambda g, x, y: [mixed(x, y)], lambda c, x, y: [0.5 * x - y[::-1]]),
     (2, lambda g, x, y: [added_to(x, y)], lambda c, x, y: [x + y]),
     # On another device.
-    (1, lambda g, x: _there_and_back(g, lambda v: v * 0.5, x), lambda c, x: [x * 0.5]),
-    (1, lambda g, x: _there_and_back(g, Negated(), x), lambda c, x: [-x]),
-    (1, lambda g, x: _there_and_back(g, lambda v: v, x), lambda c, x: [x]),
+    (1, lambda g, x: _on_other_device(g, lambda v: v * 0.5, x), lambda c, x: [x * 0.5]),
+    (1, lambda g, x: _on_other_device(g, Negated(), x), lambda c, x: [-x]),
+    (1, lambda g, x: _on_other_device(g, lambda v: v, x), lambda c, x: [x]),
     # Views and assignments to them.
     (1, lambda g, x: [x.T], lambda c, x: [x.T]),
     (1, lambda g, x: [x[::-1, ::-1]], lambda c, x: [x[::-1, ::-1]]),

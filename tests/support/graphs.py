@@ -24,18 +24,18 @@ def op_names(f):
     return [str(node.op) for node in f.maker.fgraph.toposort()]
 
 
-def other_than(device):
+def second_device(device):
     """A second device: another GPU if there is one, else the CPU with another name."""
     names = [str(d) for d in sw.devices()]
     return sw.device("cuda:1" if str(device) == "cuda:0" and "cuda:1" in names else "cpu:1")
 
 
 class RandomGraph:
-    """The graph of a seed: variables, their meanings, results and updates."""
+    """The graph of a seed: variables, their values by NumPy, outputs and updates."""
 
     def __init__(self, seed, device):
         self.rng = np.random.default_rng(seed)
-        self.device, self.other = sw.device(device), other_than(device)
+        self.device, self.other = sw.device(device), second_device(device)
         self.size = LARGE if self._chance(8) else int(self.rng.choice(SIZES))
         self.values = [self.rng.standard_normal((self.size, self.size)) for _ in range(4)]
         constant = self.rng.standard_normal((self.size, self.size))
@@ -53,13 +53,13 @@ class RandomGraph:
             T.constant(constant),
             self.given,
         ]
-        self._first = [None, None, None, None, constant, None]
-        self._grown = []
+        self._constant = constant
+        self._steps = []  # (function of NumPy arrays, indices of its operands among the variables)
         for _ in range(int(self.rng.integers(1, 14))):
             self._grow()
         count = int(self.rng.integers(1, 4))
         last = len(self.variables) - 1
-        self.chosen = [last, *self.rng.integers(0, last + 1, count - 1).tolist()]
+        self.outputs = [last, *self.rng.integers(0, last + 1, count - 1).tolist()]
         self.updates = self.rng.integers(0, len(self.variables), 2).tolist()
         self._draw_options()
 
@@ -68,35 +68,35 @@ class RandomGraph:
 
     def _grow(self):
         arity, symbolic, eager = STEPS[int(self.rng.integers(len(STEPS)))]
-        which = self.rng.integers(0, len(self.variables), arity).tolist()
-        self.variables += symbolic(self, *(self.variables[i] for i in which))
-        self._grown.append((eager, which))
+        operands = self.rng.integers(0, len(self.variables), arity).tolist()
+        self.variables += symbolic(self, *(self.variables[i] for i in operands))
+        self._steps.append((eager, operands))
 
     def _draw_options(self):
-        self.frees = [None, True, False][int(self.rng.integers(3))]
+        allow_gc = [None, True, False][int(self.rng.integers(3))]
         self.options = {
-            "allow_gc": self.frees,
-            "preallocate": self.frees is False and self._chance(2),
+            "allow_gc": allow_gc,
+            "preallocate": allow_gc is False and self._chance(2),
         }
-        self.borrowed = self._chance(4)
+        self.borrows_results = self._chance(4)
         self.is_mutable = self._chance(4)
         self.is_strided = self._chance(3)
-        self.is_twice = self._chance(6)  # one array for both inputs
-        self.forgets = self._chance(3)  # frees cached values between two calls
+        self.passes_one_array = self._chance(6)  # for both inputs
+        self.frees_between_calls = self._chance(3)
 
-    def meanings(self, state, condition):
+    def values_of(self, state, condition):
         """The values of all variables, computed by NumPy. `state`: the values of x, y, near and far."""
-        found = [*state, self._first[4], state[2] * 0.5]
-        for eager, which in self._grown:
-            found += eager(condition, *(found[i] for i in which))
-        return found
+        values = [*state, self._constant, state[2] * 0.5]
+        for eager, operands in self._steps:
+            values += eager(condition, *(values[i] for i in operands))
+        return values
 
     def compile(self, mode):
         """The function, or None if compiling fails because the graph overwrites a value that it needs later."""
         try:
             return sw.function(
                 [*(sw.In(v, mutable=self.is_mutable) for v in self.inputs), self.condition],
-                [sw.Out(self.variables[i], borrow=self.borrowed) for i in self.chosen],
+                [sw.Out(self.variables[i], borrow=self.borrows_results) for i in self.outputs],
                 updates={
                     self.near: self.variables[self.updates[0]],
                     self.far: self.variables[self.updates[1]].transfer(self.other),
@@ -112,11 +112,11 @@ class RandomGraph:
             return None
 
     def _arguments(self, state):
-        if self.is_twice:
+        if self.passes_one_array:
             state[1] = state[0]
         layout = (lambda a: np.repeat(a, 2, 1)[:, ::2]) if self.is_strided else np.copy
         x = sw.array(layout(state[0]), device=self.device)
-        return [x, x if self.is_twice else layout(state[1])]
+        return [x, x if self.passes_one_array else layout(state[1])]
 
     def check(self, mode):
         """Compares three calls with NumPy. Returns False if the graph could not be compiled."""
@@ -127,23 +127,23 @@ class RandomGraph:
             return False
         state = list(self.values)
         for condition in (1, 0, 1):
-            given = self._arguments(state)
-            before = [sw.asarray(a).numpy().copy() for a in given]
-            results = f(*given, condition)
-            meant = self.meanings(state, condition)
-            for i, result in zip(self.chosen, results, strict=True):
-                self._compare(result, meant[i], f"output {i}")
-            state[2:] = [meant[i] for i in self.updates]
+            arguments = self._arguments(state)
+            before = [sw.asarray(a).numpy().copy() for a in arguments]
+            results = f(*arguments, condition)
+            expected = self.values_of(state, condition)
+            for i, result in zip(self.outputs, results, strict=True):
+                self._compare(result, expected[i], f"output {i}")
+            state[2:] = [expected[i] for i in self.updates]
             self._compare(self.near.get_value(), state[2], "near")
             self._compare(self.far.get_value(), state[3], "far")
             if not self.is_mutable:
-                assert all(np.array_equal(a, b) for a, b in zip(given, before, strict=True))
-            if not self.borrowed:  # results belong to the caller, who may change them
+                assert all(np.array_equal(a, b) for a, b in zip(arguments, before, strict=True))
+            if not self.borrows_results:  # results belong to the caller, who may change them
                 for result in results:
                     result[...] = np.nan
-            if self.forgets:
+            if self.frees_between_calls:
                 f.free()
         return True
 
-    def _compare(self, got, expected, what):
-        assert np.allclose(got.numpy(), expected, **TOLERANCE), what
+    def _compare(self, result, expected, name):
+        assert np.allclose(result.numpy(), expected, **TOLERANCE), name

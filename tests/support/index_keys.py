@@ -14,23 +14,23 @@ INDEX_DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", 
 @st.composite
 def keys(draw, shape):
     """A key for `shape` with index arrays and masks among integers, slices, None and Ellipsis."""
-    seed = np.random.default_rng(draw(SEEDS))
+    rng = np.random.default_rng(draw(SEEDS))
     common = draw(st.lists(st.integers(0, 3), max_size=2))
     parts, axis, has_ellipsis = [], 0, False
     while axis < len(shape) and draw(st.integers(0, 9)) > 0:
         kind = draw(st.sampled_from(("array", "array", "mask", "slice", "int", "none", "ellipsis")))
         extent = shape[axis]
         if kind == "array":
-            own = tuple(n if draw(st.booleans()) else 1 for n in common)
-            own = own[draw(st.integers(0, len(own))) :]
-            own = (*own, 0) if extent == 0 else own
-            values = seed.integers(-extent, max(extent, 1), own)
+            index_shape = tuple(n if draw(st.booleans()) else 1 for n in common)
+            index_shape = index_shape[draw(st.integers(0, len(common))) :]
+            index_shape = (*index_shape, 0) if extent == 0 else index_shape
+            values = rng.integers(-extent, max(extent, 1), index_shape)
             dtype = draw(st.sampled_from(INDEX_DTYPES))
             parts.append(np.asarray(values % max(extent, 1) if dtype[0] == "u" else values, dtype))
             axis += 1
         elif kind == "mask":
             rank = draw(st.integers(0, min(2, len(shape) - axis)))
-            parts.append(np.asarray(seed.random(shape[axis : axis + rank]) < 0.5))
+            parts.append(np.asarray(rng.random(shape[axis : axis + rank]) < 0.5))
             axis += rank
         elif kind == "slice":
             bounds = st.none() | st.integers(-6, 6)
@@ -49,7 +49,7 @@ def keys(draw, shape):
 
 
 def ours_of(key, device, where):
-    """Index arrays in the forms that programs use: of NumPy, of Spanwise on either device, or lists."""
+    """The key with array i in the form where[i], repeated: "numpy", "device", "cpu" or "list"."""
 
     def part_of(i, part):
         if not isinstance(part, np.ndarray):

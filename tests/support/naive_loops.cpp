@@ -7,8 +7,8 @@
 namespace spanwise::test {
 namespace {
 
-void write(std::byte* at, const Scalar& value) {
-  std::memcpy(at, value.data(), static_cast<std::size_t>(value.dtype().itemsize()));
+void write(std::byte* target, const Scalar& value) {
+  std::memcpy(target, value.data(), static_cast<std::size_t>(value.dtype().itemsize()));
 }
 
 }  // namespace

@@ -27,9 +27,9 @@ struct Window {
   DType dtype;
 };
 
-/// Shapes are equal. Equal dtypes are copied as bytes, others are cast.
+/// Copies between equal shapes: bytes if the dtypes are equal, else elements that are cast.
 void naive_copy(const Window& source, const Window& target);
-/// `value` has the target's dtype.
+/// Sets every element to `value`, which has the target's dtype.
 void naive_fill(const Window& target, const Scalar& value);
 
 /// The elements in C order, each cast to complex128.

@@ -13,14 +13,16 @@ from support.tree import BUILD, ROOT
 
 def run(*command, **kwargs) -> str:
     """The output of the command; fails with its output if the command fails."""
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, **kwargs)
-    said = f"exit status {done.returncode}\n{done.stdout}{done.stderr}"
-    assert done.returncode == 0, f"{' '.join(map(str, command))}\n{said}"
-    return done.stdout
+    result = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, **kwargs
+    )
+    output = f"exit status {result.returncode}\n{result.stdout}{result.stderr}"
+    assert result.returncode == 0, f"{' '.join(map(str, command))}\n{output}"
+    return result.stdout
 
 
 def run_in_scripts(program: str) -> str:
-    """What a Python program prints whose modules are those of scripts/."""
+    """The output of a Python program that imports modules of scripts/."""
     return run(sys.executable, "-c", program, cwd=ROOT / "scripts")
 
 

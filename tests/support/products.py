@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import spanwise as sw
 
-# The error of one result, relative to the sum of the absolute values of its terms.
+# The permitted error of one result, relative to the sum of the absolute values of its terms.
 EPS = {
     "float16": 2e-3,
     "bfloat16": 2e-2,

@@ -55,7 +55,7 @@ def words_for(generator, size, bits):
 
 
 def chi_square(counts):
-    """Pearson's statistic for equal frequencies, less its mean, by its standard deviation."""
+    """Pearson's statistic for equal frequencies, minus its mean, divided by its standard deviation."""
     counts = np.asarray(counts)
     expected = counts.sum() / counts.size
     freedom = counts.size - 1

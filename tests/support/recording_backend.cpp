@@ -87,13 +87,13 @@ std::vector<std::string> RecordingBackend::detached() const {
 
 void RecordingBackend::note(std::string entry) { log_.push_back(std::move(entry)); }
 
-void RecordingBackend::touch(const void* data, std::size_t bytes) {
-  const auto* at = static_cast<const std::byte*>(data);
-  auto block = blocks_.upper_bound(at);
+void RecordingBackend::check_access(const void* data, std::size_t bytes) {
+  const auto* begin = static_cast<const std::byte*>(data);
+  auto block = blocks_.upper_bound(begin);
   if (block == blocks_.begin()) return;  // not allocated by this back end
   --block;
-  if (at >= block->first + block->second.bytes) return;
-  if (!block->second.alive || at + bytes > block->first + block->second.bytes) ++faults_;
+  if (begin >= block->first + block->second.bytes) return;
+  if (!block->second.alive || begin + bytes > block->first + block->second.bytes) ++faults_;
 }
 
 DeviceProperties RecordingBackend::properties(int ordinal) {
@@ -119,11 +119,11 @@ void RecordingBackend::deallocate(int, void* data, std::size_t, StreamState& str
   const Guard guard(mutex_);
   note("deallocate " + lazy(stream).name());
   --live_blocks_;
-  lazy(stream).queue([this, at = static_cast<std::byte*>(data)] {
-    Block& block = blocks_[at];
+  lazy(stream).queue([this, begin = static_cast<std::byte*>(data)] {
+    Block& block = blocks_[begin];
     if (!block.alive) ++faults_;
     block.alive = false;
-    std::memset(at, 0xdd, block.bytes);
+    std::memset(begin, 0xdd, block.bytes);
   });
 }
 
@@ -156,9 +156,9 @@ void RecordingBackend::synchronize(int ordinal) {
     if (stream->device().ordinal() == ordinal) stream->run();
 }
 
-class RecordedRow final : public runtime::LaunchBatch {
+class RecordedBatch final : public runtime::LaunchBatch {
  public:
-  explicit RecordedRow(RecordingBackend& backend) : backend_(backend) {}
+  explicit RecordedBatch(RecordingBackend& backend) : backend_(backend) {}
   bool open(StreamState& stream) override {
     const Guard guard(backend_.mutex_);
     name_ = lazy(stream).name();
@@ -176,7 +176,7 @@ class RecordedRow final : public runtime::LaunchBatch {
 };
 
 Ref<runtime::LaunchBatch> RecordingBackend::launch_batch(int) {
-  return make_ref<RecordedRow>(*this);
+  return make_ref<RecordedBatch>(*this);
 }
 
 const runtime::ElementLoops RecordingBackend::loops{
@@ -191,7 +191,7 @@ const runtime::ElementLoops RecordingBackend::loops{
       // Views, not arrays: queued work must not keep memory alive.
       lazy(stream).queue([&backend, from = Window(source), to = Window(target)] {
         for (const Window& window : {from, to})
-          std::apply([&](auto... range) { backend.touch(range...); }, bytes_of(window));
+          std::apply([&](auto... range) { backend.check_access(range...); }, bytes_of(window));
         naive_copy(from, to);
       });
     },
@@ -202,7 +202,7 @@ const runtime::ElementLoops RecordingBackend::loops{
       EXPECT_FALSE(target.layout().may_overlap_itself());
       backend.note("fill " + lazy(stream).name());
       lazy(stream).queue([&backend, to = Window(target), value] {
-        std::apply([&](auto... range) { backend.touch(range...); }, bytes_of(to));
+        std::apply([&](auto... range) { backend.check_access(range...); }, bytes_of(to));
         naive_fill(to, value);
       });
     }};
@@ -213,7 +213,7 @@ void RecordingBackend::upload(const void* host, void* device, std::size_t bytes,
   note(text("upload ", lazy(stream).name(), ' ', bytes));
   const auto* first = static_cast<const std::byte*>(host);
   lazy(stream).queue([this, device, staged = std::vector<std::byte>(first, first + bytes)] {
-    touch(device, staged.size());
+    check_access(device, staged.size());
     std::memcpy(device, staged.data(), staged.size());
   });
 }
@@ -223,8 +223,8 @@ void RecordingBackend::upload_pinned(const void* host, void* device, std::size_t
   const Guard guard(mutex_);
   note(text("upload_pinned ", lazy(stream).name(), ' ', bytes));
   lazy(stream).queue([this, host, device, bytes] {
-    touch(host, bytes);
-    touch(device, bytes);
+    check_access(host, bytes);
+    check_access(device, bytes);
     std::memcpy(device, host, bytes);
   });
 }
@@ -234,7 +234,7 @@ void RecordingBackend::download(const void* device, void* host, std::size_t byte
   const Guard guard(mutex_);
   note(text("download ", lazy(stream).name(), ' ', bytes));
   lazy(stream).queue([this, host, device, bytes] {
-    touch(device, bytes);
+    check_access(device, bytes);
     std::memcpy(host, device, bytes);
   });
   lazy(stream).run();
@@ -246,8 +246,8 @@ void RecordingBackend::copy_peer(const void* source, int source_ordinal, void* t
   note(text("copy_peer ", lazy(stream).name(), ' ', source_ordinal, "->", target_ordinal, ' ',
             bytes));
   lazy(stream).queue([this, source, target, bytes] {
-    touch(source, bytes);
-    touch(target, bytes);
+    check_access(source, bytes);
+    check_access(target, bytes);
     std::memcpy(target, source, bytes);
   });
 }

@@ -84,7 +84,7 @@ class RecordingBackend final : public runtime::Backend {
 
  private:
   friend class LazyStream;
-  friend class RecordedRow;
+  friend class RecordedBatch;
   friend class LazyEvent;
   struct Block {
     std::size_t bytes = 0;
@@ -92,8 +92,9 @@ class RecordingBackend final : public runtime::Backend {
   };
 
   void note(std::string entry);
-  // Counts a fault unless [data, data + bytes) is in an allocated block.
-  void touch(const void* data, std::size_t bytes);
+  // Counts a fault if a part of [data, data + bytes) is in a block that is not allocated, or behind
+  // its end.
+  void check_access(const void* data, std::size_t bytes);
   Ref<runtime::StreamState> make_stream(std::string name, int ordinal, std::uintptr_t handle);
 
   mutable std::recursive_mutex mutex_;

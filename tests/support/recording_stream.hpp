@@ -32,11 +32,10 @@ class LazyEvent final : public EventState {
 
  private:
   RecordingBackend& backend_;
-  LazyStream* stream_;  // valid until the event has completed, which the stream ensures before it
-                        // is destroyed
+  LazyStream* stream_;  // not null; the stream completes its events before it is destroyed
   int number_;
   bool timing_;
-  int passed_at_ = -1;
+  int passed_at_ = -1;  // the back end's count of work done then; -1: not passed
 };
 
 class LazyStream final : public StreamState {
@@ -99,7 +98,7 @@ class LazyStream final : public StreamState {
     expect_no_capture();
     auto& lazy = static_cast<LazyEvent&>(event);
     backend_.note(text("wait ", name_, " e", lazy.number()));
-    queue([kept = Ref<LazyEvent>(&lazy)] { kept->synchronize(); });
+    queue([awaited = Ref<LazyEvent>(&lazy)] { awaited->synchronize(); });
   }
 
   const std::string& name() const noexcept { return name_; }

@@ -12,12 +12,13 @@ SUMS = ("sum", "prod", "nansum")
 
 MOMENTS = ("mean", "var", "std")
 
-ORDERS = ("min", "max", "ptp")
+EXTREMES = ("min", "max", "ptp")
 
-TRUTHS = ("any", "all", "count_nonzero")
+LOGICAL = ("any", "all", "count_nonzero")
 
-PLACES = ("argmin", "argmax")
+ARG_EXTREMES = ("argmin", "argmax")
 
+#: Relative tolerances of results; of other dtypes 1e-13.
 EPS = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 2e-7, "complex64": 4e-7}
 
 
@@ -26,7 +27,7 @@ def is_inexact(dtype):
 
 
 def expected_dtype(name, dtype):
-    if name in TRUTHS + PLACES:
+    if name in LOGICAL + ARG_EXTREMES:
         return "bool" if name in ("any", "all") else "int64"
     if name in SUMS and not is_inexact(dtype):
         return "uint64" if dtype.startswith("u") else "int64"
@@ -50,8 +51,8 @@ def oracle(name, values, **options):
     """NumPy's result in the dtype that NumPy's rules give it."""
     dtype = "bfloat16" if values.dtype.name == "bfloat16" else values.dtype.name
     if name == "ptp" and is_inexact(dtype):
-        least, most = (getattr(np, kind)(widened(values), **options) for kind in ("min", "max"))
-        result = most - least
+        low, high = (getattr(np, kind)(widened(values), **options) for kind in ("min", "max"))
+        result = high - low
     else:
         result = getattr(np, name)(widened(values), **options)
     return np.asarray(result).astype(sw.dtype(expected_dtype(name, dtype)).dtype)
@@ -60,17 +61,18 @@ def oracle(name, values, **options):
 def assert_close(name, ours, exact, dtype):
     assert ours.shape == exact.shape
     assert ours.dtype == exact.dtype
-    if name in ORDERS + TRUTHS + PLACES or not is_inexact(str(ours.dtype)):
+    if name in EXTREMES + LOGICAL + ARG_EXTREMES or not is_inexact(str(ours.dtype)):
         assert_same(ours, exact)
         return
-    values, exact = ours.numpy(), exact
     wide = "complex128" if exact.dtype.kind == "c" else "float64"
     tolerance = EPS.get(str(ours.dtype), 1e-13)
-    np.testing.assert_allclose(values.astype(wide), exact.astype(wide), rtol=tolerance, atol=1e-12)
+    np.testing.assert_allclose(
+        ours.numpy().astype(wide), exact.astype(wide), rtol=tolerance, atol=1e-12
+    )
 
 
 def values_for(name, ours, theirs, device):
-    """Small numbers where products would overflow."""
+    """The arrays of both sides, with small numbers where products would overflow."""
     if name not in ("prod", "cumprod"):
         return ours, theirs
     small = (theirs.astype("complex128").real % 3).astype(theirs.dtype)
@@ -79,10 +81,11 @@ def values_for(name, ours, theirs, device):
 
 @st.composite
 def axes_of(draw, rank, only_one=False):
-    one = st.integers(-rank, rank - 1) if rank else st.nothing()
+    """An axis= of a reduction: None, an axis or, without `only_one`, a tuple of axes."""
+    axis = st.integers(-rank, rank - 1) if rank else st.nothing()
     if only_one or rank == 0:
-        return draw(st.one_of(st.none(), one) if rank else st.none())
-    several = st.permutations(range(rank)).flatmap(
+        return draw(st.one_of(st.none(), axis) if rank else st.none())
+    axes = st.permutations(range(rank)).flatmap(
         lambda order: st.integers(0, rank).map(lambda n: tuple(order[:n]))
     )
-    return draw(st.one_of(st.none(), one, several))
+    return draw(st.one_of(st.none(), axis, axes))

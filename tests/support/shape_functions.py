@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Random calls of functions that reshape, join and pad."""
+"""Draws and arrays for tests of functions that reshape, join and pad."""
 
 from hypothesis import strategies as st
 
@@ -14,4 +14,5 @@ def on(device, values):
 
 
 def axis(a):
+    """A strategy for an axis of the array."""
     return st.integers(-a.ndim, a.ndim - 1)

@@ -6,7 +6,7 @@ import spanwise as sw
 
 
 class Twice(sw.Op):
-    """A Python op that reuses its output buffer if possible."""
+    """x * 2 in the buffer of the last call, if its shape fits."""
 
     __props__ = ()
 
@@ -22,7 +22,7 @@ class Twice(sw.Op):
 
 
 class Negated(sw.Op):
-    """Overwrites its input."""
+    """-x, written over x."""
 
     __props__ = ()
     destroy_map = {0: [0]}
@@ -36,7 +36,7 @@ class Negated(sw.Op):
 
 
 class AddOne(sw.Op):
-    """Overwrites its input; no two of them are equal."""
+    """x + 1, written over x. Without __props__, so no two instances are equal."""
 
     destroy_map = {0: [0]}
 
@@ -49,13 +49,13 @@ class AddOne(sw.Op):
 
 
 class Increased(AddOne):
-    """All of them are equal."""
+    """AddOne whose instances are all equal."""
 
     __props__ = ()
 
 
 class Flipped(sw.Op):
-    """A view of its input."""
+    """x with one axis reversed, a view."""
 
     __props__ = ("axis",)
     view_map = {0: [0]}
@@ -71,8 +71,8 @@ class Flipped(sw.Op):
         output_storage[0][0] = inputs[0][key if self.axis == 0 else key[::-1]]
 
 
-class Both(sw.Op):
-    """Two outputs, of which one may stay unused."""
+class SumAndDifference(sw.Op):
+    """x + y and x - y, of which one may stay unused."""
 
     __props__ = ()
 
@@ -112,7 +112,7 @@ class IfElse(sw.Op):
         return thunk
 
 
-class Exchange(sw.Op):
+class SumAndDifferenceInPlace(sw.Op):
     """x + y and x - y, each written over one of the two."""
 
     __props__ = ()
@@ -123,12 +123,12 @@ class Exchange(sw.Op):
 
     def perform(self, node, inputs, output_storage):
         x, y = inputs
-        total, rest = x + y, x - y
-        x[...], y[...] = total, rest
+        total, difference = x + y, x - y
+        x[...], y[...] = total, difference
         output_storage[0][0], output_storage[1][0] = x, y
 
 
-class AddAndShow(sw.Op):
+class AddAndReverse(sw.Op):
     """x + y in place of x, and y reversed, which is a view."""
 
     __props__ = ()
@@ -144,7 +144,7 @@ class AddAndShow(sw.Op):
         output_storage[0][0], output_storage[1][0] = x, y[::-1]
 
 
-class OldThunk(sw.Op):
+class FourParameterThunk(sw.Op):
     """x - 0.5 by a make_thunk of four parameters, whose thunk replaces the value of its cell."""
 
     __props__ = ()

@@ -22,7 +22,7 @@ def project_files() -> tuple[Path, ...]:
 
 
 def git_listing() -> set[Path] | None:
-    """The listing, or None if git is missing or does not track this folder."""
+    """The files that git lists, or None if git is missing or does not track this folder."""
     git = shutil.which("git")
     if git is None:
         return None
@@ -38,13 +38,13 @@ def git_listing() -> set[Path] | None:
 def files_without_git() -> set[Path]:
     """All files of an unpacked archive, which has no git listing, except outputs of building and
     testing."""
-    found = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
-    return {path for path in found if not any(map(is_output, path.parent.parts))}
+    paths = (path.relative_to(ROOT) for path in ROOT.rglob("*"))
+    return {path for path in paths if not any(map(is_output, path.parent.parts))}
 
 
 def is_output(folder: str) -> bool:
-    """Whether a folder of this name has outputs of building and testing; .ci is part of the
-    project."""
+    """Whether a folder of this name has outputs of building and testing, not parts of the project,
+    such as .ci."""
     return folder in ("build", "dist", "__pycache__") or (
         folder.startswith(".") and folder != ".ci"
     )

@@ -10,7 +10,7 @@ from ..values import ALL, BFLOAT16, BOOL, FEW, NUMPYS, cast, is_inexact
 
 
 def _pair(context):
-    """(source dtype, target dtype, kind of values) between which every value has one meaning."""
+    """(source dtype, target dtype, kind of values), for casts whose results all processors agree on."""
     dtypes = ALL if context.is_cpu else (*FEW, BFLOAT16)
     source = context.pick(dtypes)
     target = source if context.chance(0.4) else context.pick(dtypes)
@@ -110,7 +110,9 @@ def _number(context):
     to = context.target(dtype, shape)
     number = context.pick((0, 1, 100, -1, 300, 1.5, 2j, [1], True))
     if not shape and isinstance(number, list):
-        number = 1  # NumPy refuses lists of more dimensions than the target has; we broadcast them
+        number = (
+            1  # NumPy rejects lists of more dimensions than the target has; Spanwise broadcasts
+        )
     context.note(number=number)
 
     def ours():
@@ -123,7 +125,7 @@ def _number(context):
 
 
 def _is_whole(value, size):
-    """Strides and offsets count whole elements here, bytes in NumPy."""
+    """Whether strides and offset are multiples of `size`: Spanwise counts them in elements, NumPy in bytes."""
     start = value.theirs.ctypes.data - value.memory.theirs.ctypes.data
     return start % size == 0 and all(s >= 0 and s % size == 0 for s in value.theirs.strides[:-1])
 

@@ -30,7 +30,7 @@ from .elementwise_reference import (
 
 
 def _is_left_out(context, name, values):
-    """Cases in which NumPy's own result is ambiguous."""
+    """Whether NumPy's own result is ambiguous for these operands."""
     arrays = [v for v in values if isinstance(v, np.ndarray)]
     if name == "angle":
         return arrays[0].dtype == bool  # np.angle is no ufunc and returns float64 for bool only
@@ -166,15 +166,15 @@ def _tolerance_after_cast(tolerance, expected, into):
     if is_complex(expected.dtype) or tolerance.ulps:
         part = np.dtype(f"f{into.itemsize // 2}") if is_complex(into) else into
         eps = float(2.0**-7 if into == BFLOAT16 else np.finfo(part).eps)
-        of = float(2.0**-7 if expected.dtype == BFLOAT16 else np.finfo(expected.dtype).eps)
+        own_eps = float(2.0**-7 if expected.dtype == BFLOAT16 else np.finfo(expected.dtype).eps)
         # All subnormal numbers have the unit in the last place of the smallest normal number.
         unit = (
-            of * smallest_normal(np.finfo(expected.dtype).dtype)
+            own_eps * smallest_normal(np.finfo(expected.dtype).dtype)
             if expected.dtype != BFLOAT16
             else 0
         )
         wide = np.abs(np.nan_to_num(expected.astype("complex128")))
-        absolute = tolerance.ulps * (of * wide + unit) + eps * wide + smallest_normal(part)
+        absolute = tolerance.ulps * (own_eps * wide + unit) + eps * wide + smallest_normal(part)
         return Tolerance(
             1,
             tolerance.exact,

@@ -26,6 +26,7 @@ UNARY = sorted(n for n in _NUMPYS - _ALIASES if getattr(sw, n).nin == 1)
 
 BINARY = sorted(n for n in _NUMPYS - _ALIASES if getattr(sw, n).nin == 2)
 
+#: Elementwise functions that NumPy does not have.
 OTHERS = ("erf", "sigmoid", "softplus")
 
 _SCALARS = (

@@ -136,7 +136,7 @@ def smallest_normal(dtype):
 
 
 def _in_bfloat16(name):
-    """NumPy's operation where bfloat16 is among the operands: in float32, rounded once."""
+    """NumPy's operation on operands of which one is bfloat16: computed in float32, rounded once."""
     function = REFERENCES.get(name) or getattr(np, name)
 
     def call(*values, **options):
@@ -155,18 +155,21 @@ def _in_bfloat16(name):
 
 
 def reference_of(name, values):
+    """NumPy's function, or one with NumPy's rules, for the operands `values`."""
     if any(getattr(v, "dtype", None) == BFLOAT16 for v in values):
         return _in_bfloat16(name)
     if name in REFERENCES:
-        return _of_sigmoids(name)
+        return _by_definition(name)
     if name == "nextafter":
         return np.nextafter
     return getattr(np, name)
 
 
-def _of_sigmoids(name):
+def _by_definition(name):
+    """The function REFERENCES[name], computed in a wider dtype and rounded once."""
+
     def call(x):
-        dtype = np.exp(np.empty(0, x.dtype)).dtype  # the dtypes of a function on floats
+        dtype = np.exp(np.empty(0, x.dtype)).dtype  # NumPy's rule for functions of floats
         if is_complex(dtype):
             raise TypeError(f"{name} of complex numbers")
         wide = x.astype(dtype).astype(wide_dtype(dtype))

@@ -79,14 +79,14 @@ def along(context):
     index_shape = list(shape)
     index_shape[axis] = int(context.r.random() * 5) if shape[axis] else 0
     # Each index once: for duplicates NumPy does not specify which value remains.
-    places = np.argsort(
+    order = np.argsort(
         np.random.default_rng(int(context.r.random() * (1 << 32))).random(shape), axis
     )
     index_shape[axis] = min(index_shape[axis], shape[axis])
-    places = places.take(np.arange(index_shape[axis]), axis)
+    values = order.take(np.arange(index_shape[axis]), axis)
     if context.chance(0.5):
-        places = places - shape[axis]
-    indices = context.array(places.dtype, places.shape, values=places)
+        values = values - shape[axis]
+    indices = context.array(values.dtype, values.shape, values=values)
     context.note(axis=axis)
     if context.chance(0.6):
         array = context.array(dtype, shape)
@@ -154,13 +154,13 @@ def searchsorted(context):
     dtype = context.pick((*INTEGERS, np.dtype("float32"), np.dtype("float64")))
     line = np.sort(pool("whole", dtype)[: int(context.r.random() * 60)])
     array = context.array(dtype, line.shape, values=line)
-    wanted = context.array(dtype, context.shape(300), "whole")
+    values = context.array(dtype, context.shape(300), "whole")
     side = context.pick(("left", "right"))
     context.note(side=side)
     context.check(
         "searchsorted",
-        lambda: sw.searchsorted(array.ours, wanted.ours, side),
-        lambda: np.searchsorted(array.theirs, wanted.theirs, side),
+        lambda: sw.searchsorted(array.ours, values.ours, side),
+        lambda: np.searchsorted(array.theirs, values.theirs, side),
     )
 
 
@@ -168,10 +168,9 @@ def choose(context):
     dtype = context.pick(NUMPYS)
     shape = context.shape(300)
     count = context.pick((1, 2, 3, 4))
-    places = np.array(
-        [int(context.r.random() * count) for _ in range(int(np.prod(shape)))], np.int64
-    )
-    indices = context.array(places.dtype, shape, values=places.reshape(shape))
+    flat = [int(context.r.random() * count) for _ in range(int(np.prod(shape)))]
+    values = np.array(flat, np.int64).reshape(shape)
+    indices = context.array(values.dtype, shape, values=values)
     choices = [context.array(dtype, context.broadcastable(shape)) for _ in range(count)]
     context.check(
         "choose",

@@ -8,14 +8,15 @@ from ..values import BOOL, INTEGERS
 
 _BOUNDS = (None, None, None, 0, 1, -1, 2, -2, 3, 5, -4, 9)
 
-# What NumPy's functions take, which cast indices to int64 safely; ours take uint64 as well.
+# The dtypes of indices that NumPy's functions accept: they are cast to int64 safely. Spanwise accepts
+# uint64 too.
 SAFE = INTEGERS[:-1]
 
 _KEY_STEPS = (None, None, None, 1, -1, 2, -2, 3)
 
 
 def random_indices(context, extent, shape, dtypes=INTEGERS):
-    """An array of integers that name places of an axis; now and then one that is outside."""
+    """An array of indices of an axis of `extent` elements, rarely with one that is out of range."""
     dtype = context.pick(dtypes) if extent < 100 else np.dtype("int64")
     low = 0 if dtype.kind == "u" else -extent
     count = int(np.prod(shape))
@@ -40,15 +41,15 @@ def _slice(context):
 
 
 def random_key(context, shape, arrays=True):
-    """(our key, NumPy's)."""
+    """(key of Spanwise, the same key of NumPy) for an array of `shape`."""
     common = [int(context.r.random() * 6) for _ in range(context.pick((0, 1, 1, 1, 2)))]
-    ours, theirs, axis, dots = [], [], 0, False
+    ours, theirs, axis, has_ellipsis = [], [], 0, False
     while axis < len(shape) and not context.chance(0.12):
         u, extent = context.r.random(), shape[axis]
         if arrays and u < 0.28:
-            own = tuple(n if context.chance(0.8) else 1 for n in common)
-            own = own[int(context.r.random() * 1.3) :]
-            _add(context, ours, theirs, random_indices(context, extent, own))
+            index_shape = tuple(n if context.chance(0.8) else 1 for n in common)
+            index_shape = index_shape[int(context.r.random() * 1.3) :]
+            _add(context, ours, theirs, random_indices(context, extent, index_shape))
             axis += 1
         elif arrays and u < 0.4:
             rank = 1 if context.chance(0.8) else context.pick((0, 2))
@@ -60,21 +61,21 @@ def random_key(context, shape, arrays=True):
             theirs.append(ours[-1])
             axis += 1
         elif u < 0.85 and (extent or context.chance(0.1)):
-            at = (
+            index = (
                 int(context.r.random() * 2 * extent) - extent
                 if not context.chance(0.01)
                 else extent + 1
             )
-            ours.append(at)
-            theirs.append(at)
+            ours.append(index)
+            theirs.append(index)
             axis += 1
         elif u < 0.93 and len(ours) < 7:
             ours.append(None)
             theirs.append(None)
-        elif not dots and 0 not in shape:  # a mask may end up on another axis
+        elif not has_ellipsis and 0 not in shape:  # masks behind it may select from other axes
             ours.append(Ellipsis)
             theirs.append(Ellipsis)
-            dots = True
+            has_ellipsis = True
         if len(context.memories) > 6:
             break
     context.note(key=tuple("array" if isinstance(k, np.ndarray) else k for k in theirs))
@@ -82,6 +83,7 @@ def random_key(context, shape, arrays=True):
 
 
 def _add(context, ours, theirs, operand):
+    """Appends an index array: on our side an array of either library, or a list."""
     theirs.append(operand.theirs)
     u = context.r.random()
     if u < 0.6:

@@ -37,10 +37,10 @@ def _write(context):
     array = context.target(dtype, context.shape(min_rank=1))
     ours, theirs = random_key(context, array.shape, arrays=context.chance(0.75))
     try:
-        chosen = np.asarray(array.theirs[theirs]).shape
+        selected = np.asarray(array.theirs[theirs]).shape
     except Exception:
-        chosen = None
-    is_one = len(theirs) == len(array.shape) and all(
+        selected = None
+    is_element = len(theirs) == len(array.shape) and all(
         np.ndim(k) == 0 and not isinstance(k, slice) and k is not None and k is not Ellipsis
         for k in theirs
     )
@@ -48,16 +48,16 @@ def _write(context):
     lossy = is_inexact(source) and not is_inexact(dtype) and dtype != BOOL
     if (dtype == BFLOAT16 and source.kind == "c") or len(context.memories) > 8:
         source = dtype
-    if chosen is None:
-        shape = ()  # one error is enough
+    if selected is None:
+        shape = ()  # the key is an error; the libraries may report another error first
     else:
-        # Where nothing is chosen NumPy takes values of any shape.
-        fits = 0 in chosen or context.chance(0.97)
-        shape = context.broadcastable(chosen) if fits else context.shape(60)
+        # If the key selects no elements, NumPy accepts values of any shape.
+        fits = 0 in selected or context.chance(0.97)
+        shape = context.broadcastable(selected) if fits else context.shape(60)
     if len(theirs) == 1 and getattr(theirs[0], "dtype", BFLOAT16) == BOOL:
         shape = shape[-1:]  # as for a single mask
-    if is_one:
-        shape = ()  # NumPy takes a number only; we anything that broadcasts
+    if is_element:
+        shape = ()  # NumPy accepts only a number, Spanwise every array that broadcasts
     value = context.array(source, shape, "whole" if lossy else "any")
 
     def write():
@@ -70,27 +70,27 @@ def _write(context):
 
 
 def _assign(array, key, values):
-    """array[key] = values, where the last of several values for an element stays.
+    """array[key] = values, where the last of several values for an element, in C order, is assigned.
 
-    NumPy leaves open which one does (it walks over index arrays as they lie in memory), so they are
-    taken one by one.
+    NumPy does not specify which one is assigned, since it visits index arrays in the order of their
+    memory; so this assigns by flat indices in C order.
     """
     if array.dtype == BFLOAT16:
         values = cast(values, BFLOAT16)
     if not any(isinstance(k, np.ndarray) and k.dtype != bool for k in key):
         array[key] = values
         return
-    whole = array.copy()
-    whole[key] = values  # for the errors
-    places = np.arange(array.size).reshape(array.shape)[key]
-    whole = array.reshape(-1).copy()
-    whole[places.reshape(-1)] = np.broadcast_to(
-        _without_ones(values, places.ndim), places.shape
+    array.copy()[key] = values  # raises NumPy's errors
+    indices = np.arange(array.size).reshape(array.shape)[key]
+    flat = array.reshape(-1).copy()
+    flat[indices.reshape(-1)] = np.broadcast_to(
+        _without_ones(values, indices.ndim), indices.shape
     ).reshape(-1)
-    array[...] = whole.reshape(array.shape)
+    array[...] = flat.reshape(array.shape)
 
 
 def _without_ones(values, rank):
+    """The values without leading axes of extent 1 beyond `rank`, as assignment ignores them."""
     while values.ndim > rank and values.shape[0] == 1:
         values = values[0]
     return values
@@ -118,9 +118,9 @@ def _write_overlap(context):
     ours, theirs = random_key(context, shape, arrays=context.chance(0.75))
     from_ours, from_theirs = random_key(context, shape, arrays=False)
     try:
-        chosen = np.asarray(target.theirs[theirs]).shape
+        selected = np.asarray(target.theirs[theirs]).shape
         values = source.theirs[from_theirs]
-        np.broadcast_to(values, chosen)
+        np.broadcast_to(values, selected)
     except Exception:
         from_ours = from_theirs = (0,) * len(shape)
         if 0 in shape:

@@ -18,7 +18,7 @@ def case(context):
 
 
 def _extents(context, count):
-    """A few of them large enough for blocks of the kernels."""
+    """`count` extents; rarely some that are large enough for several blocks of the kernels."""
     large = context.chance(0.06)
     return [
         context.pick(_LARGE if large and context.chance(0.6) else _EXTENTS) for _ in range(count)
@@ -36,7 +36,7 @@ def _operands(context, shapes):
 
 
 def _check(context, name, arrays, depth, call, out=True):
-    """call(module, *arrays) on both sides; `depth` terms are added up."""
+    """Checks call(module, *arrays); each result is a sum of `depth` products."""
     ours, theirs = [a.ours for a in arrays], [a.theirs for a in arrays]
     try:
         expected = np.asarray(_numpys(call, theirs))
@@ -75,11 +75,11 @@ def _widened(values, dtype):
 class _RoundingBound:
     """The rounding error of a sum of products; computed only where bits differ."""
 
-    def __init__(self, *what):
-        self._what = what
+    def __init__(self, call, values, dtype, depth):
+        self._arguments = call, values, dtype, depth
 
     def __array__(self, dtype=None, copy=None):
-        call, values, dtype, depth = self._what
+        call, values, dtype, depth = self._arguments
         part = np.dtype(f"f{dtype.itemsize // 2}") if is_complex(dtype) else dtype
         # 16-bit sums are computed in float32, but intermediates between two products are rounded.
         is_narrow = part.itemsize == 2
@@ -136,7 +136,7 @@ def _dot(context):
         )
     )
     arrays = _operands(context, shapes)
-    # NumPy requires out in C order, ours does not; the case is skipped to compare both.
+    # Without out=, which NumPy requires in C order and Spanwise accepts in any layout.
     _check(context, "dot", arrays, depth, lambda m, a, b: m.dot(a, b), out=False)
 
 
@@ -174,10 +174,10 @@ def _tensordot(context):
     left, right = (*free[:cut], *sums), (*sums, *free[cut:])
     axes, depth = len(sums), int(np.prod(sums))
     if len(sums) == 1 and context.chance(0.5):  # the summed axis is at any position
-        places = [int(context.r.random() * (len(part) + 1)) for part in (free[:cut], free[cut:])]
-        left = (*free[:cut][: places[0]], sums[0], *free[:cut][places[0] :])
-        right = (*free[cut:][: places[1]], sums[0], *free[cut:][places[1] :])
-        axes = ([places[0]], [places[1] - len(right)])
+        positions = [int(context.r.random() * (len(part) + 1)) for part in (free[:cut], free[cut:])]
+        left = (*free[:cut][: positions[0]], sums[0], *free[:cut][positions[0] :])
+        right = (*free[cut:][: positions[1]], sums[0], *free[cut:][positions[1] :])
+        axes = ([positions[0]], [positions[1] - len(right)])
     context.note(axes=axes)
     arrays = _operands(context, (left, right))
     _check(context, "tensordot", arrays, depth, lambda m, a, b: m.tensordot(a, b, axes), out=False)

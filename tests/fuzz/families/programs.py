@@ -162,16 +162,16 @@ _KERNELS = {
 
 def _user_kernel(context):
     name = context.pick(list(_KERNELS))
-    given, values, outputs = _KERNELS[name](context, context.shape(), context.pick(_DTYPES))
+    arguments, values, outputs = _KERNELS[name](context, context.shape(), context.pick(_DTYPES))
 
     def theirs():
         with np.errstate(all="ignore"):
-            made = [np.array(v) for v in values()]
-        for output, value in zip(outputs, made, strict=True):
+            results = [np.array(v) for v in values()]
+        for output, value in zip(outputs, results, strict=True):
             np.copyto(output.theirs, value)
 
     def ours():
-        _kernel(name)(*(operand.ours for operand in given))
+        _kernel(name)(*(operand.ours for operand in arguments))
 
     context.check(f"ElementwiseKernel {name}", ours, theirs)
 

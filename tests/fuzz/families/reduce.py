@@ -26,9 +26,9 @@ from ..windows import Window, random_window
 
 SUMS = ("sum", "prod", "nansum")
 MOMENTS = ("mean", "var", "std")
-ORDERS = ("min", "max", "ptp")
-TRUTHS = ("any", "all", "count_nonzero")
-PLACES = ("argmin", "argmax")
+EXTREMES = ("min", "max", "ptp")
+LOGICAL = ("any", "all", "count_nonzero")
+ARG_EXTREMES = ("argmin", "argmax")
 SCANS = ("cumsum", "cumprod")
 _MASKED = {*SUMS, *MOMENTS, "min", "max", "any", "all"}
 
@@ -63,20 +63,22 @@ def case(context):
     if u < 0.14:
         _scan(context)
     else:
-        name = context.pick(SUMS + MOMENTS + ORDERS + TRUTHS + PLACES + ("sum", "mean", "max"))
+        name = context.pick(
+            SUMS + MOMENTS + EXTREMES + LOGICAL + ARG_EXTREMES + ("sum", "mean", "max")
+        )
         context.name = name
         _reduce(context, name)
 
 
 def _reduce(context, name):
     shape, dtype = context.shape(), _dtype(context)
-    # A product of one number, many times over, is soon out of range.
+    # The product of a repeated number is soon out of range.
     array = context.array(dtype, shape, _kind(context, name), repeats=name != "prod")
     if name == "ptp" and dtype == BOOL and 0 in shape:
-        return  # two errors at once
-    axis = _axis(context, len(shape), only_one=name in PLACES)
+        return  # two errors, of which the libraries may report different ones
+    axis = _axis(context, len(shape), only_one=name in ARG_EXTREMES)
     if not shape and name in MOMENTS:
-        axis = None  # NumPy takes axis 0 of rank 0 in the other reductions; we do so in these too
+        axis = None  # NumPy accepts axis 0 for rank 0 in the other reductions only, Spanwise in all
     options, ours, theirs = {"axis": axis}, {}, {}
     if context.chance(0.3):
         options["keepdims"] = True
@@ -131,7 +133,7 @@ def _with_out(context, name, call, options):
 
 
 def _over(context, array, shape, tolerance):
-    """An array to write, somewhere in the memory of one that is read."""
+    """An output array at a random position in the memory of `array`, which is read."""
     window = random_window(context.r, shape)
     if window.size > array.memory.theirs.size:
         window = Window(shape, shape)
@@ -153,11 +155,11 @@ def _other_dtype(context, name, dtype):
     return context.pick((*INTEGERS, FLOATS[2])).name
 
 
-# ---- NumPy's answer ----
+# ---- NumPy's result ----
 
 
 def _result_dtype(name, dtype, options):
-    """NumPy's, where the oracle computes in a wider dtype."""
+    """The dtype of NumPy's result; the oracle computes in a wider dtype."""
     if options.get("dtype"):
         return np.dtype(options["dtype"])
     if name in MOMENTS and not is_inexact(dtype):
@@ -173,11 +175,11 @@ def _result_dtype(name, dtype, options):
 
 def _numpys(name, a, **options):
     """NumPy's result, computed in a wider dtype if it is rounded, then cast to NumPy's result dtype."""
-    if name in ORDERS + TRUTHS + PLACES:
+    if name in EXTREMES + LOGICAL + ARG_EXTREMES:
         if a.dtype != BFLOAT16:
             return getattr(np, name)(a, **options)
         result = getattr(np, name)(a.astype(np.float32), **options)
-        return result.astype(BFLOAT16) if name in ORDERS else result
+        return result.astype(BFLOAT16) if name in EXTREMES else result
     dtype = _result_dtype(name, a.dtype, options)
     if dtype.kind in "iu":
         return getattr(np, name)(a, **options)
@@ -193,9 +195,9 @@ def _wide(a, dtype):
 
 def _tolerance_of(name, a, options):
     """A few units in the last place of the result and, where terms cancel, of the sum of their moduli."""
-    if name in PLACES + TRUTHS:
+    if name in ARG_EXTREMES + LOGICAL:
         return EXACT
-    if name in ORDERS:
+    if name in EXTREMES:
         return Tolerance(signed_zeros=False, nonfinite_in_either_part=is_complex(a.dtype))
     dtype = _result_dtype(name, a.dtype, options)
     if not is_inexact(dtype):
@@ -226,7 +228,8 @@ class _RoundingBound:
         count = max(moduli.size / max(np.sum(moduli, **kwargs).size, 1), 1)
         if name == "prod":
             return np.asarray(eps * 2 * count * np.prod(moduli, **kwargs))
-        # float32 and less are added up in float64; of equal terms all are rounded to the same side.
+        # Sums of float32 and narrower are computed in float64. Equal terms are all rounded in the same
+        # direction.
         own = (eps if part == np.float64 else 1e-15) * (4 + min(count, 2048) / 4)
         if name in ("var", "std"):
             square = np.mean(moduli**2, **kwargs)
@@ -236,7 +239,7 @@ class _RoundingBound:
 
 
 def _scanned(name, moduli, axis, eps):
-    """A scan rounds at every step, and of equal terms always to the same side."""
+    """The error of a scan, which rounds at every step; steps of equal terms all in the same direction."""
     along = np.arange(1, moduli.size + 1)
     if axis is not None and moduli.ndim:
         shape = [1] * moduli.ndim

@@ -130,8 +130,8 @@ def _split(context):
             call(context, name, [array], axis=axis)
         return
     extra = (axis,) if name in ("split", "array_split") else ()
-    places = sorted(int(context.r.random() * 9) for _ in range(context.pick((1, 2, 3))))
-    call(context, name, [array], context.pick((1, 2, 3, places)), *extra)
+    indices = sorted(int(context.r.random() * 9) for _ in range(context.pick((1, 2, 3))))
+    call(context, name, [array], context.pick((1, 2, 3, indices)), *extra)
 
 
 def _append(context):
@@ -147,20 +147,20 @@ def _delete(context):
     extent = array.shape[axis]
     if extent == 0:
         return
-    at = int(context.r.random() * extent)
-    what = context.pick((at, [at, 0], slice(at, None), slice(None, None, 2), [at - extent]))
-    call(context, "delete", [array], what, axis)
+    i = int(context.r.random() * extent)
+    indices = context.pick((i, [i, 0], slice(i, None), slice(None, None, 2), [i - extent]))
+    call(context, "delete", [array], indices, axis)
 
 
 def _insert(context):
     array = any_array(context, max_size=300, min_rank=1)
     axis = context.axis(len(array.shape), 0)
-    at = int(context.r.random() * (array.shape[axis] + 1))
-    call(context, "insert", [array], context.pick((at, [at, 0], [0])), context.pick((0, 1)), axis)
+    i = int(context.r.random() * (array.shape[axis] + 1))
+    call(context, "insert", [array], context.pick((i, [i, 0], [0])), context.pick((0, 1)), axis)
 
 
 def _diff(context):
-    """The exact ones; of floats each step rounds alike."""
+    """Differences, which both libraries round in the same steps."""
     array = any_array(context, min_rank=1, dtypes=NUMPYS)
     call(context, "diff", [array], context.pick((0, 1, 1, 2)), context.axis(len(array.shape)))
 

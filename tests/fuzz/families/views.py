@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Operations that give views."""
+"""Operations on axes and shapes, most of which return views."""
 
 import numpy as np
 
@@ -61,7 +61,7 @@ def reshape(context):
 
 
 def _reshape_without_copy(context, array, shape, order):
-    """A view, or an error where NumPy cannot either."""
+    """With copy=False: a view, or an error where the result is none."""
 
     def reference():
         return np.reshape(array.theirs, shape, order=order, copy=False)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, strategies as st
 from support.arrays import COMPUTABLE, assert_same, numbers, pair, poisoned, windows
 from support.reductions import (
+    ARG_EXTREMES,
+    EXTREMES,
+    LOGICAL,
     MOMENTS,
-    ORDERS,
-    PLACES,
     SUMS,
-    TRUTHS,
     assert_close,
     axes_of,
     expected_dtype,
@@ -29,7 +29,7 @@ pytest.importorskip("hypothesis")
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-REDUCTIONS = (*SUMS, *MOMENTS, *ORDERS, *TRUTHS, *PLACES)
+REDUCTIONS = (*SUMS, *MOMENTS, *EXTREMES, *LOGICAL, *ARG_EXTREMES)
 
 MASKED = ("sum", "prod", "nansum", "mean", "var", "std", "min", "max", "any", "all")
 
@@ -37,13 +37,13 @@ MASKED = ("sum", "prod", "nansum", "mean", "var", "std", "min", "max", "any", "a
 @st.composite
 def calls(draw, names=REDUCTIONS):
     window, name = draw(windows()), draw(st.sampled_from(names))
-    axis = draw(axes_of(len(window.shape), only_one=name in PLACES))
+    axis = draw(axes_of(len(window.shape), only_one=name in ARG_EXTREMES))
     dtype = draw(st.sampled_from(COMPUTABLE))
     return window, name, axis, dtype, draw(st.booleans()), draw(st.integers(0, 2**32))
 
 
 def needs_elements(name, shape, axis):
-    if name not in ORDERS + PLACES:
+    if name not in EXTREMES + ARG_EXTREMES:
         return False
     axes = range(len(shape)) if axis is None else np.atleast_1d(np.array(axis, int)) % len(shape)
     return int(np.prod([shape[i] for i in axes])) == 0

@@ -151,7 +151,7 @@ def test_deepcopy_gives_an_equal_graph_and_copy_the_same_variable(device):
 def test_random_graphs_are_unpickled(device):
     for seed in range(15):
         graph = RandomGraph(seed, device)
-        outputs = [graph.variables[i] for i in graph.chosen]
+        outputs = [graph.variables[i] for i in graph.outputs]
         loaded = unpickled(outputs)
         assert sw.graph.equal(outputs, loaded)
         assert sw.graph.equal(outputs, sw.clone(outputs))

@@ -119,9 +119,9 @@ class CUDAMatrix(Arithmetic):
         _point(mat, _address(self.mat) + 4 * first * self.shape[0])
         mat.size[1] = last - first
         mat.owns_data = 0
-        made = CUDAMatrix(mat)
-        made.sliceof = getattr(self, "sliceof", self)
-        return made
+        view = CUDAMatrix(mat)
+        view.sliceof = getattr(self, "sliceof", self)
+        return view
 
     get_col_slice = slice
 

@@ -13,7 +13,8 @@ class CUDAMatException(Exception):
     pass
 
 
-def _stored(target, values):
+def _store(target, values):
+    """Writes the values to the target, which it returns."""
     values = np.asarray(values, np.float32)
     if target.shape != values.shape:
         raise CUDAMatException("Incompatible matrix dimensions.")
@@ -32,7 +33,7 @@ def _binary(function):
         else:
             other = val._memory()
         with np.errstate(all="ignore"):
-            return _stored(target or self, function(self._memory(), other))
+            return _store(target or self, function(self._memory(), other))
 
     return method
 
@@ -44,7 +45,7 @@ def _with_vector(function, axis):
         if vec.shape[axis] != 1 or vec.shape[1 - axis] != self.shape[1 - axis]:
             raise CUDAMatException("Incompatible matrix dimensions.")
         with np.errstate(all="ignore"):
-            return _stored(target or self, function(self._memory(), vec._memory()))
+            return _store(target or self, function(self._memory(), vec._memory()))
 
     return method
 
@@ -52,7 +53,7 @@ def _with_vector(function, axis):
 def _by_axis(function):
     def method(self, axis, target=None):
         values = function(self._memory(), axis=axis, keepdims=True)
-        return _stored(target or self._empty(values.shape), values)
+        return _store(target or self._empty(values.shape), values)
 
     return method
 
@@ -75,16 +76,16 @@ class Arithmetic:
         return _unary(np.reciprocal)(self, target)
 
     def sign(self, target=None):
-        return _stored(target or self._empty(self.shape), np.sign(self._memory()))
+        return _store(target or self._empty(self.shape), np.sign(self._memory()))
 
     def transpose(self, target=None):
-        return _stored(target or self._empty(self.shape[::-1]), self._memory().T)
+        return _store(target or self._empty(self.shape[::-1]), self._memory().T)
 
 
 def _unary(function):
     def call(mat, target=None):
         with np.errstate(all="ignore"):
-            return _stored(target or mat, function(mat._memory()))
+            return _store(target or mat, function(mat._memory()))
 
     return call
 
@@ -100,4 +101,4 @@ def pow(mat, p, target=None):
 
 def where(condition_mat, if_mat, else_mat, target=None):
     values = np.where(condition_mat._memory() != 0, if_mat._memory(), else_mat._memory())
-    return _stored(target or condition_mat, values)
+    return _store(target or condition_mat, values)

@@ -32,9 +32,8 @@ def _new_cm(size):
 
 class garray:  # noqa: N801
     def __init__(self, data, copy=True, ndmin=0):
-        if (
-            type(data) is _cmType
-        ):  # the internal form: base, shape, the array that it is an alias of
+        # The internal form of a call: base, shape, the array that it is an alias of.
+        if type(data) is _cmType:
             self._base, self.shape, alias_of = data, copy, ndmin
         else:
             values = np.asarray(data, np.float32)

@@ -121,9 +121,9 @@ class GPUArray:
 
 
 def to_gpu(values, allocator=DeviceAllocation):
-    made = GPUArray(values.shape, values.dtype, allocator, strides=_packed(values).strides)
-    made.set(values)
-    return made
+    array = GPUArray(values.shape, values.dtype, allocator, strides=_packed(values).strides)
+    array.set(values)
+    return array
 
 
 def _packed(values):

@@ -37,13 +37,14 @@ class Unavailable(Exception):
 
 def folder(build):
     """The folder with gnumpy.py and npmat.py, created at the first call. Raises Unavailable."""
-    made = Path(build) / "gnumpy-0.2"
-    if not (made / "gnumpy.py").exists():
-        write(made)
-    return made
+    modules = Path(build) / "gnumpy-0.2"
+    if not (modules / "gnumpy.py").exists():
+        write(modules)
+    return modules
 
 
 def write(target):
+    """Downloads and converts the modules into the folder `target`. Raises Unavailable."""
     if os.environ.get("OFFLINE", "0") != "0":
         raise Unavailable("OFFLINE is set, and gnumpy 0.2 comes from the package index")
     try:
@@ -65,13 +66,13 @@ def write(target):
 
 def download():
     """The two modules' texts, by their file names."""
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-        command += ["--no-binary", ":all:", "--dest", place, "gnumpy==0.2"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        archives = list(Path(place).glob("gnumpy-0.2*"))
-        if done.returncode != 0 or not archives:
-            reason = (done.stderr.strip().splitlines() or ["pip says nothing"])[-1]
+        command += ["--no-binary", ":all:", "--dest", folder, "gnumpy==0.2"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        archives = list(Path(folder).glob("gnumpy-0.2*"))
+        if result.returncode != 0 or not archives:
+            reason = (result.stderr.strip().splitlines() or ["pip printed no error"])[-1]
             raise Unavailable(f"gnumpy 0.2 cannot be downloaded: {reason}")
         texts = {}
         with tarfile.open(archives[0]) as archive:
