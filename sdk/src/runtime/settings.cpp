@@ -20,7 +20,8 @@ config::Setting launch_blocking_setting() {
       .description =
           "wait for each kernel and copy, so that the call that causes an error raises it",
       .default_value = "0"};
-  // NVIDIA's variable of the same meaning (CUDA C++ Programming Guide, "CUDA Environment Variables").
+  // NVIDIA's variable of the same meaning (CUDA C++ Programming Guide, "CUDA Environment
+  // Variables").
   const std::string cuda = environment("CUDA_LAUNCH_BLOCKING");
   if (!cuda.empty() && cuda != "0") {
     setting.value = "1";
