@@ -42,7 +42,8 @@ class PipelinedScan {
 
   /// Shared by the block; not initialized by a constructor.
   struct State {
-    PhaseBarrier full[pipeline_stages], summed[pipeline_stages], found[pipeline_stages],
+    // Of a stage: the chunk is fetched; summed; the sum before it is known; the stage is free.
+    PhaseBarrier full[pipeline_stages], summed[pipeline_stages], prefixed[pipeline_stages],
         empty[pipeline_stages];
     unsigned int chunks[pipeline_stages], previous[pipeline_stages];
     /// Of each warp's part: its sum, and the sum of everything before it in the line.
@@ -71,7 +72,7 @@ class PipelinedScan {
       for (int i = 0; i < stages; ++i) {
         state_.full[i].init(1);
         state_.summed[i].init(warps);
-        state_.found[i].init(1);
+        state_.prefixed[i].init(1);
         state_.empty[i].init(warps + 1);
       }
       PhaseBarrier::fence();
@@ -93,8 +94,7 @@ class PipelinedScan {
   static constexpr int warps = pipeline_warps, stages = pipeline_stages, lag = pipeline_lag;
   static constexpr int packs = pipeline_packs, width = 16 / (int)sizeof(E);
   static constexpr int part = 32 * packs * width, chunk = warps * part;
-  // Groups of 32 sums that a warp reads at a time.
-  static constexpr int groups = 6;
+  static constexpr int groups = 6;  // of 32 sums each, which a warp reads at a time
 
   typedef RingStage<stages> Stage;
 
@@ -164,7 +164,7 @@ class PipelinedScan {
       }
       if (step < lag) continue;
       if (numbers[lag] == none) break;
-      state_.found[writing.index].wait(writing.phase);
+      state_.prefixed[writing.index].wait(writing.phase);
       write_part(numbers[lag], writing.index, warp, before[lag]);
       if (threadIdx.x % 32 == 0) {
         wait_for_bulk_reads<1>();
@@ -270,12 +270,12 @@ class PipelinedScan {
       }
       store_before(stage.index, before, in_group);
       __syncwarp();
-      if (lane == 0) state_.found[stage.index].arrive();
+      if (lane == 0) state_.prefixed[stage.index].arrive();
     }
   }
   __device__ __forceinline__ A before_previous(Stage stage) const {
     const int index = stage.index == 0 ? stages - 1 : stage.index - 1;
-    state_.found[index].wait(stage.index == 0 ? stage.phase ^ 1 : stage.phase);
+    state_.prefixed[index].wait(stage.index == 0 ? stage.phase ^ 1 : stage.phase);
     return state_.before_group[index];
   }
   __device__ __forceinline__ void store_before(int stage, A before, A in_group) const {

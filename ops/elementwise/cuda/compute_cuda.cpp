@@ -80,7 +80,7 @@ class OperationCall {
   // Launches if all arrays are contiguous and of the result's shape, and the kernel is loaded;
   // returns false otherwise.
   bool try_launch() {
-    if (!call_.plan_dense() || call_.shape().has_constants()) return false;
+    if (!call_.try_plan_dense() || call_.shape().has_constants()) return false;
     const Kernel* kernel = kernels_of(key_).find({call_.shape(), result_.device()});
     if (kernel == nullptr) return false;
     launch(*kernel, nullptr);

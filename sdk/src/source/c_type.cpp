@@ -40,8 +40,8 @@ std::optional<DType> named_dtype(std::string_view name) {
                                              {"cuComplex", complex64},
                                              {"cuFloatComplex", complex64},
                                              {"cuDoubleComplex", complex128}};
-  const auto found = names.find(name);
-  return found == names.end() ? std::nullopt : std::optional(found->second);
+  const auto entry = names.find(name);
+  return entry == names.end() ? std::nullopt : std::optional(entry->second);
 }
 
 // "unsigned long long int" and similar, in any order.

@@ -73,9 +73,10 @@ bool DeviceCode::is_device(const SourceFile& file, const Declaration& declaratio
                              [&](std::string_view word) { return words.contains(word); });
 }
 
-// Functions that device code cannot call: those of the host alone, and those that launch kernels or
-// call the host API or such functions. A function without specifiers is the host's if device code
-// has one of that name, and else may be device code: the CPU accepts that.
+// Whether device code cannot call the function: it is __host__ alone, launches kernels, or calls
+// the host API or another such function. A function without specifiers is the host's if device code
+// has a function of that name; otherwise it may be device code, because the CPU back end accepts
+// that.
 bool DeviceCode::is_host(const SourceFile& file, const Declaration& declaration) const {
   const auto is_declared = [&](const Names& functions) {
     return std::ranges::any_of(declaration.names,
@@ -141,12 +142,12 @@ void DeviceCode::reach(std::string_view name) {
     pending.pop_back();
     if (!reached_.insert(next).second) continue;
     for (const auto* graph : {&macros_, &uses_})
-      if (const auto found = graph->find(next); found != graph->end())
-        pending.insert(pending.end(), found->second.begin(), found->second.end());
+      if (const auto entry = graph->find(next); entry != graph->end())
+        pending.insert(pending.end(), entry->second.begin(), entry->second.end());
   }
 }
 
-bool DeviceCode::keeps(const SourceFile& file, const Declaration& declaration) const {
+bool DeviceCode::is_kept(const SourceFile& file, const Declaration& declaration) const {
   if (is_device(file, declaration)) return true;
   if (is_host(file, declaration)) return false;
   return declaration.names.empty() ||
@@ -162,7 +163,7 @@ std::string DeviceCode::without_host_code(std::string_view text) const {
       files_, [&](const SourceFile& candidate) { return candidate.text.data() == text.data(); });
   if (file == files_.end()) return out;
   for (const Declaration& declaration : file->declarations) {
-    if (keeps(*file, declaration)) continue;
+    if (is_kept(*file, declaration)) continue;
     for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
       const Token& token = file->tokens[i];
       if (token.kind == Token::Kind::directive) continue;

@@ -50,7 +50,7 @@ class SW_API DeviceCode {
   void reach(std::string_view name);
   template <class Body>
   void for_each(const Body& body) const;
-  bool keeps(const SourceFile& file, const Declaration& declaration) const;
+  bool is_kept(const SourceFile& file, const Declaration& declaration) const;
 
   std::vector<SourceFile> files_;
   std::map<std::string_view, Names> macros_;  // name -> identifiers of its body

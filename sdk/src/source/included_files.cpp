@@ -61,14 +61,14 @@ Include IncludedFiles::read_include(std::string_view directive, const std::strin
 std::string IncludedFiles::find(std::string_view name, bool is_quoted,
                                 const std::string& folder) const {
   std::error_code error;
-  const auto present = [&](const fs::path& path) { return fs::is_regular_file(path, error); };
+  const auto exists = [&](const fs::path& path) { return fs::is_regular_file(path, error); };
   const fs::path relative = std::string(name);
-  if (relative.is_absolute()) return present(relative) ? relative.string() : "";
-  if (is_quoted && present(fs::path(folder) / relative))
+  if (relative.is_absolute()) return exists(relative) ? relative.string() : "";
+  if (is_quoted && exists(fs::path(folder) / relative))
     return (fs::path(folder) / relative).string();
   if (is_replaced_(name)) return {};
   for (const std::string& include_dir : include_dirs_)
-    if (present(fs::path(include_dir) / relative))
+    if (exists(fs::path(include_dir) / relative))
       return (fs::path(include_dir) / relative).string();
   return {};
 }

@@ -14,13 +14,14 @@
 
 namespace spanwise::source {
 
+/// A parameter of a kernel.
 struct SourceParameter {
   std::string type;  ///< as written, "const float *"
   std::string name;
   bool is_pointer = false;
   bool is_const = false;  ///< pointer to const
-  std::optional<DType>
-      dtype{};  ///< of the scalar or the pointee, for C's and CUDA's arithmetic types
+  /// Of the scalar or the pointee; nothing unless that is an arithmetic type of C or CUDA.
+  std::optional<DType> dtype{};
 };
 
 /// One __global__ function as the source declares it.
@@ -49,6 +50,7 @@ struct KernelSource {
 /// Whether the "<<<" of a launch, kernel<<<grid, block>>>(...), begins at token i.
 SW_API bool opens_launch(std::span<const Token> tokens, std::size_t i) noexcept;
 
+/// Finds the kernels in CUDA C++ text. Never throws because of the text.
 SW_API KernelSource scan_kernels(std::string text, std::string file_name = "kernel.cu");
 
 /// As scan_kernels, but also accepts compiled device code (cubin, PTX, LTO-IR, fat binary, object

@@ -68,7 +68,7 @@ class Lexer {
       if (c == '\n') {
         ++line_;
         ++position_;
-        line_start_ = true;
+        is_at_line_start_ = true;
       } else if (is_space(c)) {
         ++position_;
       } else if (is_splice(position_)) {
@@ -88,20 +88,20 @@ class Lexer {
     const std::size_t start = position_;
     const int line = line_;
     const Token::Kind kind = consume();
-    line_start_ = false;
+    is_at_line_start_ = false;
     return Token{kind, source_.substr(start, position_ - start), start, line};
   }
 
   Token::Kind consume() {
     const char c = at(position_);
-    if (c == '#' && line_start_) return directive();
+    if (c == '#' && is_at_line_start_) return directive();
     if (is_digit(c) || (c == '.' && is_digit(at(position_ + 1)))) return number();
     if (c == '"') return quoted('"', Token::Kind::string);
     if (c == '\'') return quoted('\'', Token::Kind::character);
     if (starts_identifier(c)) return identifier();
     const char following = at(position_ + 1);
-    const bool pair = (c == ':' && following == ':') || (c == '-' && following == '>');
-    position_ += pair ? 2 : 1;
+    const bool is_pair = (c == ':' && following == ':') || (c == '-' && following == '>');
+    position_ += is_pair ? 2 : 1;
     return Token::Kind::punctuation;
   }
 
@@ -123,9 +123,9 @@ class Lexer {
   Token::Kind number() {
     while (position_ < source_.size()) {
       const char c = at(position_);
-      const bool sign = (c == '+' || c == '-') && is_exponent(at(position_ - 1));
-      const bool separator = c == '\'' && continues_identifier(at(position_ + 1));
-      if (!continues_identifier(c) && c != '.' && !sign && !separator) break;
+      const bool is_sign = (c == '+' || c == '-') && is_exponent(at(position_ - 1));
+      const bool is_separator = c == '\'' && continues_identifier(at(position_ + 1));
+      if (!continues_identifier(c) && c != '.' && !is_sign && !is_separator) break;
       ++position_;
     }
     return Token::Kind::number;
@@ -136,11 +136,12 @@ class Lexer {
     const std::size_t start = position_;
     while (continues_identifier(at(position_)) && position_ < source_.size()) ++position_;
     const std::string_view word = source_.substr(start, position_ - start);
-    const bool prefix = word == "L" || word == "u8" || word == "u" || word == "U";
-    const bool raw = word == "R" || word == "LR" || word == "u8R" || word == "uR" || word == "UR";
-    if (at(position_) == '"' && raw) return raw_string();
-    if (at(position_) == '"' && prefix) return quoted('"', Token::Kind::string);
-    if (at(position_) == '\'' && prefix) return quoted('\'', Token::Kind::character);
+    const bool is_prefix = word == "L" || word == "u8" || word == "u" || word == "U";
+    const bool is_raw =
+        word == "R" || word == "LR" || word == "u8R" || word == "uR" || word == "UR";
+    if (at(position_) == '"' && is_raw) return raw_string();
+    if (at(position_) == '"' && is_prefix) return quoted('"', Token::Kind::string);
+    if (at(position_) == '\'' && is_prefix) return quoted('\'', Token::Kind::character);
     return Token::Kind::identifier;
   }
 
@@ -172,7 +173,7 @@ class Lexer {
   std::string_view source_;
   std::size_t position_;  // after a byte order mark
   int line_ = 1;
-  bool line_start_ = true;  // only blanks since the last newline: '#' starts a directive
+  bool is_at_line_start_ = true;  // only blanks since the last newline: '#' starts a directive
   std::vector<Token> tokens_;
 };
 

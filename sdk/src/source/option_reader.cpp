@@ -16,17 +16,17 @@ bool OptionReader::next() {
 }
 
 std::string_view OptionReader::name() const noexcept {
-  std::string_view words = option();
-  words.remove_prefix(words.starts_with("--") ? 2 : words.starts_with('-') ? 1 : 0);
-  return words.substr(0, words.find('='));
+  std::string_view name = option();
+  name.remove_prefix(name.starts_with("--") ? 2 : name.starts_with('-') ? 1 : 0);
+  return name.substr(0, name.find('='));
 }
 
 std::string OptionReader::value() {
   const std::size_t equals = option().find('=');
-  return equals == std::string::npos ? following() : option().substr(equals + 1);
+  return equals == std::string::npos ? next_word() : option().substr(equals + 1);
 }
 
-std::string OptionReader::following() {
+std::string OptionReader::next_word() {
   if (next_ == options_.size())
     fail<ArgumentError>("SourceModule: option \"", option(),
                         "\": its value is missing; expected it as the next option");
@@ -34,13 +34,13 @@ std::string OptionReader::following() {
 }
 
 std::optional<std::string> OptionReader::value_of(std::initializer_list<std::string_view> names) {
-  const std::string& given = option();
-  if (!given.starts_with('-')) return std::nullopt;
-  for (const std::string_view wanted : names) {
-    if (wanted.size() > 1) {
-      if (name() == wanted) return value();
-    } else if (given.compare(1, 1, wanted) == 0) {
-      return given.size() > 2 ? given.substr(2) : following();
+  const std::string& text = option();
+  if (!text.starts_with('-')) return std::nullopt;
+  for (const std::string_view candidate : names) {
+    if (candidate.size() > 1) {
+      if (name() == candidate) return value();
+    } else if (text.compare(1, 1, candidate) == 0) {
+      return text.size() > 2 ? text.substr(2) : next_word();
     }
   }
   return std::nullopt;

@@ -22,24 +22,25 @@ class OptionReader {
   /// Moves to the next option that is not empty; false at the end.
   bool next();
   const std::string& option() const noexcept { return options_[next_ - 1]; }
-  /// The option without its dashes and without '=' and what follows: "std" of "--std=c++17".
+  /// The option without its dashes, '=' and value: "std" of "--std=c++17".
   std::string_view name() const noexcept;
-  /// Throws ArgumentError if there is none.
+  /// The option's value. Throws ArgumentError if there is none.
   std::string value();
   /// The value if the option is one of `names`, which have no dashes, else nothing.
   std::optional<std::string> value_of(std::initializer_list<std::string_view> names);
 
  private:
-  std::string following();
+  std::string next_word();
 
   std::span<const std::string> options_;
   std::size_t next_ = 0;
 };
 
+/// Options for the preprocessor.
 struct PreprocessorOptions {
-  /// "#define N 4" and "#undef N", in the order given. Back ends insert them after their own
-  /// headers in place of -D and -U: these headers have template parameters named T, which -DT=float
-  /// would break.
+  /// "#define N 4" and "#undef N", in the order of the options. Back ends insert them after their
+  /// own headers in place of -D and -U: these headers have template parameters named T, which
+  /// -DT=float would break.
   std::vector<std::string> directives;
   std::vector<std::string> include_dirs;
   std::vector<std::string> pre_includes;  ///< files to include after the directives

@@ -46,10 +46,10 @@ std::string type_text(const Words& words) {
   std::string out;
   std::string_view before;
   for (const std::string_view word : words) {
-    const bool tight = before.empty() || before == "::" || word == "::" || word == "<" ||
-                       before == "<" || word == ">" || word == "," || word == ")" ||
-                       before == "(" || (before == "*" && word == "*");
-    if (!tight) out += ' ';
+    const bool is_tight = before.empty() || before == "::" || word == "::" || word == "<" ||
+                          before == "<" || word == ">" || word == "," || word == ")" ||
+                          before == "(" || (before == "*" && word == "*");
+    if (!is_tight) out += ' ';
     out += word;
     before = word;
   }
@@ -82,8 +82,8 @@ void TypeAliases::add(std::string_view name, std::vector<std::string_view> words
 }
 
 const std::vector<std::string_view>* TypeAliases::find(std::string_view name) const {
-  const auto found = words_.find(name);
-  return found == words_.end() || found->second.empty() ? nullptr : &found->second;
+  const auto entry = words_.find(name);
+  return entry == words_.end() || entry->second.empty() ? nullptr : &entry->second;
 }
 
 void read_alias(std::span<const Token> declaration, TypeAliases& aliases) {

@@ -43,9 +43,9 @@ bool ReferenceGraph::reaches_barrier(std::string_view owner) const {
 
 bool ReferenceGraph::recurses(std::string_view owner) const {
   for (const std::string_view name : closure(owner)) {
-    const auto found = uses_.find(name);
-    if (found == uses_.end() || name.empty()) continue;
-    for (const std::string& used : found->second)
+    const auto entry = uses_.find(name);
+    if (entry == uses_.end() || name.empty()) continue;
+    for (const std::string& used : entry->second)
       if (used == name || closure(used).contains(name)) return true;
   }
   return false;
@@ -62,10 +62,10 @@ std::set<std::string_view> ReferenceGraph::closure(std::string_view owner) const
   std::set<std::string_view> seen{owner, ""};
   std::vector<std::string_view> pending(seen.begin(), seen.end());
   while (!pending.empty()) {
-    const auto found = uses_.find(pending.back());
+    const auto entry = uses_.find(pending.back());
     pending.pop_back();
-    if (found == uses_.end()) continue;
-    for (const std::string& name : found->second)
+    if (entry == uses_.end()) continue;
+    for (const std::string& name : entry->second)
       if (seen.insert(name).second) pending.push_back(name);
   }
   return seen;

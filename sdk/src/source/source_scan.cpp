@@ -33,9 +33,9 @@ class Scanner {
 
   void step(const Token& token) {
     if (conditionals_.empty()) scan_.unconditional.push_back(index_);
-    if (token.text == "__shared__") shared();
-    if (token.kind == Token::Kind::directive) return directive(token.text);
-    if (token.text == "__global__") return kernel();
+    if (token.text == "__shared__") read_shared();
+    if (token.kind == Token::Kind::directive) return read_directive(token.text);
+    if (token.text == "__global__") return read_kernel();
     if (token.text == "}") {
       if (!scopes_.empty()) scopes_.pop_back();
       if (!in_body()) declaration_ = index_ + 1;
@@ -108,7 +108,7 @@ class Scanner {
     return names;
   }
 
-  void shared() {
+  void read_shared() {
     const auto& all = tokens();
     const auto ends = [&](std::size_t i) {
       const std::string_view text = all[i].text;
@@ -125,7 +125,7 @@ class Scanner {
     scan_.shared.push_back(std::move(site));
   }
 
-  void kernel() {
+  void read_kernel() {
     // __global__ cannot occur in a body or a type, so such scopes come from unbalanced braces in
     // macros.
     std::erase_if(scopes_, [](const Scope& s) {
@@ -134,11 +134,11 @@ class Scanner {
     KernelSite site = read_kernel_header(tokens(), index_, scan_.aliases);
     const auto before = declaration();
     for (std::size_t i = 0; i < before.size(); ++i) {
-      const bool last = i + 1 == before.size();
-      if (before[i].text == "extern" && !last && before[i + 1].kind == Token::Kind::string)
+      const bool is_last = i + 1 == before.size();
+      if (before[i].text == "extern" && !is_last && before[i + 1].kind == Token::Kind::string)
         site.kernel.is_extern_c = true;
       if (before[i].text != "template") continue;
-      const bool instantiates = last || before[i + 1].text != "<";
+      const bool instantiates = is_last || before[i + 1].text != "<";
       const bool specialises = i + 2 < before.size() && before[i + 2].text == ">";
       if (instantiates || specialises) return;
       site.kernel.is_template = true;
@@ -152,7 +152,7 @@ class Scanner {
     scan_.sites.push_back(std::move(site));
   }
 
-  void directive(std::string_view text) {
+  void read_directive(std::string_view text) {
     // Lexes the directive again to remove line splices and comments.
     const std::vector<Token> parts = lex(text.substr(1));
     if (parts.empty()) return;
@@ -169,11 +169,11 @@ class Scanner {
     } else if (word == "endif" && !conditionals_.empty()) {
       conditionals_.pop_back();
     } else if (word == "define" && parts.size() > 1) {
-      macro(parts);
+      read_macro(parts);
     }
   }
 
-  void macro(const std::vector<Token>& parts) {
+  void read_macro(const std::vector<Token>& parts) {
     const std::string_view name = parts[1].text;
     const bool takes_arguments = parts.size() > 2 && parts[2].text == "(" &&
                                  parts[2].offset == parts[1].offset + name.size();
@@ -198,12 +198,13 @@ class Scanner {
 
 // Merges declarations of a kernel with each other and with its definition.
 void merge_declarations(std::vector<SourceKernel>& kernels) {
-  const auto same = [](const SourceKernel& a, const SourceKernel& b) {
+  const auto are_same = [](const SourceKernel& a, const SourceKernel& b) {
     return a.qualified_name == b.qualified_name && a.parameters.size() == b.parameters.size();
   };
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     for (std::size_t j = kernels.size() - 1; j > i; --j) {
-      if (!same(kernels[i], kernels[j]) || (kernels[i].is_definition && kernels[j].is_definition))
+      if (!are_same(kernels[i], kernels[j]) ||
+          (kernels[i].is_definition && kernels[j].is_definition))
         continue;
       const bool is_extern_c = kernels[i].is_extern_c || kernels[j].is_extern_c;
       if (kernels[j].is_definition) kernels[i] = kernels[j];

@@ -13,15 +13,15 @@
 
 namespace spanwise::source {
 
-/// The position of a __global__ function in the text, for source rewriting.
+/// A __global__ function and its position in the text, for source rewriting.
 struct KernelSite {
   SourceKernel kernel;
   std::size_t parameters_end = 0;  ///< offset after the ')' of the parameter list
   bool is_conditional = false;     ///< inside #if: may be excluded when compiled
 };
 
-/// The index of the last token before the directive that ends the branch of a condition, which
-/// begins behind tokens[index].
+/// The index of the last token of a branch of an #if, whose first token is tokens[index + 1]: the
+/// token before the next #else, #elif or #endif of that #if.
 std::size_t end_of_branch(const std::vector<Token>& tokens, std::size_t index);
 
 /// The position of a __shared__ declaration, for source rewriting.

@@ -19,13 +19,13 @@ Kernel compile_body(const Body& body, const PlanShape& shape, Device device) {
 
 class StridedCall::Arguments {
  public:
-  Arguments(const StridedCall& call, std::span<void* const> others) noexcept
+  Arguments(const StridedCall& call, std::span<void* const> body_arguments) noexcept
       : steps_(call.plan_.steps()) {
     for (std::size_t k = 0; k < call.count_; ++k) {
       starts_[k] = call.start(static_cast<int>(k));
       add(&starts_[k]);
     }
-    for (void* other : others) add(other);
+    for (void* argument : body_arguments) add(argument);
     const std::span<const std::int64_t> numbers = call.plan_.numbers();
     if (!numbers.empty()) add(const_cast<std::int64_t*>(numbers.data()));
     if (call.plan_.shape().has_steps()) add(&steps_);
@@ -43,21 +43,21 @@ class StridedCall::Arguments {
   std::array<void*, 2 * max_arrays + 2> values_;
 };
 
-void StridedCall::launch(const Kernel& kernel, std::span<void* const> others) const {
+void StridedCall::launch(const Kernel& kernel, std::span<void* const> body_arguments) const {
   runtime::StreamState& stream = runtime::current_stream(kernel.device());
   for (std::size_t k = 0; k < count_; ++k)
     if (arrays_[k] != nullptr)
       runtime::order_use(stream, arrays_[k]->storage(), is_written(planned_[k].role));
   if (!runtime::kernel_check().any()) [[likely]]
-    return launch_ordered(kernel, others, stream);
+    return launch_ordered(kernel, body_arguments, stream);
   kernel.launch_raw({{plan_.blocks(), 1, 1}, {shape().threads_per_block(), 1, 1}},
-                    Arguments(*this, others).values());
+                    Arguments(*this, body_arguments).values());
 }
 
-void StridedCall::launch_ordered(const Kernel& kernel, std::span<void* const> others,
+void StridedCall::launch_ordered(const Kernel& kernel, std::span<void* const> body_arguments,
                                  runtime::StreamState& stream) const {
   kernel.state().kernel().launch({plan_.blocks(), 1, 1}, {shape().threads_per_block(), 1, 1}, 0,
-                                 stream, Arguments(*this, others).values().data());
+                                 stream, Arguments(*this, body_arguments).values().data());
 }
 
 }  // namespace spanwise::strided

@@ -8,8 +8,7 @@ namespace spanwise::strided {
 // Whether the kernel needs the offsets of the array's lines along the cells.
 bool CudaText::has_lines(int k) const {
   return pattern(k) == AccessPattern::planes ||
-         (shape_.has_planes && pattern(k) == AccessPattern::contiguous &&
-          (shape_.shares_strides >> k & 1) == 0);
+         (shape_.has_planes && pattern(k) == AccessPattern::contiguous && !shares_strides(k));
 }
 
 // Statements that fill the tables of a cell's elements, then the arrays' tiles.
@@ -20,13 +19,13 @@ std::string CudaText::cell_fills() const {
     if (!is_cells && !has_lines(k)) continue;
     declare += text("    long long sw_own", k, " = 0;\n");
     find += text("      sw_own", k, " += (long long)sw_index * sw_w.s", k, "[sw_axis];\n");
-    keep += is_cells ? text("    sw_places", k, "[sw_own", k,
+    keep += is_cells ? text("    sw_positions", k, "[sw_own", k,
                             "] = (unsigned short)(sw_i * sw_by_element);\n")
                      : text("    sw_lines", k, "[sw_i] = sw_own", k, ";\n");
     if (!has_tile(k)) continue;
     fills += text("  spanwise::fill_from_", is_cells ? "cells" : "planes",
                   "<sw_threads, sw_width>(sw_tile", k, ", sw_p", k, ", ",
-                  is_cells ? "sw_places" : "sw_lines", k, ", sw_cell, ",
+                  is_cells ? "sw_positions" : "sw_lines", k, ", sw_cell, ",
                   is_cells ? "sw_cells * sw_cell, sw_by_cell" : "sw_cells", ");\n");
   }
   return text("  for (int sw_i = threadIdx.x; sw_i < sw_cell; sw_i += sw_threads) {\n",
@@ -39,9 +38,9 @@ std::string CudaText::cell_fills() const {
 }
 
 std::string CudaText::cells() const {
-  std::string declare, move, takes;
+  std::string declare, move, tile_loads;
   for (int k = 0; k < count_; ++k) {
-    if ((shape_.shares_strides >> k & 1) == 0) {
+    if (!shares_strides(k)) {
       declare += text("  sw_step sw_at", k, " = 0;\n");
       move += text("  sw_at", k, " += sw_first * sw_w.s", k, "[sw_rank - 1 - sw_inner];\n");
     }
@@ -52,12 +51,12 @@ std::string CudaText::cells() const {
                     "[sw_elements / 8 * 9 * sizeof(sw_t", k, ")];\n  sw_t", k, "* const sw_tile", k,
                     " = (sw_t", k, "*)sw_bytes", k, ";\n");
     if (pattern(k) == AccessPattern::cells)
-      declare += text("  __shared__ unsigned short sw_places", k, "[sw_elements / 16];\n");
-    takes += text("    const spanwise::Pack<sw_t", k, ", sw_width> sw_c", k,
-                  " = spanwise::load_pack<sw_width>(sw_tile", k, " + spanwise::padded<sw_t", k,
-                  ">(sw_f));\n");
+      declare += text("  __shared__ unsigned short sw_positions", k, "[sw_elements / 16];\n");
+    tile_loads += text("    const spanwise::Pack<sw_t", k, ", sw_width> sw_c", k,
+                       " = spanwise::load_pack<sw_width>(sw_tile", k, " + spanwise::padded<sw_t", k,
+                       ">(sw_f));\n");
   }
-  for (int k = 0; k < count_; ++k) move += text("  sw_p", k, " += ", at("sw_at#", k), ";\n");
+  for (int k = 0; k < count_; ++k) move += text("  sw_p", k, " += ", numbered("sw_at#", k), ";\n");
   const bool planes = shape_.has_planes;
   const StepText step{
       "1",
@@ -92,7 +91,7 @@ std::string CudaText::cells() const {
              : "  const int sw_by_element = 1, sw_by_cell = sw_cell;\n",
       body_.declarations, body_.before, cell_fills(), "  for (int sw_q = threadIdx.x; sw_q < ",
       planes ? "sw_packs * sw_cell" : "(sw_cells * sw_cell + sw_width - 1) / sw_width",
-      "; sw_q += sw_threads) {\n", loop(step, {}, takes), "  }\n", body_.after, "}\n");
+      "; sw_q += sw_threads) {\n", loop(step, {}, tile_loads), "  }\n", body_.after, "}\n");
 }
 
 }  // namespace spanwise::strided

@@ -65,13 +65,12 @@ bool CudaText::is_read_from_memory(int k) const {
   return !has_tile(k) && (is_loaded(role(k)) || (role(k) == ArrayRole::update && is_stored(k)));
 }
 
-// `pattern` with the number of the array's strides.
-std::string CudaText::at(const std::string& pattern, int k) const {
-  const bool is_shared = (shape_.shares_strides >> k & 1) != 0;
+// `pattern` with the number of the array whose strides array k uses in place of each '#'.
+std::string CudaText::numbered(const std::string& pattern, int k) const {
   std::string out;
   for (const char c : pattern)
     if (c == '#')
-      out += std::to_string(is_shared ? leader_ : k);
+      out += std::to_string(shares_strides(k) ? leader_ : k);
     else
       out += c;
   return out;
@@ -79,7 +78,8 @@ std::string CudaText::at(const std::string& pattern, int k) const {
 
 std::string CudaText::element(const StepText& step, int k) const {
   if (role(k) == ArrayRole::index)
-    return text("(sw_p", k, " + ", at(step.offset, k), " + sw_k * ", at(step.along, k), ")");
+    return text("(sw_p", k, " + ", numbered(step.offset, k), " + sw_k * ", numbered(step.along, k),
+                ")");
   if (is_loaded(role(k))) {
     if (has_tile(k)) return text("sw_c", k, ".x[sw_k]");
     return text("sw_v", k, "[sw_u]", pattern(k) == AccessPattern::constant ? "" : ".x[sw_k]");
@@ -87,7 +87,7 @@ std::string CudaText::element(const StepText& step, int k) const {
   if (is_stored(k))
     return role(k) == ArrayRole::update ? text("sw_v", k, "[sw_u].x[sw_k]")
                                         : text("sw_q", k, ".x[sw_k]");
-  return text("sw_p", k, "[", at(step.offset, k), " + sw_k * ", at(step.along, k), "]");
+  return text("sw_p", k, "[", numbered(step.offset, k), " + sw_k * ", numbered(step.along, k), "]");
 }
 
 std::string CudaText::head() const {
@@ -110,7 +110,7 @@ std::string CudaText::head() const {
 std::string CudaText::numbers_struct() const {
   std::string names;
   for (int k = 0; k < count_; ++k)
-    if ((shape_.shares_strides >> k & 1) == 0) names += text(", s", k, "[sw_rank]");
+    if (!shares_strides(k)) names += text(", s", k, "[sw_rank]");
   return text("constexpr int sw_rank = ", int{shape_.rank},
               ";\nstruct sw_walk { long long shape[sw_rank]", names, "; };\n");
 }
@@ -120,18 +120,18 @@ std::string CudaText::numbers_struct() const {
 std::string CudaText::offsets(std::string_view indent, std::string_view step) const {
   std::string out;
   for (int k = 0; k < count_; ++k)
-    if ((shape_.shares_strides >> k & 1) == 0)
+    if (!shares_strides(k))
       out += text(indent, "sw_at", k, step, " += (sw_step)sw_index * (sw_step)sw_w.s", k,
                   "[sw_axis];\n");
   return out;
 }
 
-std::string CudaText::kernel(std::string_view rest) const {
+std::string CudaText::kernel(std::string_view last_parameters) const {
   // With a number of blocks, even of one, the compiler keeps more of a tile in registers:
   // permutations (2, 1, 0) take 5 % less time (H100), though fewer blocks are resident.
   const char* const blocks = shape_.kind == PlanShape::Kind::tiles ? ", 1" : "";
   return text("extern \"C\" __global__ void __launch_bounds__(", shape_.threads_per_block(), blocks,
-              ") ", body_.name, "(", parameters_, rest, ") {\n");
+              ") ", body_.name, "(", parameters_, last_parameters, ") {\n");
 }
 
 // ---- the loop over a thread's packs
@@ -151,7 +151,7 @@ std::string CudaText::loads(const StepText& step) const {
   std::string out;
   for (int k = 0; k < count_; ++k) {
     if (!is_read_from_memory(k)) continue;
-    const std::string from = text("sw_p", k, " + ", at(step.offset, k));
+    const std::string from = text("sw_p", k, " + ", numbered(step.offset, k));
     const std::string to = text("sw_v", k, "[sw_u]");
     if (pattern(k) == AccessPattern::constant)
       out +=
@@ -165,7 +165,7 @@ std::string CudaText::loads(const StepText& step) const {
     else if (pattern(k) == AccessPattern::reversed)
       out += text("    spanwise::read_reversed(", to, ", ", from, ", sw_count);\n");
     else
-      out += text("    spanwise::read_strided(", to, ", ", from, ", ", at(step.along, k),
+      out += text("    spanwise::read_strided(", to, ", ", from, ", ", numbered(step.along, k),
                   ", sw_count);\n");
   }
   return out;
@@ -181,11 +181,11 @@ std::string CudaText::stores(const StepText& step) const {
     const bool is_read = role(k) == ArrayRole::update;
     if (!is_read) packs += text("    spanwise::Pack<sw_t", k, ", sw_width> sw_q", k, ";\n");
     const std::string pack = is_read ? text("sw_v", k, "[sw_u]") : text("sw_q", k);
-    const std::string to = text("sw_p", k, " + ", at(step.offset, k));
+    const std::string to = text("sw_p", k, " + ", numbered(step.offset, k));
     writes += pattern(k) == AccessPattern::contiguous
                   ? text("    spanwise::write_contiguous(", to, ", ", pack, ", sw_count);\n")
-                  : text("    spanwise::write_strided(", to, ", ", pack, ", ", at(step.along, k),
-                         ", sw_count);\n");
+                  : text("    spanwise::write_strided(", to, ", ", pack, ", ",
+                         numbered(step.along, k), ", sw_count);\n");
   }
   std::string condition = step.is_whole ? "" : "sw_k < sw_count";
   if (role(count_ - 1) == ArrayRole::mask)
@@ -195,13 +195,13 @@ std::string CudaText::stores(const StepText& step) const {
               body_.compute(elements), "    }\n", writes);
 }
 
-// All packs are loaded before the first is computed. `between` separates the two.
-// `takes` begins each step of the second loop.
+// Two loops over the thread's packs, with `between` between them: the first loads all packs, the
+// second computes and writes each, after `tile_loads`.
 std::string CudaText::loop(const StepText& step, std::string_view between,
-                           std::string_view takes) const {
+                           std::string_view tile_loads) const {
   const std::string each = "#pragma unroll\n  for (int sw_u = 0; sw_u < sw_steps; ++sw_u) {\n";
   return text("  constexpr int sw_steps = ", step.steps, ";\n", declarations(), each, step.find,
-              loads(step), "  }\n", between, each, step.find, takes, stores(step), "  }\n");
+              loads(step), "  }\n", between, each, step.find, tile_loads, stores(step), "  }\n");
 }
 
 // ---- kinds
@@ -254,7 +254,7 @@ std::string CudaText::find_in_row() const {
                                 : "sw_width",
                 " : 0;\n");
   for (int k = 0; k < count_; ++k)
-    if ((shape_.shares_strides >> k & 1) == 0)
+    if (!shares_strides(k))
       out += text("    sw_at", k, "[sw_u] += sw_index * (sw_step)sw_w.s", k, "[sw_rank - 1];\n");
   return out;
 }
@@ -267,7 +267,7 @@ std::string CudaText::rows() const {
                       ends && !shape_.has_tail && !shape_.is_shifted};
   std::string declared;
   for (int k = 0; k < count_; ++k)
-    if ((shape_.shares_strides >> k & 1) == 0)
+    if (!shares_strides(k))
       declared += text("  sw_step sw_at", k, "[", int{shape_.packs}, "] = {};\n");
   return text(
       numbers_struct(), kernel("const sw_walk sw_w, const long long sw_n"), "  typedef unsigned ",

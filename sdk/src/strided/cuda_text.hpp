@@ -30,10 +30,11 @@ class CudaText {
   };
 
   bool is_memory(int k) const { return role(k) != ArrayRole::index; }
+  bool shares_strides(int k) const { return (shape_.shares_strides >> k & 1) != 0; }
   bool has_tile(int k) const;
   ArrayRole role(int k) const { return body_.arrays[static_cast<std::size_t>(k)].role; }
   AccessPattern pattern(int k) const { return shape_.patterns[static_cast<std::size_t>(k)]; }
-  std::string at(const std::string& text, int k) const;
+  std::string numbered(const std::string& text, int k) const;
   std::string element(const StepText& step, int k) const;
   bool is_stored(int k) const;
   bool is_read_from_memory(int k) const;
@@ -42,13 +43,13 @@ class CudaText {
   std::string head() const;
   std::string numbers_struct() const;
   std::string offsets(std::string_view indent, std::string_view step = {}) const;
-  std::string kernel(std::string_view rest) const;
+  std::string kernel(std::string_view last_parameters) const;
 
   std::string declarations() const;
   std::string loads(const StepText& step) const;
   std::string stores(const StepText& step) const;
   std::string loop(const StepText& step, std::string_view between = {},
-                   std::string_view takes = {}) const;
+                   std::string_view tile_loads = {}) const;
 
   std::string dense() const;
   std::string find_in_row() const;

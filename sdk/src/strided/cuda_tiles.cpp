@@ -8,20 +8,21 @@ namespace spanwise::strided {
 // The work of a block on its tile: the thread visits packs at (sw_s, sw_tt) of the tile. Arrays
 // without a tile are loaded before the tiles are filled.
 std::string CudaText::tile_function() const {
-  std::string parameters, fills, takes = "    if (sw_count <= 0) continue;\n";
+  std::string parameters, fills, tile_loads = "    if (sw_count <= 0) continue;\n";
   for (int k = 0; k < count_; ++k) {
     if (!has_tile(k)) continue;
     parameters += text("sw_t", k, "* sw_tile", k, ", ");
-    const std::string given =
-        text("(sw_tile", k, ", sw_p", k, ", ", at("sw_w.s#[sw_rank - 2], sw_w.s#[sw_rank - 1]", k));
+    const std::string call_arguments =
+        text("(sw_tile", k, ", sw_p", k, ", ",
+             numbered("sw_w.s#[sw_rank - 2], sw_w.s#[sw_rank - 1]", k));
     if (pattern(k) == AccessPattern::transposed_in_packs)
       fills += text("    if (sw_whole)\n      spanwise::fill_tile_in_packs<sw_side_s, sw_side_t, ",
-                    "sw_threads>", given, ");\n    else\n  ");
-    fills += text("    spanwise::fill_tile<sw_side_s, sw_side_t, sw_threads, sw_whole>", given,
-                  ", sw_left_s, sw_left_t);\n");
-    takes += text("    const spanwise::Pack<sw_t", k, ", sw_width> sw_c", k,
-                  " = spanwise::load_pack<sw_width>(sw_tile", k,
-                  " + spanwise::tile_index<sw_side_t, sw_t", k, ">(sw_s, sw_tt));\n");
+                    "sw_threads>", call_arguments, ");\n    else\n  ");
+    fills += text("    spanwise::fill_tile<sw_side_s, sw_side_t, sw_threads, sw_whole>",
+                  call_arguments, ", sw_left_s, sw_left_t);\n");
+    tile_loads += text("    const spanwise::Pack<sw_t", k, ", sw_width> sw_c", k,
+                       " = spanwise::load_pack<sw_width>(sw_tile", k,
+                       " + spanwise::tile_index<sw_side_t, sw_t", k, ">(sw_s, sw_tt));\n");
   }
   const std::string from_corner = "sw_s * sw_w.s#[sw_rank - 2] + sw_tt * sw_w.s#[sw_rank - 1]";
   const StepText step{
@@ -42,14 +43,14 @@ std::string CudaText::tile_function() const {
 )",
               body_.declarations, body_.before,
               "  for (int sw_base = sw_row; sw_base == sw_row || sw_base < sw_side_s;) {\n",
-              loop(step, between, takes), "  sw_base += sw_rows * sw_steps;\n  }\n", body_.after,
-              "}\n");
+              loop(step, between, tile_loads), "  sw_base += sw_rows * sw_steps;\n  }\n",
+              body_.after, "}\n");
 }
 
 std::string CudaText::tiles() const {
-  std::string declare, passed, move;
+  std::string declare, tile_arguments, move;
   for (int k = 0; k < count_; ++k) {
-    if ((shape_.shares_strides >> k & 1) == 0) {
+    if (!shares_strides(k)) {
       declare += text("  sw_step sw_at", k, " = 0;\n");
       move += text("  sw_at", k, " += sw_first_s * sw_w.s", k,
                    "[sw_rank - 2] + sw_first_t * sw_w.s", k, "[sw_rank - 1];\n");
@@ -58,11 +59,11 @@ std::string CudaText::tiles() const {
       // As bytes, since variables in shared memory must not have constructors.
       declare += text("  __shared__ alignas(16) unsigned char sw_bytes", k,
                       "[sw_side_s * sw_side_t * sizeof(sw_t", k, ")];\n");
-      passed += text("(sw_t", k, "*)sw_bytes", k, ", ");
+      tile_arguments += text("(sw_t", k, "*)sw_bytes", k, ", ");
     }
   }
-  for (int k = 0; k < count_; ++k) move += text("  sw_p", k, " += ", at("sw_at#", k), ";\n");
-  const std::string call = text("(", arguments_, passed, "sw_w, sw_left_s, sw_left_t);\n");
+  for (int k = 0; k < count_; ++k) move += text("  sw_p", k, " += ", numbered("sw_at#", k), ";\n");
+  const std::string call = text("(", arguments_, tile_arguments, "sw_w, sw_left_s, sw_left_t);\n");
   return text(
       "constexpr int sw_side_s = ", int{shape_.side_s}, ", sw_side_t = ", int{shape_.side_t},
       ";\n// Rows that a block visits at a time.\n",

@@ -16,9 +16,9 @@ int widest_itemsize(std::span<const PlanArray> arrays) noexcept {
 
 // The first written array, else the first.
 int leader_of(std::span<const PlanArray> arrays) noexcept {
-  const auto found = std::find_if(arrays.begin(), arrays.end(),
-                                  [](const PlanArray& array) { return is_written(array.role); });
-  return found == arrays.end() ? 0 : static_cast<int>(found - arrays.begin());
+  const auto written =
+      std::ranges::find_if(arrays, [](const PlanArray& array) { return is_written(array.role); });
+  return written == arrays.end() ? 0 : static_cast<int>(written - arrays.begin());
 }
 
 // The elements of the widest array in 16 bytes; a division would take longer.
@@ -33,7 +33,7 @@ std::uint8_t widest_pack(std::span<const PlanArray> arrays, const PlanOptions& o
   return static_cast<std::uint8_t>(std::min(pack_width, options.max_width));
 }
 
-// One element for all, which a body may read as it likes.
+// Whether the body reads one and the same element of the array each time.
 bool is_constant(const PlanArray& array) noexcept {
   return array.role == ArrayRole::read && array.layout->size() == 1;
 }
@@ -61,8 +61,8 @@ std::int64_t size_of(const Shape& shape) noexcept {
 
 }  // namespace
 
-bool StridedPlan::make_dense(const Shape& shape, std::span<const PlanArray> arrays,
-                             const PlanOptions& options) noexcept {
+bool StridedPlan::try_make_dense(const Shape& shape, std::span<const PlanArray> arrays,
+                                 const PlanOptions& options) noexcept {
   PlanShape result;
   result.width = widest_pack(arrays, options);
   result.packs = static_cast<std::uint8_t>(options.packs);
@@ -86,7 +86,7 @@ bool StridedPlan::make_dense(const Shape& shape, std::span<const PlanArray> arra
 
 void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
                        const PlanOptions& options) {
-  if (make_dense(shape, arrays, options)) return;
+  if (try_make_dense(shape, arrays, options)) return;
   std::array<const Layout*, max_arrays> layouts;
   for (std::size_t k = 0; k < arrays.size(); ++k) layouts[k] = arrays[k].layout;
   const int leader = leader_of(arrays);
@@ -99,14 +99,14 @@ void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
   numbers_.clear();
   shape_.count = static_cast<std::uint8_t>(arrays.size());
   shape_.is_serial = options.is_serial;
-  const auto take_offsets = [&] {
+  const auto store_offsets = [&] {
     for (int k = 0; k < axes.operands(); ++k) offsets_[index(k)] = axes.offset(k);
     has_offsets_ = true;
   };
-  if (planner.make_dense(shape_)) {
+  if (planner.try_make_dense(shape_)) {
     shape_.packs = static_cast<std::uint8_t>(options.packs);
     steps_ = axes.size();
-    return take_offsets();
+    return store_offsets();
   }
   shape_.is_large = axes.size() > INT32_MAX || axes.has_far_elements();
   if (options.joins_elements) joined_ = planner.join_elements();
@@ -115,7 +115,7 @@ void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
       (shape_.width < widest_pack(arrays, options) / joined_ ||
        loads_constants_only(shape_, arrays)))
     shape_.packs = static_cast<std::uint8_t>(options.row_packs);
-  take_offsets();
+  store_offsets();
   numbers_ = axes.numbers(shape_.shares_strides);
 }
 

@@ -35,8 +35,8 @@ Planner::Planner(const Shape& shape, std::span<const Layout* const> layouts,
       max_width_(max_width),
       inner_(axes_.rank() - 1) {
   for (int k = 0; k < axes_.operands(); ++k)
-    if (is_memory(k) && !fits_in_pack(array(k).itemsize)) has_structs_ = true;
-  if (has_structs_) max_width_ = 1;
+    if (is_memory(k) && !fits_in_pack(array(k).itemsize)) has_odd_itemsize_ = true;
+  if (has_odd_itemsize_) max_width_ = 1;
 }
 
 bool Planner::is_memory(int k) const noexcept { return array(k).role != ArrayRole::index; }
@@ -53,7 +53,7 @@ std::uintptr_t Planner::stride_bytes(int axis, int k) const noexcept {
   return bytes(std::abs(axes_.stride(axis, k)), k);
 }
 
-bool Planner::make_dense(PlanShape& shape) const {
+bool Planner::try_make_dense(PlanShape& shape) const {
   if (axes_.rank() != 1) return false;
   PlanShape result = shape;
   result.width = static_cast<std::uint8_t>(max_width_);
@@ -86,9 +86,10 @@ int Planner::join_elements() {
 }
 
 std::int64_t Planner::make(PlanShape& shape) {
-  const bool is_packed =
-      !shape.is_serial && is_memory(leader_) && axes_.stride(inner_, leader_) == 1 &&
-      (make_rows(shape) || make_cells(shape) || make_tiles(shape) || make_mixed_rows(shape));
+  const bool is_packed = !shape.is_serial && is_memory(leader_) &&
+                         axes_.stride(inner_, leader_) == 1 &&
+                         (try_make_rows(shape) || try_make_cells(shape) || try_make_tiles(shape) ||
+                          try_make_mixed_rows(shape));
   if (!is_packed) {
     shape.kind = PlanShape::Kind::rows;
     shape.width = 1;
@@ -120,15 +121,15 @@ AccessPattern Planner::pattern_of(int k, std::int64_t width) const {
   return AccessPattern::strided;
 }
 
-bool Planner::choose_leader_width(PlanShape& shape) const {
-  return choose_width(
+bool Planner::try_choose_leader_width(PlanShape& shape) const {
+  return try_choose_width(
       shape, [&](int width) { return pattern_of(leader_, width) == AccessPattern::contiguous; });
 }
 
 // Every array is accessed in packs, or is constant along the row.
-bool Planner::make_rows(PlanShape& shape) const {
+bool Planner::try_make_rows(PlanShape& shape) const {
   shape.kind = PlanShape::Kind::rows;
-  return choose_width(shape, [&](int width) {
+  return try_choose_width(shape, [&](int width) {
     if (axes_.extent(inner_) % width != 0) return false;
     for (int k = 0; k < axes_.operands(); ++k)
       if (is_memory(k) && pattern_of(k, width) == AccessPattern::strided) return false;
@@ -138,11 +139,11 @@ bool Planner::make_rows(PlanShape& shape) const {
 
 // Only the leader is accessed in packs. Where small elements are aligned to less than 4 bytes, a
 // row's packs begin at its first aligned element.
-bool Planner::make_mixed_rows(PlanShape& shape) const {
+bool Planner::try_make_mixed_rows(PlanShape& shape) const {
   shape.kind = PlanShape::Kind::rows;
   const std::int64_t extent = axes_.extent(inner_);
   if (extent < min_row) return false;
-  const bool is_packed = choose_leader_width(shape);
+  const bool is_packed = try_choose_leader_width(shape);
   if (itemsize(leader_) * shape.width < 4 && itemsize(leader_) * max_width_ == 16 && extent >= 64) {
     shape.is_shifted = true;
     shape.width = static_cast<std::uint8_t>(max_width_);
@@ -157,28 +158,29 @@ bool Planner::is_transposed(int k, int axis) const {
          axes_.stride(axis, k) != 0 && stride_bytes(axis, k) <= sector_bytes;
 }
 
-// For the first array that is transposed relative to the leader, the axis with its smallest stride.
+// For the first array that is transposed relative to the leader, the axis with its smallest stride,
+// which is reversed if that is negative.
 std::optional<int> Planner::find_transposed_axis() {
   for (int k = 0; k < axes_.operands(); ++k) {
-    std::optional<int> found;
+    std::optional<int> fastest;
     for (int axis = 0; axis < inner_; ++axis)
       if (axes_.extent(axis) >= min_side && is_transposed(k, axis) &&
-          (!found || stride_bytes(axis, k) < stride_bytes(*found, k)))
-        found = axis;
-    if (!found) continue;
-    if (axes_.stride(*found, k) < 0) axes_.reverse(*found);
-    return found;
+          (!fastest || stride_bytes(axis, k) < stride_bytes(*fastest, k)))
+        fastest = axis;
+    if (!fastest) continue;
+    if (axes_.stride(*fastest, k) < 0) axes_.reverse(*fastest);
+    return fastest;
   }
   return {};
 }
 
-bool Planner::make_tiles(PlanShape& shape) {
-  if (axes_.extent(inner_) < min_side || has_structs_) return false;
+bool Planner::try_make_tiles(PlanShape& shape) {
+  if (axes_.extent(inner_) < min_side || has_odd_itemsize_) return false;
   const std::optional<int> s = find_transposed_axis();
   if (!s) return false;
   axes_.move(*s, inner_ - 1);
   shape.kind = PlanShape::Kind::tiles;
-  choose_leader_width(shape);
+  try_choose_leader_width(shape);
   choose_sides(shape);
   return shape.side_s >= min_side;  // many arrays may leave no room for their tiles
 }

@@ -21,7 +21,7 @@ class Planner {
 
   /// Whether all arrays are contiguous in one order, aligned, or constant: Kind::dense, written to
   /// `shape`.
-  bool make_dense(PlanShape& shape) const;
+  bool try_make_dense(PlanShape& shape) const;
   /// Joins as many adjacent elements of both arrays to one as alignment allows, and returns their
   /// number.
   int join_elements();
@@ -46,7 +46,7 @@ class Planner {
   AccessPattern pattern_of(int k, std::int64_t width) const;
   /// Chooses the widest packs that `fits(width)` accepts; false if only packs of one element fit.
   template <class F>
-  bool choose_width(PlanShape& shape, F&& fits) const {
+  bool try_choose_width(PlanShape& shape, F&& fits) const {
     for (int width = max_width_; width > 1; width /= 2) {
       shape.width = static_cast<std::uint8_t>(width);
       if (fits(width)) return true;
@@ -55,16 +55,16 @@ class Planner {
     return false;
   }
   /// Sets shape.width to the widest packs in which the leader is contiguous; false if that is 1.
-  bool choose_leader_width(PlanShape& shape) const;
-  bool make_rows(PlanShape& shape) const;
-  bool make_mixed_rows(PlanShape& shape) const;
+  bool try_choose_leader_width(PlanShape& shape) const;
+  bool try_make_rows(PlanShape& shape) const;
+  bool try_make_mixed_rows(PlanShape& shape) const;
   bool is_unaligned(const PlanShape& shape, int k) const;
-  bool make_tiles(PlanShape& shape);
-  bool make_cells(PlanShape& shape);
+  bool try_make_tiles(PlanShape& shape);
+  bool try_make_cells(PlanShape& shape);
   bool is_transposed(int k, int axis) const;
   bool is_dense_in(int k, int first, int end) const;
   std::optional<AccessPattern> cell_pattern(const CellRange& cell, int k) const;
-  bool set_cells(const CellRange& cell, PlanShape& shape) const;
+  bool try_set_cells(const CellRange& cell, PlanShape& shape) const;
   bool has_aligned_cells(const CellRange& cell, const PlanShape& shape, int width) const;
   std::int64_t cell_blocks(const PlanShape& shape) const;
   std::optional<int> find_transposed_axis();
@@ -76,7 +76,7 @@ class Planner {
   WalkAxes axes_;
   std::span<const PlanArray> arrays_;
   int leader_, max_width_, inner_, joined_ = 1;
-  bool has_structs_ = false;  ///< elements of another size than 1, 2, 4, 8 or 16 bytes
+  bool has_odd_itemsize_ = false;  ///< of an array: not 1, 2, 4, 8 or 16 bytes, so no packs
 };
 
 }  // namespace spanwise::strided

@@ -50,7 +50,7 @@ std::optional<AccessPattern> Planner::cell_pattern(const CellRange& cell, int k)
 }
 
 // Sets the patterns of a plan of these cells; false if an array has none.
-bool Planner::set_cells(const CellRange& cell, PlanShape& shape) const {
+bool Planner::try_set_cells(const CellRange& cell, PlanShape& shape) const {
   int staged = 0, widest = 1;
   for (int k = 0; k < axes_.operands(); ++k) {
     if (!is_memory(k)) return false;
@@ -84,8 +84,8 @@ bool Planner::has_aligned_cells(const CellRange& cell, const PlanShape& shape, i
   return true;
 }
 
-bool Planner::make_cells(PlanShape& shape) {
-  if (has_structs_) return false;
+bool Planner::try_make_cells(PlanShape& shape) {
+  if (has_odd_itemsize_) return false;
   for (const bool has_planes : {false, true})
     for (int inner = 1; inner <= inner_; ++inner) {
       CellRange cell{has_planes, has_planes ? inner_ : inner_ - inner, 0, 0, 1, 0};
@@ -97,8 +97,8 @@ bool Planner::make_cells(PlanShape& shape) {
                                    : axes_.stride(cell.along, leader_) == cell.size &&
                                          is_dense_in(leader_, cell.first, cell.end);
       PlanShape result = shape;
-      if (!fits || !set_cells(cell, result)) continue;
-      choose_width(result, [&](int width) { return has_aligned_cells(cell, result, width); });
+      if (!fits || !try_set_cells(cell, result)) continue;
+      try_choose_width(result, [&](int width) { return has_aligned_cells(cell, result, width); });
       result.kind = PlanShape::Kind::cells;
       result.inner = static_cast<std::uint8_t>(inner);
       result.has_planes = has_planes;

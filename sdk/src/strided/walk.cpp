@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 namespace spanwise {
@@ -15,22 +16,23 @@ std::int64_t stride_at(const Layout& layout, int axis, int rank) noexcept {
   return own < 0 || layout.shape[own] == 1 ? 0 : layout.strides[own];
 }
 
-// Whether axis `slow` should become the faster of the two: 1 if every operand with non-zero strides
-// on both says so, 0 if one of them does not, -1 if there is no such operand.
-int should_swap(int slow, int fast, int rank, std::span<const Layout* const> operands) noexcept {
-  int answer = -1;
+// Whether axis `slow` should become the faster of the two, because its strides are smaller in all
+// operands whose strides along both are not 0. Nothing if there is no such operand.
+std::optional<bool> should_swap(int slow, int fast, int rank,
+                                std::span<const Layout* const> operands) noexcept {
+  std::optional<bool> answer;
   for (const Layout* operand : operands) {
     const std::int64_t s = std::abs(stride_at(*operand, slow, rank));
     const std::int64_t f = std::abs(stride_at(*operand, fast, rank));
     if (s == 0 || f == 0) continue;
-    if (f <= s) return 0;
-    answer = 1;
+    if (f <= s) return false;
+    answer = true;
   }
   return answer;
 }
 
 bool all_row_major(const Shape& shape, std::span<const Layout* const> operands) noexcept {
-  return std::all_of(operands.begin(), operands.end(), [&](const Layout* operand) {
+  return std::ranges::all_of(operands, [&](const Layout* operand) {
     return operand->rank() == 0 || (operand->shape == shape && operand->is_row_major());
   });
 }
@@ -40,10 +42,10 @@ bool all_row_major(const Shape& shape, std::span<const Layout* const> operands) 
 Walk::Walk(const Shape& shape, std::span<const Layout* const> operands, int leader,
            Direction direction)
     : operands_(static_cast<int>(operands.size())), is_forward_(direction == Direction::forward) {
-  make_room(std::max(shape.size(), 1) + (is_forward_ ? 1 : 0));
+  reserve(std::max(shape.size(), 1) + (is_forward_ ? 1 : 0));
   for (const std::int64_t extent : shape) size_ *= extent;
-  if (size_ != 0) take_axes(shape, operands);
-  if (is_forward_) turn_forward(leader);
+  if (size_ != 0) add_axes(shape, operands);
+  if (is_forward_) make_forward(leader);
   if (rank_ > 1) {
     if (leader >= 0) sort(leader);
     merge();
@@ -69,14 +71,14 @@ Walk::Walk(Walk&& other) noexcept
   }
 }
 
-void Walk::make_room(int rank) {
+void Walk::reserve(int rank) {
   const int count = rank * (1 + operands_);
   if (count <= inline_numbers) return;
   heap_ = std::make_unique<std::int64_t[]>(static_cast<std::size_t>(count));
   numbers_ = heap_.get();
 }
 
-void Walk::take_axes(const Shape& shape, std::span<const Layout* const> operands) {
+void Walk::add_axes(const Shape& shape, std::span<const Layout* const> operands) {
   for (int axis = 0; axis < shape.size(); ++axis) {
     if (shape[axis] == 1) continue;
     std::int64_t* entry = at(rank_++);
@@ -85,7 +87,7 @@ void Walk::take_axes(const Shape& shape, std::span<const Layout* const> operands
   }
 }
 
-void Walk::turn_forward(int leader) noexcept {
+void Walk::make_forward(int leader) noexcept {
   std::int64_t* const offsets = at(rank_);
   std::fill_n(offsets, 1 + operands_, 0);
   for (int axis = 0; axis < rank_; ++axis) {
@@ -109,13 +111,13 @@ void Walk::remove_last() noexcept {
 // Compares the entries of two axes. False where no operand decides, so that the axes keep their
 // order.
 bool Walk::comes_before(const std::int64_t* a, const std::int64_t* b, int leader) const noexcept {
-  const auto opinion = [&](int operand) {
+  const auto compare = [&](int operand) {
     const std::int64_t sa = std::abs(a[1 + operand]), sb = std::abs(b[1 + operand]);
     return sa == 0 || sb == 0 || sa == sb ? 0 : sa > sb ? 1 : -1;
   };
-  if (const int says = opinion(leader); says != 0) return says > 0;
+  if (const int order = compare(leader); order != 0) return order > 0;
   for (int operand = 0; operand < operands_; ++operand)
-    if (const int says = opinion(operand); says != 0) return says > 0;
+    if (const int order = compare(operand); order != 0) return order > 0;
   return false;
 }
 
@@ -153,9 +155,9 @@ Layout result_layout(const Shape& shape, std::span<const Layout* const> operands
   for (int i = 1; i < rank; ++i) {
     int position = i;
     for (int j = i - 1; j >= 0; --j) {
-      const int swaps = should_swap(order[i], order[j], rank, operands);
-      if (swaps == 0) break;
-      if (swaps == 1) position = j;
+      const std::optional<bool> swaps = should_swap(order[i], order[j], rank, operands);
+      if (swaps == false) break;
+      if (swaps == true) position = j;
     }
     std::rotate(order + position, order + i, order + i + 1);
   }
@@ -180,8 +182,7 @@ Shape broadcast_shape(std::span<const Array* const> arrays) {
   std::array<Shape, 4> few;  // operations seldom have more arrays: no allocation
   std::vector<Shape> many(arrays.size() > few.size() ? arrays.size() : 0);
   const std::span<Shape> shapes = many.empty() ? std::span(few).first(arrays.size()) : many;
-  std::transform(arrays.begin(), arrays.end(), shapes.begin(),
-                 [](const Array* array) { return array->shape(); });
+  std::ranges::transform(arrays, shapes.begin(), [](const Array* array) { return array->shape(); });
   return broadcast_shapes(shapes);
 }
 

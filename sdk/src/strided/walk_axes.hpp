@@ -23,7 +23,7 @@ class WalkAxes : public Walk {
   /// Makes groups of `count` elements of the last axis, which is contiguous, one element. All other
   /// strides are multiples of it. An axis of extent 1 is removed. To be called once.
   void join(int count) noexcept;
-  /// Moves an axis to another place among the axes.
+  /// Moves an axis to index `to`; the axes between shift by one.
   void move(int axis, int to) noexcept;
   /// Extents, then the strides of each array but those in `left_out`, one bit each.
   std::vector<std::int64_t> numbers(std::uint32_t left_out) const;

@@ -12,14 +12,14 @@
 
 namespace spanwise::strided {
 
-/// An array as a body uses it.
+/// How a body uses one of its arrays.
 struct BodyArray {
   std::string type;  ///< of its elements, in CUDA C; a trivial type unless it is used in place
   ArrayRole role;
 };
 
 /// What a CUDA kernel computes for each element; cuda_source() adds how arrays are read and
-/// written. Names that begin with "sw_" are those of cuda_source().
+/// written. Names that begin with "sw_" are reserved for cuda_source().
 struct Body {
   std::string name = "run";  ///< of the kernel
   std::string prelude{};     ///< before the kernel: types and functions

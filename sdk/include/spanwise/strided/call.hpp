@@ -18,7 +18,7 @@
 
 namespace spanwise::strided {
 
-/// What selects one of a body's kernels.
+/// Selects one of a body's kernels.
 struct PlanKey {
   PlanShape shape;
   Device device;
@@ -29,7 +29,8 @@ struct PlanKey {
 /// the GPU may be gone before static objects are destroyed.
 using BodyKernels = KernelList<PlanKey, Kernel>;
 
-/// The kernels of a family's bodies, by what determines a body. Thread-safe. Never destroy it.
+/// The kernels of a family's bodies, by a key that determines the body. Thread-safe. Never destroy
+/// one, as for BodyKernels.
 template <class Key>
 class BodyTable {
  public:
@@ -69,9 +70,9 @@ class SW_API StridedCall {
     arrays_[count_++] = nullptr;
   }
 
-  /// Plans arrays that are all contiguous and aligned; returns false for others.
-  bool plan_dense(const PlanOptions& options = {}) noexcept {
-    return plan_.make_dense(broadcast_, arrays(), options);
+  /// Plans arrays that are all contiguous and aligned; returns false for body_arguments.
+  bool try_plan_dense(const PlanOptions& options = {}) noexcept {
+    return plan_.try_make_dense(broadcast_, arrays(), options);
   }
   void plan(const PlanOptions& options = {}) { plan_.make(broadcast_, arrays(), options); }
   const PlanShape& shape() const noexcept { return plan_.shape(); }
@@ -93,11 +94,12 @@ class SW_API StridedCall {
                        [&] { return compile_body(make_body(), shape(), device); });
   }
   /// Queues the kernel on the device's current stream, after earlier work on the arrays.
-  /// `others[i]` is the address of the value of parameter i of Body::parameters.
-  void launch(const Kernel& kernel, std::span<void* const> others) const;
+  /// `body_arguments[i]` is the address of the value of parameter i of Body::parameters. Throws
+  /// DeviceError.
+  void launch(const Kernel& kernel, std::span<void* const> body_arguments) const;
   /// The same on `stream`, where the caller has ordered the arrays, and without the checks of
   /// config "kernel_check", which themselves copy and fill arrays: for copies.
-  void launch_ordered(const Kernel& kernel, std::span<void* const> others,
+  void launch_ordered(const Kernel& kernel, std::span<void* const> body_arguments,
                       runtime::StreamState& stream) const;
 
  private:

@@ -11,8 +11,8 @@
 
 namespace spanwise::strided {
 
-/// What the CPU computes for a run of elements. `arrays` are the operands without the mask:
-/// contiguous and aligned elements of the dtypes that the body
+/// What the CPU computes for a run of `n` elements. `arrays` are the addresses of the operands'
+/// first elements, without the mask: contiguous and aligned elements of the dtypes that the body
 /// computes with. A result may be the memory of an input with the same item size.
 struct CpuBody {
   using Loop = void (*)(const void* context, std::int64_t n, std::byte* const* arrays);
@@ -38,7 +38,7 @@ struct CpuOperand {
   std::byte* data;                   ///< element (0, ..., 0)
   DType dtype, compute;              ///< in memory, and as the body gets it
   ArrayRole role = ArrayRole::read;  ///< read, write, or mask for the last one
-  bool is_element = false;           ///< one element, of dtype `compute`: the body gets it as such
+  bool is_element = false;      ///< a single element of dtype `compute`, whose address all runs get
   bool is_stored_late = false;  ///< of a result: inputs in its memory are read after it is computed
 
   CpuOperand() = default;
@@ -51,8 +51,7 @@ struct CpuOperand {
 };
 
 /// Computes all elements of the results, or those that a mask selects, on several threads if they
-/// are many. Operands that the body cannot use where they are pass through buffers that fit in the
-/// cache.
+/// are many. Operands that the body cannot use in place pass through buffers that fit in the cache.
 ///
 /// `shape` is that of all results, which have at least one element. An input shares memory with a
 /// result only if both are the same elements in the same order; results do not overlap. Does not

@@ -60,18 +60,20 @@ struct alignas(8) PlanShape {
   /// where wider ones are not aligned. tiles: arrays are contiguous along the last axis
   /// or along the one before it; a block visits side_s * side_t elements of these axes. cells: the
   /// last `inner` axes are a small cell; along the axis before them, each array is contiguous, or
-  /// its cells are; a block visits as many cells as have up to side_s * 128 elements.
+  /// its cells are adjacent; a block visits as many cells as have up to side_s * 128 elements.
   enum class Kind : std::uint8_t { dense, rows, tiles, cells };
 
   Kind kind = Kind::dense;
   std::uint8_t width = 1;
-  std::uint8_t packs = 1;               ///< for dense and rows
-  std::uint8_t rank = 1;                ///< except dense
-  std::uint8_t side_s = 1, side_t = 1;  ///< for tiles: powers of two, 16 or more; for cells
-  std::uint8_t inner = 0;               ///< for cells
-  bool has_planes = false;              ///< for cells: the leader is contiguous from cell to cell
-  bool is_shifted =
-      false;  ///< for rows: packs are aligned in the leader; a row's first may have less
+  std::uint8_t packs = 1;  ///< for dense and rows
+  std::uint8_t rank = 1;   ///< except dense
+  /// For tiles: extents along the last axis but one (s) and the last axis (t), powers of two, 16 or
+  /// more. For cells: side_s is an upper bound of a block's elements, in units of 128.
+  std::uint8_t side_s = 1, side_t = 1;
+  std::uint8_t inner = 0;   ///< for cells
+  bool has_planes = false;  ///< for cells: the leader is contiguous from cell to cell
+  /// For rows: packs are aligned in the leader, so the first pack of a row may be incomplete.
+  bool is_shifted = false;
   bool is_large = false;   ///< for rows: elements or offsets that 32 bits cannot count
   bool has_tail = false;   ///< for rows: the last pack of a row may be incomplete
   std::uint8_t count = 0;  ///< of arrays
@@ -88,8 +90,8 @@ struct alignas(8) PlanShape {
   }
 
   bool has_constants() const noexcept {
-    return std::find(patterns.begin(), patterns.begin() + count, AccessPattern::constant) !=
-           patterns.begin() + count;
+    const auto end = patterns.begin() + count;
+    return std::find(patterns.begin(), end, AccessPattern::constant) != end;
   }
   /// Whether a block visits several of StridedPlan::steps().
   bool has_steps() const noexcept { return kind == Kind::dense || kind == Kind::rows; }
@@ -145,8 +147,8 @@ class SW_API StridedPlan {
   /// Plans arrays, and the index, that all are C-contiguous, aligned to their packs, and have this
   /// shape; arrays that are only read may have one element instead. Returns false and changes
   /// nothing for others.
-  bool make_dense(const Shape& shape, std::span<const PlanArray> arrays,
-                  const PlanOptions& options = {}) noexcept;
+  bool try_make_dense(const Shape& shape, std::span<const PlanArray> arrays,
+                      const PlanOptions& options = {}) noexcept;
 
   const PlanShape& shape() const noexcept { return shape_; }
   /// Elements for dense, packs for rows, blocks for tiles and cells.

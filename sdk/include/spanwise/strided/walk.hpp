@@ -30,9 +30,9 @@ class SW_API Walk {
   /// with stride 0 on the reduced axes. The layouts' offsets are ignored. With Direction::forward,
   /// axes along which the leader has a negative stride are reversed before they are merged; the
   /// walk then begins at offset().
-  enum class Direction { given, forward };
+  enum class Direction { unchanged, forward };
   Walk(const Shape& shape, std::span<const Layout* const> operands, int leader,
-       Direction direction = Direction::given);
+       Direction direction = Direction::unchanged);
   Walk(Walk&& other) noexcept;
   Walk& operator=(Walk&&) = delete;
 
@@ -44,7 +44,7 @@ class SW_API Walk {
   /// In elements, of any sign; 0 for a broadcast axis.
   std::int64_t stride(int axis, int operand) const noexcept { return at(axis)[1 + operand]; }
   /// The offset of the walk's first element from the operand's element (0, ..., 0), in elements; 0
-  /// with Direction::given.
+  /// with Direction::unchanged.
   std::int64_t offset(int operand) const noexcept {
     return is_forward_ ? at(rank_)[1 + operand] : 0;
   }
@@ -63,19 +63,20 @@ class SW_API Walk {
   // Per axis: its extent, then the stride of each operand. If is_forward_, the offsets follow.
   const std::int64_t* at(int axis) const noexcept { return numbers_ + axis * (1 + operands_); }
   std::int64_t* at(int axis) noexcept { return numbers_ + axis * (1 + operands_); }
-  // Adds what changes to `offsets`, as at(rank()); a stride counts `unit` elements.
+  // Reverses an axis, and adds the change of each operand's first element to `offsets`, laid out as
+  // at(rank()); a stride counts `unit` elements.
   void reverse(int axis, std::int64_t* offsets, std::int64_t unit) noexcept;
   void remove_last() noexcept;
 
  private:
   static constexpr int inline_numbers = 42;  // e.g. five axes of six operands and their offsets
 
-  void make_room(int rank);
-  void take_axes(const Shape& shape, std::span<const Layout* const> operands);
+  void reserve(int rank);
+  void add_axes(const Shape& shape, std::span<const Layout* const> operands);
   bool comes_before(const std::int64_t* a, const std::int64_t* b, int leader) const noexcept;
   void sort(int leader) noexcept;
   void merge() noexcept;
-  void turn_forward(int leader) noexcept;
+  void make_forward(int leader) noexcept;
 
   int rank_ = 0, operands_ = 0;
   bool is_forward_ = false;
@@ -104,28 +105,28 @@ void for_each_run(const Walk& walk, std::span<std::byte* const> data,
     for (int k = 0; k < operands; ++k)
       pointers[k] += walk.stride(axis, k) * steps * itemsizes[static_cast<std::size_t>(k)];
   };
-  std::int64_t at[max_rank];
-  std::int64_t rest = first;
+  std::int64_t index[max_rank];
+  std::int64_t remainder = first;
   for (int axis = inner; axis >= 0; --axis) {
     const std::int64_t extent = walk.extent(axis);
-    at[axis] = axis == 0 ? rest : rest % extent;
-    if (at[axis] != 0) move(axis, at[axis]);
-    rest /= std::max<std::int64_t>(extent, 1);
+    index[axis] = axis == 0 ? remainder : remainder % extent;
+    if (index[axis] != 0) move(axis, index[axis]);
+    remainder /= std::max<std::int64_t>(extent, 1);
   }
   for (std::int64_t left = last - first; left > 0;) {
-    const std::int64_t count = std::min(left, walk.extent(inner) - at[inner]);
+    const std::int64_t count = std::min(left, walk.extent(inner) - index[inner]);
     run(static_cast<std::byte* const*>(pointers), count);
     left -= count;
     if (left <= 0) return;
-    move(inner, -at[inner]);
-    at[inner] = 0;
+    move(inner, -index[inner]);
+    index[inner] = 0;
     for (int axis = inner - 1; axis >= 0; --axis) {
-      if (++at[axis] < walk.extent(axis)) {
+      if (++index[axis] < walk.extent(axis)) {
         move(axis, 1);
         break;
       }
       move(axis, 1 - walk.extent(axis));
-      at[axis] = 0;
+      index[axis] = 0;
     }
   }
 }

@@ -23,6 +23,13 @@ CUcontext retain_primary(const DriverApi& api, const DeviceInfo& info, int ordin
   return context;
 }
 
+// More slots than a process has devices. The contexts are never destroyed.
+constinit std::array<std::atomic<DeviceContext*>, 256> contexts{};
+Mutex& contexts_mutex() {
+  static Mutex& mutex = *new Mutex;
+  return mutex;
+}
+
 }  // namespace
 
 DeviceContext::DeviceContext(int ordinal)
@@ -51,17 +58,6 @@ CUstream DeviceContext::successor_stream() {
   }
   return successor_stream_;
 }
-
-namespace {
-
-// More slots than a process has devices. The contexts are never destroyed.
-constinit std::array<std::atomic<DeviceContext*>, 256> contexts{};
-Mutex& contexts_mutex() {
-  static Mutex& mutex = *new Mutex;
-  return mutex;
-}
-
-}  // namespace
 
 DeviceContext& DeviceContext::of(int ordinal) {
   const auto index = static_cast<std::size_t>(ordinal);  // a negative ordinal becomes out of range

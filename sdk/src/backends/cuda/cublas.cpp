@@ -16,11 +16,11 @@ namespace {
 constexpr int oldest_major = 12;
 
 std::vector<FoundLibrary> cublas_candidates() {
-  std::vector<FoundLibrary> found = libraries_for_driver("cublas");
-  std::erase_if(found, [](const FoundLibrary& library) {
+  std::vector<FoundLibrary> libraries = libraries_for_driver("cublas");
+  std::erase_if(libraries, [](const FoundLibrary& library) {
     return library.major != 0 && library.major < oldest_major;
   });
-  return found;
+  return libraries;
 }
 
 // Loads cuBLASLt, which cuBLAS depends on, by its full path: the folder of a wheel need not be in

@@ -168,32 +168,26 @@ class CudaBackend final : public runtime::Backend {
   }
 
   bool gemm(const GemmCall& call, StreamState& stream) override {
-    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
-    return cuda::gemm(context, call, cuda_stream(context, stream));
+    return cuda::gemm(call, cuda_stream(stream));
   }
   void upload(const void* host, void* device, std::size_t bytes, StreamState& stream) override {
-    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
-    cuda::upload(context, host, device, bytes, cuda_stream(context, stream));
+    cuda::upload(host, device, bytes, cuda_stream(stream));
   }
   void upload_pinned(const void* host, void* device, std::size_t bytes,
                      StreamState& stream) override {
-    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
-    cuda::upload_pinned(context, host, device, bytes, cuda_stream(context, stream));
+    cuda::upload_pinned(host, device, bytes, cuda_stream(stream));
   }
   void download(const void* device, void* host, std::size_t bytes, StreamState& stream) override {
-    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
-    cuda::download(context, device, host, bytes, cuda_stream(context, stream));
+    cuda::download(device, host, bytes, cuda_stream(stream));
   }
   void copy_peer(const void* source, int source_ordinal, void* target, int target_ordinal,
                  std::size_t bytes, StreamState& stream) override {
-    DeviceContext& target_context = DeviceContext::of(target_ordinal);
-    cuda::copy_peer(DeviceContext::of(source_ordinal), source, target_context, target, bytes,
-                    cuda_stream(target_context, stream));
+    cuda::copy_peer(DeviceContext::of(source_ordinal), source, target, bytes,
+                    cuda_stream(DeviceContext::of(target_ordinal), stream));
   }
   bool fill_bytes(void* data, const void* value, int period, std::size_t bytes,
                   StreamState& stream) override {
-    DeviceContext& context = DeviceContext::of(stream.device().ordinal());
-    return cuda::fill_bytes(context, data, value, period, bytes, cuda_stream(context, stream));
+    return cuda::fill_bytes(data, value, period, bytes, cuda_stream(stream));
   }
 
   std::string compiler_fingerprint(int ordinal, const CompileRequest& request) override {

@@ -9,34 +9,6 @@
 namespace spanwise::cuda {
 namespace {
 
-class AttributeReader {
- public:
-  AttributeReader(const DriverApi& api, CUdevice device) : api_(api), device_(device) {}
-  int operator()(CUdevice_attribute attribute) const {
-    int value = 0;
-    check(api_, api_.device_get_attribute(&value, attribute, device_), "reading attribute ",
-          static_cast<int>(attribute), " of CUDA device ", device_);
-    return value;
-  }
-
- private:
-  const DriverApi& api_;
-  CUdevice device_;
-};
-
-void read_limits(const AttributeReader& get, DeviceProperties& out) {
-  out.multiprocessors = get(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-  out.warp_size = get(CU_DEVICE_ATTRIBUTE_WARP_SIZE);
-  out.max_threads_per_block = get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
-  out.max_block = {get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
-                   get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
-                   get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)};
-  out.max_grid = {get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X), get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
-                  get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)};
-  out.max_shared_bytes = get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
-  out.max_shared_bytes_optin = get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-}
-
 DeviceInfo read_device(int ordinal) {
   const DriverApi& api = driver();
   DeviceInfo info;
@@ -47,16 +19,31 @@ DeviceInfo read_device(int ordinal) {
   std::size_t total = 0;
   check(api, api.device_total_mem(&total, info.handle),
         "reading the memory size of cuda:", ordinal);
-
-  const AttributeReader get(api, info.handle);
+  const auto get = [&](CUdevice_attribute attribute) {
+    int value = 0;
+    check(api, api.device_get_attribute(&value, attribute, info.handle), "reading attribute ",
+          static_cast<int>(attribute), " of cuda:", ordinal);
+    return value;
+  };
   info.major = get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
   info.minor = get(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
   info.has_memory_pools = get(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) != 0;
-  info.properties.name = name;
-  info.properties.architecture = text("sm_", info.major, info.minor);
-  info.properties.driver = version_text(driver_status().version);
-  info.properties.total_memory = static_cast<std::int64_t>(total);
-  read_limits(get, info.properties);
+  DeviceProperties& properties = info.properties;
+  properties.name = name;
+  properties.architecture = text("sm_", info.major, info.minor);
+  properties.driver = version_text(driver_status().version);
+  properties.total_memory = static_cast<std::int64_t>(total);
+  properties.multiprocessors = get(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  properties.warp_size = get(CU_DEVICE_ATTRIBUTE_WARP_SIZE);
+  properties.max_threads_per_block = get(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  properties.max_block = {get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+                          get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+                          get(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z)};
+  properties.max_grid = {get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
+                         get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+                         get(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z)};
+  properties.max_shared_bytes = get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+  properties.max_shared_bytes_optin = get(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   return info;
 }
 

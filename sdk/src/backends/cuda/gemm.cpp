@@ -65,13 +65,14 @@ void create_once(const cublas::Api& api, const DeviceContext& context, cublas::H
 /// captured call uses cuBLAS's own workspace, because this one is freed before the graph runs.
 class CublasWorkspace {
  public:
-  CublasWorkspace(DeviceContext& context, CudaStream& stream) : context_(context), stream_(stream) {
+  explicit CublasWorkspace(CudaStream& stream) : stream_(stream) {
+    DeviceContext& context = stream.context();
     if (is_capturing(context.api, stream.raw())) return;
     bytes_ = (context.info.major >= 9 ? std::size_t{32} : std::size_t{4}) << 20;
     data_ = context.memory().allocate(bytes_, stream);
   }
   ~CublasWorkspace() {
-    if (data_ != nullptr) context_.memory().deallocate(data_, bytes_, stream_);
+    if (data_ != nullptr) stream_.context().memory().deallocate(data_, bytes_, stream_);
   }
   CublasWorkspace(const CublasWorkspace&) = delete;
   CublasWorkspace& operator=(const CublasWorkspace&) = delete;
@@ -82,7 +83,6 @@ class CublasWorkspace {
   }
 
  private:
-  DeviceContext& context_;
   CudaStream& stream_;
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
@@ -134,14 +134,15 @@ std::optional<CublasCall> cublas_call(const GemmCall& call, bool allow_tf32) {
   return out;
 }
 
-bool gemm(DeviceContext& context, const GemmCall& call, CudaStream& stream) {
+bool gemm(const GemmCall& call, CudaStream& stream) {
   const std::optional<CublasCall> arguments = cublas_call(call, tf32_is_allowed.get());
   if (!arguments) return false;
+  const DeviceContext& context = stream.context();
   const ContextGuard guard(context);
   const cublas::Api* api = cublas::library();
   if (api == nullptr) return false;
   const Scale alpha(call.alpha), beta(call.beta);
-  const CublasWorkspace workspace(context, stream);
+  const CublasWorkspace workspace(stream);
   CublasHandle& entry = handle_of(context.device.ordinal());
   const std::lock_guard lock(entry.mutex);
   create_once(*api, context, entry.handle);

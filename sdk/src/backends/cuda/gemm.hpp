@@ -9,13 +9,12 @@
 
 namespace spanwise::cuda {
 
-class DeviceContext;
 class CudaStream;
 
 /// library_gemm() on a GPU, with cuBLAS: float16, bfloat16, float32 (in TF32 only if config
 /// "allow_tf32" is set), float64 and complex numbers. Returns false, with nothing queued, if cuBLAS
 /// is missing or does not support the call. Throws DeviceError.
-bool gemm(DeviceContext& context, const GemmCall& call, CudaStream& stream);
+bool gemm(const GemmCall& call, CudaStream& stream);
 
 /// Arguments of a cuBLAS call. cuBLAS is column-major: it computes the transposed result as the
 /// product of the transposed factors in reverse order.

@@ -16,9 +16,10 @@ constexpr int oldest_nccl = 21800;  // the first with ncclCommSplit
 constexpr const char* nccl_soname = "libnccl.so.2";
 
 std::vector<FoundLibrary> nccl_candidates() {
-  std::vector<FoundLibrary> found = find_libraries("nccl", library_folders());
-  found.insert(found.begin(), {nccl_soname, 2});  // loaded already, or in the loader's path
-  return found;
+  std::vector<FoundLibrary> libraries = find_libraries("nccl", library_folders());
+  // First the one that is loaded already or in the loader's path.
+  libraries.insert(libraries.begin(), {nccl_soname, 2});
+  return libraries;
 }
 
 std::unique_ptr<Api> open_nccl(const FoundLibrary& library) {
@@ -34,8 +35,8 @@ std::unique_ptr<Api> open_nccl(const FoundLibrary& library) {
 }  // namespace
 
 const Api* library() {
-  static LoadedOnce<Api>& found = *new LoadedOnce<Api>;
-  return found.get(nccl_candidates, open_nccl);
+  static LoadedOnce<Api>& nccl = *new LoadedOnce<Api>;
+  return nccl.get(nccl_candidates, open_nccl);
 }
 
 }  // namespace spanwise::cuda::nccl

@@ -44,7 +44,7 @@ class NcclConnection {
       finish(comm_, result, action);
   }
 
-  /// While it exists, its thread calls NCCL with comm(), which is not freed then.
+  /// While it exists, the thread that created it may call NCCL with comm(), which is not freed.
   class Call {
    public:
     /// Throws CollectiveError after abort() and close().
@@ -57,14 +57,15 @@ class NcclConnection {
     NcclConnection& connection_;
   };
 
-  /// A graph has captured a call: NCCL frees a communicator only when its last graph is destroyed,
-  /// and waits for that without a limit. So comm() stays until the process ends.
+  /// To be called when a graph captures a call. comm() is then kept until the process ends, because
+  /// NCCL frees a communicator only when its last graph is destroyed, and waits for that without a
+  /// limit.
   void note_captured() noexcept { is_captured_.store(true, std::memory_order_relaxed); }
 
   /// The error of queued work, or that a call takes longer than the time limit; "" for neither.
   /// Never blocks. For a thread that calls it several times a second.
   std::string poll();
-  /// Ends queued work and a call of another thread. On any thread.
+  /// Ends queued work and a call of another thread. May be called on any thread.
   void abort() noexcept;
   /// Frees the communicators; the queued work is complete.
   void close();

@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -21,18 +22,19 @@ struct NcclReduction {
   DType compute_dtype{};
 };
 
-bool nccl_type_of(DType dtype, int& type) noexcept {
-  if (dtype == int8) return type = nccl::int8, true;
-  if (dtype == uint8 || dtype == bool_) return type = nccl::uint8, true;
-  if (dtype == int32 || dtype == int16) return type = nccl::int32, true;
-  if (dtype == uint32 || dtype == uint16) return type = nccl::uint32, true;
-  if (dtype == int64) return type = nccl::int64, true;
-  if (dtype == uint64) return type = nccl::uint64, true;
-  if (dtype == float16) return type = nccl::float16, true;
-  if (dtype == bfloat16) return type = nccl::bfloat16, true;
-  if (dtype == float32 || dtype == complex64) return type = nccl::float32, true;
-  if (dtype == float64 || dtype == complex128) return type = nccl::float64, true;
-  return false;
+// The ncclDataType_t of the numbers of a dtype; nothing if NCCL has none.
+std::optional<int> nccl_type_of(DType dtype) noexcept {
+  if (dtype == int8) return nccl::int8;
+  if (dtype == uint8 || dtype == bool_) return nccl::uint8;
+  if (dtype == int32 || dtype == int16) return nccl::int32;
+  if (dtype == uint32 || dtype == uint16) return nccl::uint32;
+  if (dtype == int64) return nccl::int64;
+  if (dtype == uint64) return nccl::uint64;
+  if (dtype == float16) return nccl::float16;
+  if (dtype == bfloat16) return nccl::bfloat16;
+  if (dtype == float32 || dtype == complex64) return nccl::float32;
+  if (dtype == float64 || dtype == complex128) return nccl::float64;
+  return std::nullopt;
 }
 
 int nccl_op_of(Reduction reduction) noexcept {
@@ -44,8 +46,9 @@ NcclReduction nccl_reduction(Reduction reduction, DType dtype) {
   NcclReduction result;
   result.op = nccl_op_of(reduction);
   result.compute_dtype = dtype == int16 ? int32 : dtype == uint16 ? uint32 : dtype;
-  if (!nccl_type_of(dtype, result.type))
-    fail<DTypeError>("nccl: NCCL does not reduce ", dtype, "; convert the array first");
+  const std::optional<int> type = nccl_type_of(dtype);
+  if (!type) fail<DTypeError>("nccl: NCCL does not reduce ", dtype, "; convert the array first");
+  result.type = *type;
   if (dtype.is_bool()) {  // 0 and 1: the sum is "or" and the product "and", as in NumPy
     if (reduction == Reduction::sum) result.op = nccl::max;
     if (reduction == Reduction::prod) result.op = nccl::min;

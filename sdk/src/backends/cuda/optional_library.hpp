@@ -26,16 +26,16 @@ using runtime::library_folders;
 
 /// The files lib<name>.so* whose major version is not newer than the driver's, or is unknown.
 inline std::vector<FoundLibrary> libraries_for_driver(std::string_view name) {
-  std::vector<FoundLibrary> found = find_libraries(name, library_folders());
+  std::vector<FoundLibrary> libraries = find_libraries(name, library_folders());
   const int newest = driver_status().version / 1000;
-  std::erase_if(found,
+  std::erase_if(libraries,
                 [&](const FoundLibrary& library) { return newest > 0 && library.major > newest; });
-  return found;
+  return libraries;
 }
 
 /// The file that would be loaded first; empty if there is none.
-inline std::filesystem::path first_path(const std::vector<FoundLibrary>& found) {
-  return found.empty() ? std::filesystem::path{} : found.front().path;
+inline std::filesystem::path first_path(const std::vector<FoundLibrary>& libraries) {
+  return libraries.empty() ? std::filesystem::path{} : libraries.front().path;
 }
 
 /// Loads a library, which is never closed, because its threads may still run then. Null if it

@@ -43,6 +43,7 @@ class CudaStream final : public runtime::StreamState {
   bool attach_to_graph(const RefCounted& object) noexcept override;
   void detach() noexcept override;
 
+  DeviceContext& context() const noexcept { return context_; }
   /// The stream's block cache. Null for foreign streams other than the legacy stream: they may be
   /// destroyed earlier than this object, and the order of their work would be lost.
   SmallBlocks* small_blocks() const noexcept { return small_blocks_.get(); }
@@ -86,6 +87,9 @@ inline CudaStream& cuda_stream(const DeviceContext& context, runtime::StreamStat
     fail<ArgumentError>("cuda: work for ", context.device, " was given a stream of ",
                         stream.device(), "; use a stream of the device where the data is");
   return static_cast<CudaStream&>(stream);
+}
+inline CudaStream& cuda_stream(runtime::StreamState& stream) {
+  return cuda_stream(DeviceContext::of(stream.device().ordinal()), stream);
 }
 
 /// The stream of threads that have not set a current stream.

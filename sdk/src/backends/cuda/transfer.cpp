@@ -16,20 +16,20 @@ namespace {
 CUdeviceptr address(const void* data) { return reinterpret_cast<CUdeviceptr>(data); }
 
 // A captured copy reads the host's memory at each launch of the graph, not now.
-void refuse_capture(const DeviceContext& context, const CudaStream& stream, const char* direction) {
-  if (is_capturing(context.api, stream.raw()))
-    fail<DeviceError>("cuda: copying ", direction, ' ', context.device,
+void refuse_capture(const CudaStream& stream, const char* direction) {
+  if (is_capturing(stream.context().api, stream.raw()))
+    fail<DeviceError>("cuda: copying ", direction, ' ', stream.context().device,
                       " while its stream is being captured; do it before the "
                       "capture, or use page-locked host memory");
 }
 
 }  // namespace
 
-void upload(DeviceContext& context, const void* host, void* device, std::size_t bytes,
-            const CudaStream& stream) {
+void upload(const void* host, void* device, std::size_t bytes, const CudaStream& stream) {
   if (bytes == 0) return;
+  DeviceContext& context = stream.context();
   const ContextGuard guard(context);
-  refuse_capture(context, stream, "host memory to");
+  refuse_capture(stream, "host memory to");
   StagingArea& staging = context.staging();
   const bool is_staged =
       bytes <= StagingArea::buffer_bytes
@@ -46,19 +46,19 @@ void upload(DeviceContext& context, const void* host, void* device, std::size_t 
         context.device);
 }
 
-void upload_pinned(DeviceContext& context, const void* host, void* device, std::size_t bytes,
-                   const CudaStream& stream) {
+void upload_pinned(const void* host, void* device, std::size_t bytes, const CudaStream& stream) {
   if (bytes == 0) return;
+  const DeviceContext& context = stream.context();
   const ContextGuard guard(context);
   check(context.api, context.api.memcpy_htod_async(address(device), host, bytes, stream.raw()),
         "copying ", bytes, " page-locked bytes to ", context.device);
 }
 
-void download(DeviceContext& context, const void* device, void* host, std::size_t bytes,
-              const CudaStream& stream) {
+void download(const void* device, void* host, std::size_t bytes, const CudaStream& stream) {
   if (bytes == 0) return;
+  DeviceContext& context = stream.context();
   const ContextGuard guard(context);
-  refuse_capture(context, stream, "to the host from");
+  refuse_capture(stream, "to the host from");
   // Two pieces at least, so that the transfer of one overlaps the host's copy of another.
   if (bytes >= 2 * StagingArea::piece_bytes && !context.pinned_pool().has(host) &&
       context.staging().try_download_pieces(address(device), host, bytes, stream.raw()))
@@ -71,9 +71,10 @@ void download(DeviceContext& context, const void* device, void* host, std::size_
         context.device);
 }
 
-void copy_peer(DeviceContext& source_context, const void* source, DeviceContext& target_context,
-               void* target, std::size_t bytes, const CudaStream& stream) {
+void copy_peer(DeviceContext& source_context, const void* source, void* target, std::size_t bytes,
+               const CudaStream& stream) {
   if (bytes == 0) return;
+  DeviceContext& target_context = stream.context();
   const ContextGuard guard(target_context);
   const DriverApi& api = target_context.api;
   if (source_context.device == target_context.device) {
@@ -90,10 +91,11 @@ void copy_peer(DeviceContext& source_context, const void* source, DeviceContext&
         "copying ", bytes, " bytes from ", source_context.device, " to ", target_context.device);
 }
 
-bool fill_bytes(DeviceContext& context, void* data, const void* value, int period,
-                std::size_t bytes, const CudaStream& stream) {
+bool fill_bytes(void* data, const void* value, int period, std::size_t bytes,
+                const CudaStream& stream) {
   // A fill by the driver would end the batch of launches; a fill by a kernel becomes a part of it.
   if (CudaLaunchBatch::open_on(stream) != nullptr) return false;
+  const DeviceContext& context = stream.context();
   const ContextGuard guard(context);
   const DriverApi& api = context.api;
   const std::size_t count = bytes / static_cast<std::size_t>(period);

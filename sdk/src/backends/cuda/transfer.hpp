@@ -10,16 +10,13 @@
 /// contracts as Backend's members of the same names.
 namespace spanwise::cuda {
 
-void upload(DeviceContext& context, const void* host, void* device, std::size_t bytes,
-            const CudaStream& stream);
-void upload_pinned(DeviceContext& context, const void* host, void* device, std::size_t bytes,
-                   const CudaStream& stream);
-void download(DeviceContext& context, const void* device, void* host, std::size_t bytes,
-              const CudaStream& stream);
-/// `stream` belongs to the target's device.
-void copy_peer(DeviceContext& source_context, const void* source, DeviceContext& target_context,
-               void* target, std::size_t bytes, const CudaStream& stream);
-bool fill_bytes(DeviceContext& context, void* data, const void* value, int period,
-                std::size_t bytes, const CudaStream& stream);
+void upload(const void* host, void* device, std::size_t bytes, const CudaStream& stream);
+void upload_pinned(const void* host, void* device, std::size_t bytes, const CudaStream& stream);
+void download(const void* device, void* host, std::size_t bytes, const CudaStream& stream);
+/// To memory of the stream's device.
+void copy_peer(DeviceContext& source_context, const void* source, void* target, std::size_t bytes,
+               const CudaStream& stream);
+bool fill_bytes(void* data, const void* value, int period, std::size_t bytes,
+                const CudaStream& stream);
 
 }  // namespace spanwise::cuda

@@ -26,37 +26,37 @@ void BlockLoop::add_axis(int axis, std::int64_t length, std::int64_t first) {
   count_ *= axis_split.count();
 }
 
-void BlockLoop::seek(std::int64_t block, Position& at) const noexcept {
-  std::copy_n(data_.begin(), walk_.operands(), at.data.begin());
+void BlockLoop::seek(std::int64_t block, Position& position) const noexcept {
+  std::copy_n(data_.begin(), walk_.operands(), position.data.begin());
   for (std::size_t i = 0; i < static_cast<std::size_t>(split_axis_count_); ++i) {
     const SplitAxis& axis_split = split_axes_[i];
-    at.starts[i] = 0;
+    position.starts[i] = 0;
     if (block == 0) continue;
     const std::int64_t count = axis_split.count(), index = block % count;
     block /= count;
     if (index == 0) continue;
-    at.starts[i] = axis_split.first + (index - 1) * axis_split.length;
-    move(axis_split.axis, at.starts[i], at);
+    position.starts[i] = axis_split.first + (index - 1) * axis_split.length;
+    move(axis_split.axis, position.starts[i], position);
   }
 }
 
-void BlockLoop::advance(Position& at) const noexcept {
+void BlockLoop::advance(Position& position) const noexcept {
   for (std::size_t i = 0; i < static_cast<std::size_t>(split_axis_count_); ++i) {
     const SplitAxis& axis_split = split_axes_[i];
-    std::int64_t& start = at.starts[i];
+    std::int64_t& start = position.starts[i];
     const std::int64_t steps = start == 0 ? axis_split.first : axis_split.length;
     if (start + steps < axis_split.extent) {
       start += steps;
-      return move(axis_split.axis, steps, at);
+      return move(axis_split.axis, steps, position);
     }
-    if (start != 0) move(axis_split.axis, -start, at);
+    if (start != 0) move(axis_split.axis, -start, position);
     start = 0;
   }
 }
 
-void BlockLoop::move(int axis, std::int64_t steps, Position& at) const noexcept {
+void BlockLoop::move(int axis, std::int64_t steps, Position& position) const noexcept {
   for (int k = 0; k < walk_.operands(); ++k)
-    at.data[static_cast<std::size_t>(k)] += steps * step(axis, k);
+    position.data[static_cast<std::size_t>(k)] += steps * step(axis, k);
 }
 
 }  // namespace spanwise::strided

@@ -41,15 +41,16 @@ class BlockLoop {
   /// address of operand k's first element.
   template <class F>
   void run(std::int64_t first, std::int64_t last, F&& visit) const {
-    Position at;
-    seek(first, at);
+    Position position;
+    seek(first, position);
     for (; first < last; ++first) {
-      const std::int64_t rows = size(1, at), layers = size(2, at), columns = size(0, at);
+      const std::int64_t rows = size(1, position), layers = size(2, position),
+                         columns = size(0, position);
       for (std::int64_t layer = 0; layer < layers; ++layer) {
-        visit(static_cast<std::byte* const*>(at.data.data()), rows, columns);
-        if (layers > 1) move(split_axes_[2].axis, layer + 1 < layers ? 1 : 1 - layers, at);
+        visit(static_cast<std::byte* const*>(position.data.data()), rows, columns);
+        if (layers > 1) move(split_axes_[2].axis, layer + 1 < layers ? 1 : 1 - layers, position);
       }
-      if (first + 1 < last) advance(at);
+      if (first + 1 < last) advance(position);
     }
   }
 
@@ -73,24 +74,23 @@ class BlockLoop {
 
   /// axis -1: one part of length 1.
   void add_axis(int axis, std::int64_t length, std::int64_t first);
-  /// Sets `at` to the block of this number.
-  void seek(std::int64_t block, Position& at) const noexcept;
-  /// Moves `at` to the next block.
-  void advance(Position& at) const noexcept;
-  void move(int axis, std::int64_t steps, Position& at) const noexcept;
-  /// The extent of the current block along split_axes_[which].
-  std::int64_t size(int which, const Position& at) const noexcept {
-    const auto index = static_cast<std::size_t>(which);
-    const SplitAxis& split = split_axes_[index];
-    const std::int64_t start = at.starts[index];
+  /// Sets `position` to the block of this number.
+  void seek(std::int64_t block, Position& position) const noexcept;
+  /// Moves `position` to the next block.
+  void advance(Position& position) const noexcept;
+  void move(int axis, std::int64_t steps, Position& position) const noexcept;
+  /// The extent of the current block along split_axes_[i].
+  std::int64_t size(std::size_t i, const Position& position) const noexcept {
+    const SplitAxis& split = split_axes_[i];
+    const std::int64_t start = position.starts[i];
     return start == 0 ? split.first : std::min(split.length, split.extent - start);
   }
 
   const Walk& walk_;
   std::array<std::byte*, max_arrays> data_;
   std::array<std::int64_t, max_arrays> itemsizes_;
-  std::array<SplitAxis, max_rank + 3>
-      split_axes_;  // columns, rows, layers, then other axes, fastest first
+  // Columns, rows, layers, then the other axes, fastest first.
+  std::array<SplitAxis, max_rank + 3> split_axes_;
   int split_axis_count_ = 0;
   std::int64_t count_ = 1;
 };

@@ -26,7 +26,6 @@ bool is_across(const Block& block, std::int64_t from, std::int64_t to) {
 
 }  // namespace
 
-// Visits the rows from the last to the first if the source's stand backwards in memory.
 Block with_forward_rows(Block block, std::int64_t itemsize) {
   if (block.source_row_step != -itemsize) return block;
   block.target += (block.rows - 1) * block.target_row_step;
@@ -38,27 +37,27 @@ Block with_forward_rows(Block block, std::int64_t itemsize) {
 
 void transpose_then(const Block& block, int bytes, BlockKernel then) {
   alignas(64) std::byte tile[tile_bytes];
-  Block in = block, out = block;
-  in.target = tile;
-  out.source = tile;
-  in.target_step = out.source_step = bytes;
-  in.target_row_step = out.source_row_step = bytes * block.columns;
-  in.stream = false;
-  move_kernels().transpose[kernel_index(bytes)](in);
-  then(out);
+  Block to_tile = block, from_tile = block;
+  to_tile.target = tile;
+  from_tile.source = tile;
+  to_tile.target_step = from_tile.source_step = bytes;
+  to_tile.target_row_step = from_tile.source_row_step = bytes * block.columns;
+  to_tile.stream = false;
+  move_kernels().transpose[kernel_index(bytes)](to_tile);
+  then(from_tile);
 }
 
 }  // namespace strided
 
-void convert_block(DType from, DType to, const HostBlock& given) {
+void convert_block(DType from, DType to, const HostBlock& host_block) {
   using namespace strided;
   const int size = from.itemsize();
-  const Block block = with_forward_rows(given, size);
+  const Block block = with_forward_rows(host_block, size);
   if (from == to) {
     const BlockKernel transpose = move_kernels().transpose[kernel_index(size)];
     if (is_across(block, size, size)) return transpose(block);
-    if (const Block other = by_columns(block); is_across(other, size, size))
-      return transpose(other);
+    if (const Block turned = by_columns(block); is_across(turned, size, size))
+      return transpose(turned);
   } else if (is_across(block, size, to.itemsize())) {
     // A block that is larger than the tile is split by rows.
     const std::int64_t max_rows = std::max<std::int64_t>(8, tile_bytes / (block.columns * size));

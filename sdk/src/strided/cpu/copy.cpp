@@ -20,11 +20,11 @@ void fill_on_cpu(const Array& target, const Scalar& value, runtime::StreamState&
                      "; expected one dtype");
   if (target.size() == 0) return;
   StridedCopy copy(target, Layout{}, value.data(), target.dtype().itemsize());
-  if (!copy.set_equal_bytes()) copy.move();
+  if (!copy.try_set_bytes()) copy.move();
 }
 
 constexpr runtime::ElementLoops cpu_loops{copy_on_cpu, fill_on_cpu};
-[[maybe_unused]] const auto cpu_loops_before =
+[[maybe_unused]] const auto previous_cpu_loops =
     runtime::register_element_loops(DeviceKind::cpu, &cpu_loops);
 
 }  // namespace

@@ -10,13 +10,13 @@
 namespace spanwise::strided {
 namespace {
 
-constexpr std::int64_t block_bytes = 1 << 16;  // fits in the L2 cache, and hides the cost of a call
-constexpr std::int64_t serial_run_bytes =
-    1 << 20;  // contiguous copies: one thread uses much of the bandwidth
-constexpr std::int64_t serial_element_bytes =
-    1 << 18;  // slower copies: waking threads takes microseconds
-constexpr std::int64_t streaming_threshold =
-    16 << 20;  // more than a core's share of the last-level cache
+// Fits in the L2 cache, and hides the cost of a call.
+constexpr std::int64_t block_bytes = 1 << 16;
+// Copies of fewer bytes run on one thread, which uses much of the bandwidth for contiguous runs;
+// waking others takes microseconds.
+constexpr std::int64_t serial_run_bytes = 1 << 20, serial_element_bytes = 1 << 18;
+// More than a core's share of the last-level cache.
+constexpr std::int64_t streaming_threshold = 16 << 20;
 constexpr std::int64_t line_bytes = 64;
 
 bool all_bytes_equal(const std::byte* bytes, int count) {
@@ -70,13 +70,14 @@ int StridedCopy::transposed_axis() const {
 // the other blocks begin at cache lines; else 0.
 std::int64_t StridedCopy::first_columns() const {
   const std::int64_t step = target_step(inner());
-  const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data_[0]) %
-                                              static_cast<std::uintptr_t>(line_bytes));
-  if (step <= 0 || past == 0 || past % step != 0 || split_.block_columns * step <= line_bytes)
+  const auto misalignment = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(data_[0]) %
+                                                      static_cast<std::uintptr_t>(line_bytes));
+  if (step <= 0 || misalignment == 0 || misalignment % step != 0 ||
+      split_.block_columns * step <= line_bytes)
     return 0;
   for (int i = 0; i < inner(); ++i)
     if (target_step(i) % line_bytes != 0) return 0;
-  return split_.block_columns - past / step;
+  return split_.block_columns - misalignment / step;
 }
 
 // Word by word in the order of the target.
@@ -135,29 +136,29 @@ void StridedCopy::move() {
   const bool swaps = widen_words();
   const MoveKernels& kernels = move_kernels();
   const int index = kernel_index(bytes_);
-  const BlockKernel one = swaps ? kernels.swap[index] : kernels.move[index];
-  if (split_.axes == 0) return one({data_[0], data_[1], 1, 1, bytes_, bytes_, bytes_, bytes_});
+  const BlockKernel by_words = swaps ? kernels.swap[index] : kernels.move[index];
+  if (split_.axes == 0) return by_words({data_[0], data_[1], 1, 1, bytes_, bytes_, bytes_, bytes_});
   const bool is_packed = target_step(inner()) == bytes_;
   stream_ = is_packed && walk_.size() * itemsizes_[0] >= streaming_threshold;
   if (is_packed && source_step(inner()) == bytes_ && !swaps) return move_runs();
   const int rows = transposed_axis();
   if (rows < 0) {
     split_along_target(block_bytes / bytes_);
-    return run(bytes_, serial_element_bytes, one);
+    return run(bytes_, serial_element_bytes, by_words);
   }
   if (has_small_axes(rows)) {
     stream_ = false;
     split_small_axes();
-    return run(bytes_, serial_element_bytes, one);
+    return run(bytes_, serial_element_bytes, by_words);
   }
   split_transposed(rows, is_packed ? bytes_ : 0);
   // Eight tiles per block, each of which prefetches the next.
   if (is_packed && !swaps) split_.block_columns *= 8;
   const BlockKernel transpose = kernels.transpose[index];
-  run(bytes_, serial_element_bytes, [&](const Block& given) {
-    const Block block = with_forward_rows(given, bytes_);
-    if (!is_packed) return one(block);
-    return swaps ? transpose_then(block, bytes_, one) : transpose(block);
+  run(bytes_, serial_element_bytes, [&](const Block& unordered) {
+    const Block block = with_forward_rows(unordered, bytes_);
+    if (!is_packed) return by_words(block);
+    return swaps ? transpose_then(block, bytes_, by_words) : transpose(block);
   });
 }
 
@@ -173,13 +174,13 @@ void StridedCopy::cast(DType from, DType to) {
   const bool is_packed = target_step(inner()) == itemsizes_[0];
   const int size = from.itemsize();
   split_transposed(rows, is_packed ? size : 0);
-  run(wider, serial_element_bytes, [&](const Block& given) {
-    const Block block = with_forward_rows(given, size);
+  run(wider, serial_element_bytes, [&](const Block& unordered) {
+    const Block block = with_forward_rows(unordered, size);
     return is_packed ? transpose_then(block, size, kernel) : kernel(block);
   });
 }
 
-bool StridedCopy::set_equal_bytes() {
+bool StridedCopy::try_set_bytes() {
   if (target_step(inner()) != bytes_ || !all_bytes_equal(data_[1], bytes_)) return false;
   split_along_target(4 * block_bytes / bytes_);
   run(bytes_, serial_run_bytes, set_bytes);

@@ -18,6 +18,7 @@ namespace spanwise::strided {
 /// elements are joined to larger words where all strides allow it.
 class StridedCopy {
  public:
+  /// `data` is the address of the source's element (0, ..., 0).
   StridedCopy(const Array& target, const Layout& source, const void* data, int source_itemsize)
       : walk_(make_walk(target, source)),
         itemsizes_{target.dtype().itemsize(), source_itemsize},
@@ -32,8 +33,8 @@ class StridedCopy {
   /// Between arrays of one dtype.
   void move();
   void cast(DType from, DType to);
-  /// The fill of a value whose bytes are equal; false for others.
-  bool set_equal_bytes();
+  /// Fills with a value whose bytes are all equal; returns false, and does nothing, for others.
+  bool try_set_bytes();
 
  private:
   static Walk make_walk(const Array& target, const Layout& source) {

@@ -11,21 +11,22 @@
 namespace spanwise::strided {
 namespace {
 
-constexpr std::int64_t line = 64;
+constexpr std::int64_t cache_line_bytes = 64;
 // Bytes of a run in a buffer, which fits in the L1 cache.
 constexpr std::int64_t buffer_bytes = 1 << 13;
 // Elements of a run in place: long enough to hide the overhead of a call, short enough to share
 // work.
 constexpr std::int64_t direct_columns = 1 << 13;
-// The block of transposed inputs, and the least sides for which it pays.
+// The block of transposed inputs, and the extents of both axes from which on it is faster.
 constexpr std::int64_t transposed_columns = 256, transposed_rows = 32, min_transposed = 16;
-// Buffers a multiple of a page apart would be in the same lines of the cache.
-constexpr std::size_t apart = 5 * 64;
+// Buffers a multiple of a page buffer_gap would be in the same lines of the cache.
+constexpr std::size_t buffer_gap = 5 * 64;
 
 // Whether rows that are visited one by one would use a few bytes of each cache line: elements are
-// far apart along the last axis, and adjacent along the other.
+// far buffer_gap along the last axis, and adjacent along the other.
 bool is_transposed(std::int64_t step, std::int64_t row_step) noexcept {
-  return std::abs(step) >= line && row_step != 0 && std::abs(row_step) <= line / 4;
+  return std::abs(step) >= cache_line_bytes && row_step != 0 &&
+         std::abs(row_step) <= cache_line_bytes / 4;
 }
 
 }  // namespace
@@ -63,13 +64,14 @@ std::optional<int> CpuLoop::find_transposed_axis() const {
   for (std::size_t k = 0; k < count_; ++k) {
     const int index = static_cast<int>(k);
     const std::int64_t size = operands_[k].dtype.itemsize();
-    std::optional<int> found;
+    std::optional<int> fastest;
     for (int axis = 0; axis < inner; ++axis)
       if (walk_.extent(axis) >= min_transposed &&
           is_transposed(walk_.stride(inner, index) * size, walk_.stride(axis, index) * size) &&
-          (!found || std::abs(walk_.stride(axis, index)) < std::abs(walk_.stride(*found, index))))
-        found = axis;
-    if (found) return found;
+          (!fastest ||
+           std::abs(walk_.stride(axis, index)) < std::abs(walk_.stride(*fastest, index))))
+        fastest = axis;
+    if (fastest) return fastest;
   }
   return {};
 }
@@ -140,7 +142,9 @@ void CpuLoop::place_buffers() {
     const std::int64_t rows = access.is_transposed ? split_.block_rows : run_rows_;
     const std::int64_t bytes = rows * split_.block_columns * access.compute_size;
     access.buffer = memory_;
-    memory_ += static_cast<std::size_t>((bytes + line - 1) / line * line) + apart;
+    memory_ += static_cast<std::size_t>((bytes + cache_line_bytes - 1) / cache_line_bytes *
+                                        cache_line_bytes) +
+               buffer_gap;
   }
 }
 
@@ -159,8 +163,8 @@ void CpuLoop::run() const {
                        std::span(itemsizes.data(), operands_.size()), split_);
   const auto run = [&](std::int64_t first, std::int64_t last) {
     Buffers buffers = make_buffers();
-    loop.run(first, last, [&](std::byte* const* at, std::int64_t rows, std::int64_t columns) {
-      run_block(at, rows, columns, buffers);
+    loop.run(first, last, [&](std::byte* const* block, std::int64_t rows, std::int64_t columns) {
+      run_block(block, rows, columns, buffers);
     });
   };
   const std::int64_t grain = body_.grain / (split_.block_rows * split_.block_columns);
@@ -180,15 +184,15 @@ void CpuLoop::run_block(std::byte* const* data, std::int64_t rows, std::int64_t 
   std::byte* arrays[max_arrays + 1];
   arrays[count_] = buffers.memory + memory_;
   if (rows <= run_rows_ && !has_transposed_) return run_rows(data, rows, columns, arrays, buffers);
-  std::byte* at[max_arrays];
-  std::copy_n(data, operands_.size(), at);
+  std::byte* row_data[max_arrays];
+  std::copy_n(data, operands_.size(), row_data);
   for (std::size_t k = 0; k < count_; ++k)
-    if (access_[k].is_transposed) arrays[k] = load(k, at[k], rows, columns, buffers);
+    if (access_[k].is_transposed) arrays[k] = load(k, row_data[k], rows, columns, buffers);
   for (std::int64_t row = 0; row < rows; row += run_rows_) {
     const std::int64_t n = std::min(run_rows_, rows - row);
-    run_rows(at, n, columns, arrays, buffers);
+    run_rows(row_data, n, columns, arrays, buffers);
     for (std::size_t k = 0; k < operands_.size(); ++k) {
-      at[k] += n * access_[k].row_step;
+      row_data[k] += n * access_[k].row_step;
       if (k < count_ && access_[k].is_transposed)
         arrays[k] += n * columns * access_[k].compute_size;
     }

@@ -23,17 +23,18 @@ std::byte* thread_scratch(std::size_t bytes) {
 
 namespace {
 
-// Arrays of more bytes are in memory, where blocks of several arrays are too short for the
-// prefetching of the processor: the next ones are fetched to the L2 cache.
+// Arrays of more bytes do not stay in the cache, and blocks of several arrays are too short for the
+// processor's own prefetching: the next blocks are prefetched to the L2 cache.
 constexpr std::int64_t cached_bytes = 8 << 20;
 
-void fetch(const std::byte* data, std::int64_t bytes) noexcept {
-  for (std::int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(data + at, 0, 2);
+void prefetch(const std::byte* data, std::int64_t bytes) noexcept {
+  for (std::int64_t offset = 0; offset < bytes; offset += 64)
+    __builtin_prefetch(data + offset, 0, 2);
 }
 
-// Contiguous arrays of one shape and of the body's dtypes, which a mask may select from; or one of
-// them and numbers. Returns false for others.
-bool run_dense(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body) {
+// Runs the body on contiguous arrays of one shape and of the body's dtypes, from which a mask may
+// select, or on one such array and numbers. Returns false, and does nothing, for other operands.
+bool try_run_dense(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body) {
   std::byte* arrays[max_arrays];
   std::int64_t steps[max_arrays];
   std::size_t count = 0, numbers = 0;
@@ -67,7 +68,7 @@ bool run_dense(const Shape& shape, std::span<const CpuOperand> operands, const C
     return true;
   }
   const std::int64_t bytes = size * std::accumulate(steps, steps + count, std::int64_t{0});
-  const bool fetches = body.block != 0 && bytes > cached_bytes;
+  const bool prefetches = body.block != 0 && bytes > cached_bytes;
   const auto run = [&](std::int64_t first, std::int64_t last) {
     std::byte* parts[max_arrays + 1];
     if (body.scratch_bytes > 0) parts[count] = thread_scratch(body.scratch_bytes);
@@ -76,7 +77,7 @@ bool run_dense(const Shape& shape, std::span<const CpuOperand> operands, const C
       const std::int64_t n = std::min(block, last - first);
       for (std::size_t k = 0; k < count; ++k) {
         parts[k] = arrays[k] + first * steps[k];
-        if (fetches) fetch(parts[k] + n * steps[k], std::min(n, last - first - n) * steps[k]);
+        if (prefetches) prefetch(parts[k] + n * steps[k], std::min(n, last - first - n) * steps[k]);
       }
       if (mask == nullptr)
         loop(body.context, n, parts);
@@ -97,7 +98,7 @@ bool run_dense(const Shape& shape, std::span<const CpuOperand> operands, const C
 }  // namespace
 
 void run_on_cpu(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body) {
-  if (!run_dense(shape, operands, body)) CpuLoop(shape, operands, body).run();
+  if (!try_run_dense(shape, operands, body)) CpuLoop(shape, operands, body).run();
 }
 
 }  // namespace spanwise::strided

@@ -7,7 +7,7 @@
 
 namespace spanwise {
 
-// The place of element i in shared memory. 16 bytes are left out after every 128, so that elements
+// The index of element i in shared memory. 16 bytes are left out after every 128, so that elements
 // at the distance of a cell are in different banks, and packs stay aligned.
 template <class T>
 __device__ __forceinline__ int padded(int i) {
@@ -15,46 +15,49 @@ __device__ __forceinline__ int padded(int i) {
   return i + i / (8 * part) * part;
 }
 
-// Stores elements from element i of a cell on, whose place is `base`. No branch, so that all places
-// are loaded together.
+// Stores the elements of `p`, of which the first is element i of the cell that begins at index
+// `base`. Has no branch, so that all positions are loaded together.
 template <int n, class T>
-__device__ __forceinline__ void put_in_cells(T* tile, const Pack<T, n>& p,
-                                             const unsigned short* places, int cell, int i,
-                                             int base, int by_cell) {
-  int at[n];
+__device__ __forceinline__ void store_in_cells(T* tile, const Pack<T, n>& p,
+                                               const unsigned short* positions, int cell, int i,
+                                               int base, int by_cell) {
+  int index[n];
 #pragma unroll
   for (int k = 0; k < n; ++k) {
-    at[k] = base + places[i];
+    index[k] = base + positions[i];
     const bool is_last = ++i == cell;
     i = is_last ? 0 : i;
     base += is_last ? by_cell : 0;
   }
 #pragma unroll
-  for (int k = 0; k < n; ++k) tile[padded<T>(at[k])] = p.x[k];
+  for (int k = 0; k < n; ++k) tile[padded<T>(index[k])] = p.x[k];
 }
 
-// Reads `total` elements of adjacent cells of `cell`. `places` are those of a cell's elements.
+// Reads `total` elements of adjacent cells of `cell`. `positions` has the index of each element
+// of a cell in the tile.
 template <int threads, int n, class T>
-__device__ __forceinline__ void fill_from_cells(T* tile, const T* a, const unsigned short* places,
-                                                int cell, int total, int by_cell) {
+__device__ __forceinline__ void fill_from_cells(T* tile, const T* a,
+                                                const unsigned short* positions, int cell,
+                                                int total, int by_cell) {
   constexpr int batch = 4;  // all loads of a batch are issued before the first store
   for (int first = threadIdx.x * n; first < total; first += threads * n * batch) {
     Pack<T, n> values[batch];
 #pragma unroll
     for (int b = 0; b < batch; ++b) {
-      const int at = first + b * threads * n;
-      if (at < total) read_contiguous(values[b], a + at, total - at);
+      const int index = first + b * threads * n;
+      if (index < total) read_contiguous(values[b], a + index, total - index);
     }
 #pragma unroll
     for (int b = 0; b < batch; ++b) {
-      const int at = first + b * threads * n, c = at / cell;
-      if (at + n <= total)
-        put_in_cells<n>(tile, values[b], places, cell, at - c * cell, c * by_cell, by_cell);
+      const int index = first + b * threads * n, c = index / cell;
+      if (index + n <= total)
+        store_in_cells<n>(tile, values[b], positions, cell, index - c * cell, c * by_cell, by_cell);
       else
 #pragma unroll
         for (int k = 0; k < n; ++k)
-          if (at + k < total)
-            tile[padded<T>((at + k) / cell * by_cell + places[(at + k) % cell])] = values[b].x[k];
+          if (index + k < total)
+            tile[padded<T>((index + k) / cell * by_cell + positions[(index + k) % cell])] =
+                values[b].x[k];
     }
   }
 }

@@ -39,8 +39,8 @@ __device__ __forceinline__ void fill_tile(T* tile, const T* a, long long by_s, l
   }
 }
 
-// Before, element k of lines[i] is word k of a line of small elements; after, words[k] has element
-// k of every line. `count` lines fill a word.
+// On entry, words[i] has `count` adjacent elements of line i; on return, words[k] has element k of
+// each line.
 template <int count>
 __device__ __forceinline__ void transpose_words(unsigned int (&words)[count]) {
   if (count == 2) {

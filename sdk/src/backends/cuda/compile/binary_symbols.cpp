@@ -13,7 +13,7 @@ namespace {
 
 BinarySymbols read_cubin(std::string_view image) {
   const runtime::ElfImage elf(image);
-  BinarySymbols found;
+  BinarySymbols symbols;
   elf.for_each_symbol([&](const Elf64_Sym& symbol, std::string_view name) {
     if (name.empty() || symbol.st_shndx == SHN_UNDEF) return;
     const unsigned type = ELF64_ST_TYPE(symbol.st_info);
@@ -21,16 +21,16 @@ BinarySymbols read_cubin(std::string_view image) {
     // st_other, __device__ functions do not.
     constexpr unsigned entry_point = 0x10;
     if (type == STT_FUNC && (symbol.st_other & entry_point) != 0) {
-      found.kernels.emplace_back(name);
+      symbols.kernels.emplace_back(name);
     } else if (type == STT_OBJECT) {
       const std::string_view section = elf.section_name(symbol.st_shndx);
       // .nv.constant0.<kernel> (bank 0) holds the kernel's parameters, .nv.constant3 (bank 3) the
       // __constant__ variables.
       if (section.starts_with(".nv.global") || section == ".nv.constant3")
-        found.variables.emplace_back(name);
+        symbols.variables.emplace_back(name);
     }
   });
-  return found;
+  return symbols;
 }
 
 bool is_name_char(char c) {
@@ -49,19 +49,19 @@ std::string name_before(std::string_view declaration, const char* ends) {
 // In the PTX of NVRTC and nvcc, declarations at file scope start in the first column: ".visible
 // .entry blur(", ".const .align 4 .b8 table[12];", ".global .attribute(.managed) .u32 n;".
 BinarySymbols read_ptx(std::string_view text) {
-  BinarySymbols found;
+  BinarySymbols symbols;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (!line.starts_with('.')) continue;
     if (line.find(".entry ") != line.npos) {
-      found.kernels.push_back(name_before(line, "("));
+      symbols.kernels.push_back(name_before(line, "("));
     } else if (line.find(".global ") != line.npos || line.find(".const ") != line.npos) {
-      found.variables.push_back(name_before(line, "[=;"));
+      symbols.variables.push_back(name_before(line, "[=;"));
     }
   }
-  return found;
+  return symbols;
 }
 
 }  // namespace

@@ -52,9 +52,9 @@ std::string version_of(const Library& library) { return text(library.major, '.',
 std::string supported_architecture(const Library& library, const std::string& requested) {
   const int number = architecture_number(requested);
   const std::vector<int>& supported = library.architectures;
-  if (supported.empty() || std::find(supported.begin(), supported.end(), number) != supported.end())
+  if (supported.empty() || std::ranges::find(supported, number) != supported.end())
     return requested;
-  const auto above = std::upper_bound(supported.begin(), supported.end(), number);
+  const auto above = std::ranges::upper_bound(supported, number);
   if (above == supported.begin())
     fail<DeviceError>("cuda: NVRTC ", version_of(library), " (", library.path.string(),
                       ") no longer compiles for ", requested, ", the oldest is sm_",
@@ -143,15 +143,14 @@ class NvrtcCompilation {
   // nvJitLink is missing or older than NVRTC, and not together with inputs that are already
   // compiled, because nvJitLink does not resolve their calls to functions in LTO-IR.
   const ImageForm& form_to_link() const {
-    const auto& arguments = options_.arguments;
     const bool has_debug_option =
-        std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+        std::ranges::any_of(options_.arguments, [](const std::string& argument) {
           return argument == "-G" || argument == "--device-debug";
         });
-    const bool can_be_lto_ir = std::all_of(request_.linked.begin(), request_.linked.end(),
-                                           [](const source::KernelSource& source) {
-                                             return !source.is_compiled || is_lto_ir(source.text);
-                                           });
+    const bool can_be_lto_ir =
+        std::ranges::all_of(request_.linked, [](const source::KernelSource& source) {
+          return !source.is_compiled || is_lto_ir(source.text);
+        });
     if (can_be_lto_ir && !has_debug_option && links_lto_ir(library_.major, library_.minor))
       return relocatable_lto_ir;
     return makes_ptx() ? relocatable_ptx : relocatable_cubin;
@@ -231,7 +230,7 @@ class NvrtcCompilation {
 
 bool any_may_launch(const CompileRequest& request) {
   return may_launch_kernels(*request.source) ||
-         std::any_of(request.linked.begin(), request.linked.end(), may_launch_kernels);
+         std::ranges::any_of(request.linked, may_launch_kernels);
 }
 
 KernelBinary with_device_runtime(ComputeCapability capability, CompileRequest request,

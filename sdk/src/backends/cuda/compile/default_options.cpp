@@ -37,8 +37,7 @@ void append(RtcHeaders& headers, const Files& files) {
 std::vector<std::string> default_options(const std::vector<std::string>& options) {
   std::vector<std::string> all(fixed_options.begin(), fixed_options.end());
   const auto sets_standard = [](const std::string& option) { return option.starts_with("-std="); };
-  if (std::none_of(options.begin(), options.end(), sets_standard))
-    all.emplace_back(default_standard);
+  if (std::ranges::none_of(options, sets_standard)) all.emplace_back(default_standard);
   return all;
 }
 

@@ -146,10 +146,10 @@ class HostCodeRemoval {
   std::string libcudacxx_include(const std::string& name) {
     std::error_code error;
     const fs::path file = fs::path("cuda") / "std" / name;
-    const bool exists = std::any_of(toolkit_.begin(), toolkit_.end(), [&](const fs::path& folder) {
+    const auto has_file = [&](const fs::path& folder) {
       return fs::is_regular_file(folder / file, error);
-    });
-    if (!exists) return "";
+    };
+    if (std::ranges::none_of(toolkit_, has_file)) return "";
     Header& header = headers_[file.string()];
     header.name = "spanwise_std_" + name;
     header.text = text("#include <", file.string(), ">\n",

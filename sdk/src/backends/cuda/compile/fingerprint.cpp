@@ -23,9 +23,8 @@ bool includes_anything(const runtime::CompileRequest& request) {
   const auto in_text = [&](const source::KernelSource& source) {
     return !source.is_compiled && has_include(source.text);
   };
-  return in_text(*request.source) ||
-         std::any_of(request.linked.begin(), request.linked.end(), in_text) ||
-         std::any_of(request.options.begin(), request.options.end(), has_include);
+  return in_text(*request.source) || std::ranges::any_of(request.linked, in_text) ||
+         std::ranges::any_of(request.options, has_include);
 }
 
 }  // namespace

@@ -140,9 +140,8 @@ void require_runnable(std::string_view image, const DeviceProperties& device) {
                         " bytes of ", is_text ? "some other text" : "nothing",
                         is_text ? ". Remedy: CUDA C source is for SourceModule" : "");
   const int needed = architecture_number(device.architecture);
-  if (parts.empty() || std::any_of(parts.begin(), parts.end(),
-                                   [&](const ImagePart& p) { return runs_on(p, needed); }))
-    return;
+  const auto runs = [&](const ImagePart& part) { return runs_on(part, needed); };
+  if (parts.empty() || std::ranges::any_of(parts, runs)) return;
   fail<DeviceError>("Module.load: nothing in the binary runs on ", device.name,
                     ": expected code for ", device.architecture, ", or PTX for compute_", needed,
                     " or older, got ", parts_text(parts), ". Remedy: nvcc -gencode arch=compute_",

@@ -58,8 +58,7 @@ std::vector<std::string> lto_options(const std::vector<std::string>& options) {
 }
 
 bool has_lto_ir(const LinkJob& job) {
-  return std::any_of(job.inputs.begin(), job.inputs.end(),
-                     [](const LinkInput& input) { return is_lto_ir(input.image); });
+  return std::ranges::any_of(job.inputs, is_lto_ir, &LinkInput::image);
 }
 
 class NvJitLink {

@@ -8,21 +8,22 @@
 
 #include "backends/cuda/optional_library.hpp"
 #include "spanwise/core/fork.hpp"
+#include "spanwise/error.hpp"
 
 namespace spanwise::cuda::nvjitlink {
 namespace {
 
 // Null where it cannot be loaded or is older than CUDA 12.3.
-std::unique_ptr<Library> open_linker(const FoundLibrary& found) {
+std::unique_ptr<Library> open_linker(const FoundLibrary& file) {
   const std::lock_guard loading(loader_mutex());
-  void* handle = open_library(found.path);
+  void* handle = open_library(file.path);
   auto library = std::make_unique<Library>();
   Api& api = library->api;
   unsigned major = 0, minor = 0;
   if (!(handle != nullptr SW_NVJITLINK_FUNCTIONS(SW_FIND_FUNCTION)) ||
       api.version(&major, &minor) != success)
     return nullptr;
-  library->path = found.path;
+  library->path = file.path;
   library->major = static_cast<int>(major);
   library->minor = static_cast<int>(minor);
   return library;
@@ -39,12 +40,10 @@ const Library* library() {
 
 std::filesystem::path library_path() { return first_path(linker_candidates()); }
 
-const char* remedy() {
-  return driver_status().version / 1000 == 12
-             ? "install nvJitLink (python3 -m pip install nvidia-nvjitlink-cu12, or the CUDA "
-               "toolkit), or name its folder in SPANWISE_CUDA_LIBRARY_PATH"
-             : "install nvJitLink (python3 -m pip install nvidia-nvjitlink, or the CUDA toolkit), "
-               "or name its folder in SPANWISE_CUDA_LIBRARY_PATH";
+std::string remedy() {
+  return text("install nvJitLink (python3 -m pip install nvidia-nvjitlink",
+              driver_status().version / 1000 == 12 ? "-cu12" : "",
+              ", or the CUDA toolkit), or name its folder in SPANWISE_CUDA_LIBRARY_PATH");
 }
 
 }  // namespace spanwise::cuda::nvjitlink

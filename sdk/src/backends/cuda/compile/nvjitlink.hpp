@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <type_traits>
 
 /// nvJitLink, NVIDIA's run-time linker, loaded at run time. nvJitLink.h is not in the wheel with
@@ -54,6 +55,6 @@ const Library* library();
 std::filesystem::path library_path();
 
 /// What to install if nvJitLink is missing, as a sentence without its full stop.
-const char* remedy();
+std::string remedy();
 
 }  // namespace spanwise::cuda::nvjitlink

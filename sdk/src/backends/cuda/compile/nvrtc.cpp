@@ -22,13 +22,13 @@ namespace {
 // major version made (CUDA minor version compatibility), so compilers of newer major versions come
 // last.
 std::vector<FoundLibrary> candidates() {
-  std::vector<FoundLibrary> found = find_libraries("nvrtc", library_folders());
+  std::vector<FoundLibrary> libraries = find_libraries("nvrtc", library_folders());
   const int newest = driver_status().version / 1000;
   if (newest > 0) {
-    std::stable_partition(found.begin(), found.end(),
+    std::stable_partition(libraries.begin(), libraries.end(),
                           [&](const FoundLibrary& library) { return library.major <= newest; });
   }
-  return found;
+  return libraries;
 }
 
 void read_versions(Library& library) {
@@ -37,7 +37,7 @@ void read_versions(Library& library) {
   if (library.api.get_num_supported_archs(&count) != success || count <= 0) return;
   library.architectures.resize(static_cast<std::size_t>(count));
   library.api.get_supported_archs(library.architectures.data());
-  std::sort(library.architectures.begin(), library.architectures.end());
+  std::ranges::sort(library.architectures);
 }
 
 // Null if `path` cannot be loaded or is too old; the reason is then appended to `reason`.
@@ -63,7 +63,7 @@ std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& re
 [[noreturn]] void fail_absent(const std::string& reason) {
   const int major = std::max(driver_status().version / 1000, 12);
   fail<DeviceError>(
-      "cuda: no NVRTC (libnvrtc.so), which compiles kernels, was found", reason, "; looked in ",
+      "cuda: no NVRTC (libnvrtc.so), which compiles kernels, was libraries", reason, "; looked in ",
       joined(library_folders(), ", ", [](const auto& folder) { return folder.string(); }),
       ". Install it (python3 -m pip install nvidia-cuda-nvrtc", major == 12 ? "-cu12" : "",
       ", or the CUDA toolkit), or name its folder in SPANWISE_CUDA_LIBRARY_PATH");
@@ -88,8 +88,7 @@ std::shared_ptr<const Installation> installation_of(const std::filesystem::path&
   result->headers = runtime::header_folders(library);
   // The wheel nvidia-cuda-runtime lacks CCCL's headers, which some of its headers include; they may
   // be installed in another folder.
-  const bool has_cccl =
-      std::any_of(result->headers.begin(), result->headers.end(), runtime::has_cccl);
+  const bool has_cccl = std::ranges::any_of(result->headers, runtime::has_cccl);
   if (has_cccl || result->headers.empty()) return result;
   if (std::filesystem::path cccl = runtime::cccl_headers(library_folders()); !cccl.empty())
     result->headers.push_back(std::move(cccl));

@@ -43,13 +43,13 @@ void LaunchLimits::refuse(const std::string& kernel, const Dim3& grid, const Dim
                                   : " are possible; use a smaller block and a larger grid");
   check_extents(caller, "grid", grid, device->max_grid,
                 "let each block do more, or spread the grid over x");
-  fail<KernelArgumentError>(
-      caller, "shared = ", shared_bytes, " bytes a block",
-      shared_bytes < 0 ? " is negative; pass 0 or more" : "",
-      shared_bytes < 0
-          ? ""
-          : text(" and ", static_shared, " that the kernel declares are more than the ",
-                 device->max_shared_bytes_optin, " that a block can have; use less shared memory"));
+  if (shared_bytes < 0)
+    fail<KernelArgumentError>(caller, "shared = ", shared_bytes,
+                              " bytes a block is negative; pass 0 or more");
+  fail<KernelArgumentError>(caller, "shared = ", shared_bytes, " bytes a block and ", static_shared,
+                            " that the kernel declares are more than the ",
+                            device->max_shared_bytes_optin,
+                            " that a block can have; use less shared memory");
 }
 
 }  // namespace spanwise::cuda

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-// What cast_wide.inc uses: included here, so that it is compiled without AVX-512.
+// The headers that cast_wide.inc uses, included here so that they are compiled without AVX-512.
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -24,7 +24,7 @@ SW_END_INSTRUCTIONS
 
 }  // namespace
 
-BlockKernel avx512_cast(DType from, DType to) { return avx512_casts::find(from, to); }
+BlockKernel avx512_cast(DType from, DType to) { return avx512_casts::wide_cast(from, to); }
 
 }  // namespace spanwise::strided
 #endif

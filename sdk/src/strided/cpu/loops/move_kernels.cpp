@@ -18,8 +18,8 @@ const MoveKernels& move_kernels() noexcept {
 
 TileSides tile_sides(int bytes, std::int64_t rows, std::int64_t columns) noexcept {
   const std::int64_t words = tile_bytes / bytes;
-  // Runs of 128 to 512 bytes on both sides are fastest, as measured: shorter ones use DRAM pages
-  // poorly, longer ones shorten those of the other side.
+  // Measured: runs of 128 to 512 bytes in source and target are fastest. Shorter runs use DRAM
+  // pages poorly; longer runs of one make those of the other shorter.
   const std::int64_t side = bytes <= 2 ? 128 / bytes : bytes <= 4 ? 64 : 32;
   // Lines wider than a vector are padded to whole vectors.
   const auto padded = [&](std::int64_t n) {

@@ -9,7 +9,7 @@
 #define SW_INLINE inline __attribute__((always_inline))
 
 #include "strided/cpu/loops/row_loops.hpp"
-// after row_loops.hpp, which it uses
+// After row_loops.hpp, which it uses.
 #include "strided/cpu/loops/transpose_loops.hpp"
 
 // By the word's bytes: 1, 2, 4, 8, 16. Copies reverse the bytes of words of 2, 4 and 8 bytes only.

@@ -8,7 +8,7 @@
 template <class T>
 struct VectorsOf {
   using WordType = T;
-  typedef T Half __attribute__((vector_size(16)));
+  typedef T Vector16 __attribute__((vector_size(16)));
   typedef T Vector __attribute__((vector_size(SW_VECTOR_BYTES)));
 };
 template <int N>
@@ -23,7 +23,7 @@ template <>
 struct WordTypes<8> : VectorsOf<std::uint64_t> {};
 template <>
 struct WordTypes<16> : VectorsOf<std::uint64_t> {
-  using WordType = Half;
+  using WordType = Vector16;
 };
 
 template <class T>
@@ -68,10 +68,10 @@ SW_INLINE void copy_ends(std::byte* target, const std::byte* source, std::int64_
 SW_INLINE void copy_short(std::byte* target, const std::byte* source, std::int64_t bytes) {
   if (bytes >= 16) {
     if (bytes > 32) {
-      copy_ends<WordTypes<1>::Half>(target, source, 32);
-      copy_ends<WordTypes<1>::Half>(target + bytes - 32, source + bytes - 32, 32);
+      copy_ends<WordTypes<1>::Vector16>(target, source, 32);
+      copy_ends<WordTypes<1>::Vector16>(target + bytes - 32, source + bytes - 32, 32);
     } else {
-      copy_ends<WordTypes<1>::Half>(target, source, bytes);
+      copy_ends<WordTypes<1>::Vector16>(target, source, bytes);
     }
   } else if (bytes >= 8) {
     copy_ends<std::uint64_t>(target, source, bytes);

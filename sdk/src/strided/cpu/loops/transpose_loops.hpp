@@ -41,7 +41,7 @@ template <int N>
 SW_INLINE typename WordTypes<N>::Vector load_lines(const std::byte* source, std::int64_t step,
                                                    int i) {
   using V = typename WordTypes<N>::Vector;
-  using H = typename WordTypes<N>::Half;
+  using H = typename WordTypes<N>::Vector16;
   if constexpr (sizeof(V) == 16)
     return load_as<V>(source + i * step);
   else
@@ -136,8 +136,8 @@ void transpose_block(const Block& b) {
   for (std::int64_t row = 0; row < b.rows; row += sides.rows) {
     const std::int64_t rows = b.rows - row < sides.rows ? b.rows - row : sides.rows;
     for (std::int64_t column = 0; column < b.columns; column += sides.columns) {
-      const std::int64_t rest = b.columns - column;
-      transpose_tile<N>(b, row, column, rows, rest < sides.columns ? rest : sides.columns);
+      const std::int64_t left = b.columns - column;
+      transpose_tile<N>(b, row, column, rows, left < sides.columns ? left : sides.columns);
     }
   }
   if (b.stream) end_streaming();
