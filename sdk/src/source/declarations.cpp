@@ -91,11 +91,9 @@ class Splitter {
   void read_directive(std::string_view text) {
     const std::vector<Token> parts = lex(text.substr(1));
     const std::string_view word = parts.empty() ? std::string_view{} : parts[0].text;
-    if (word == "if" && parts.size() == 2 && parts[1].text == "0") {
+    if (word == "if" || word == "ifdef" || word == "ifndef") {
       conditionals_.push_back(state_);
-      index_ = end_of_branch(tokens_, index_);
-    } else if (word == "if" || word == "ifdef" || word == "ifndef") {
-      conditionals_.push_back(state_);
+      if (is_if_zero(parts)) index_ = end_of_branch(tokens_, index_);
     } else if ((word == "else" || word.starts_with("elif")) && !conditionals_.empty()) {
       next_branch(conditionals_.back());
     } else if (word == "endif" && !conditionals_.empty()) {

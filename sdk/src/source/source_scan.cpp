@@ -157,11 +157,9 @@ class Scanner {
     const std::vector<Token> parts = lex(text.substr(1));
     if (parts.empty()) return;
     const std::string_view word = parts[0].text;
-    if (word == "if" && parts.size() == 2 && parts[1].text == "0") {
+    if (word == "if" || word == "ifdef" || word == "ifndef") {
       conditionals_.push_back({scopes_, declaration_});
-      index_ = end_of_branch(tokens(), index_);
-    } else if (word == "if" || word == "ifdef" || word == "ifndef") {
-      conditionals_.push_back({scopes_, declaration_});
+      if (is_if_zero(parts)) index_ = end_of_branch(tokens(), index_);
     } else if ((word == "else" || word.starts_with("elif")) && !conditionals_.empty()) {
       // Each branch starts from the state at the #if, since the compiler sees only one of them.
       scopes_ = conditionals_.back().scopes;

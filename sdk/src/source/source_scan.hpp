@@ -20,6 +20,11 @@ struct KernelSite {
   bool is_conditional = false;     ///< inside #if: may be excluded when compiled
 };
 
+/// Whether the words of a directive are "if 0".
+inline bool is_if_zero(const std::vector<Token>& words) {
+  return words.size() == 2 && words[0].text == "if" && words[1].text == "0";
+}
+
 /// The index of the last token of a branch of an #if, whose first token is tokens[index + 1]: the
 /// token before the next #else, #elif or #endif of that #if.
 std::size_t end_of_branch(const std::vector<Token>& tokens, std::size_t index);

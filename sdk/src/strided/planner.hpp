@@ -30,7 +30,7 @@ class Planner {
   const WalkAxes& axes() const noexcept { return axes_; }
 
  private:
-  /// The axes [first, end), of `size` elements, of `count` cells along another axis.
+  /// Cells: the axes [first, end), of `size` elements each; `count` cells lie along axis `along`.
   struct CellRange {
     bool has_planes;  ///< PlanShape::has_planes
     int along, first, end;
