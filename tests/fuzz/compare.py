@@ -60,7 +60,7 @@ def spacing(values, dtype):
 
 
 def problem_of(ours, theirs, tolerance):
-    """None, or what is wrong with our elements; both are NumPy's arrays of one shape and dtype."""
+    """The difference of two NumPy arrays beyond the tolerance, as text; None if there is none."""
     if ours.shape != theirs.shape:
         return f"shape {ours.shape}, expected {theirs.shape}"
     if ours.dtype != theirs.dtype:

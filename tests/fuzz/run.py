@@ -88,8 +88,8 @@ def context_text(context):
 
 
 class _Shared:
-    """Memory that the workers share: the number of each one's current case, by which a crash is
-    attributed, and whether to stop."""
+    """Memory that the workers share: the number of the current case of each worker, which identifies
+    the case of a crash, and whether to stop."""
 
     def __init__(self, context, count):
         self.current = context.RawArray(ctypes.c_int64, [-1] * count)

@@ -81,7 +81,7 @@ def random_window(r, shape, repeats=False):
         return Window(shape, shape)
     if u < 0.4:
         return Window(shape, shape[::-1], tuple(range(rank))[::-1])
-    room = _MAX_ELEMENTS // max(size_of(shape), 1)  # factor by which the memory may be larger
+    growth = _MAX_ELEMENTS // max(size_of(shape), 1)  # permitted ratio of memory and shape
     order = list(range(rank))
     if rank > 1 and r.random() < 0.6:
         r.shuffle(order)
@@ -94,11 +94,11 @@ def random_window(r, shape, repeats=False):
             keys.append(slice(None))
             broadcast = True
             continue
-        step = r.choice(_STEPS) if room > 8 else r.choice((1, -1))
+        step = r.choice(_STEPS) if growth > 8 else r.choice((1, -1))
         stride = abs(step)
-        front, back = (r.choice((0, 0, 1, 2)), r.choice((0, 0, 1, 3))) if room > 8 else (0, 0)
+        front, back = (r.choice((0, 0, 1, 2)), r.choice((0, 0, 1, 3))) if growth > 8 else (0, 0)
         extents[axis] = n * stride + front + back
-        room = room * max(n, 1) // max(extents[axis], 1)
+        growth = growth * max(n, 1) // max(extents[axis], 1)
         if n == 0:
             keys.append(slice(front, front, step))
         elif step > 0:

@@ -7,19 +7,15 @@
 #include "core/string_utils.hpp"
 
 namespace spanwise::kernels {
-namespace {
-
-bool is_enabled_by_environment() {
-  const std::string names = environment("SPANWISE_LOG");
-  return std::ranges::any_of(
-      split(names, ','), [](std::string_view name) { return name == "kernels" || name == "all"; });
-}
-
-}  // namespace
 
 bool logging() noexcept {
-  static const bool on = is_enabled_by_environment();
-  return on;
+  static const bool is_enabled = [] {
+    const std::string names = environment("SPANWISE_LOG");
+    return std::ranges::any_of(split(names, ','), [](std::string_view name) {
+      return is_one_of(name, {"kernels", "all"});
+    });
+  }();
+  return is_enabled;
 }
 
 void log_line(std::string_view text) noexcept {

@@ -160,7 +160,7 @@ SW_API std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_pt
 /// The back end of working_device(device). Throws DeviceError, with the reason, where no back end
 /// serves the kind or the ordinal does not exist.
 SW_API Backend& backend_for(Device device);
-/// Null where there is none. For pinned and managed memory the CPU's, as backend_for.
+/// The back end of `kind`, the CPU's for pinned and managed memory; null where none is registered.
 SW_API Backend* find_backend(DeviceKind kind) noexcept;
 
 /// The calling thread's current stream of working_device(device). Throws as backend_for.

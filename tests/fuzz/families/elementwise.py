@@ -202,8 +202,9 @@ def _overlap(context, name, shape):
         return
     if not np.can_cast(expected.dtype, dtype, "same_kind"):
         return
-    kept = [np.array(v) if isinstance(v, np.ndarray) else v for v in theirs]
-    tolerance = tolerance_of(context, name, kept, expected.dtype)
+    # Of copies, since the call overwrites operands before the tolerance is computed.
+    copies = [np.array(v) if isinstance(v, np.ndarray) else v for v in theirs]
+    tolerance = tolerance_of(context, name, copies, expected.dtype)
     if expected.dtype != dtype:
         tolerance = (
             _tolerance_after_cast(tolerance, expected, dtype)

@@ -99,8 +99,8 @@ def _batches(context):
         tuple(_extents(context, context.pick((0, 0, 0, 1, 2)))) if context.chance(0.9) else (3, 1)
     )
     batch = tuple(min(n, 5) for n in batch)
-    own = context.broadcastable(batch)
-    return (batch, own) if context.chance(0.5) else (own, batch)
+    smaller = context.broadcastable(batch)
+    return (batch, smaller) if context.chance(0.5) else (smaller, batch)
 
 
 def _matmul(context):

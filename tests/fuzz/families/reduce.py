@@ -230,12 +230,12 @@ class _RoundingBound:
             return np.asarray(eps * 2 * count * np.prod(moduli, **kwargs))
         # Sums of float32 and narrower are computed in float64. Equal terms are all rounded in the same
         # direction.
-        own = (eps if part == np.float64 else 1e-15) * (4 + min(count, 2048) / 4)
+        error = (eps if part == np.float64 else 1e-15) * (4 + min(count, 2048) / 4)
         if name in ("var", "std"):
             square = np.mean(moduli**2, **kwargs)
-            return np.asarray((own + eps) * (square if name == "var" else np.sqrt(square)))
+            return np.asarray((error + eps) * (square if name == "var" else np.sqrt(square)))
         total = np.sum(moduli, **kwargs) if name != "nansum" else np.nansum(moduli, **kwargs)
-        return np.asarray(own * total / (count if name == "mean" else 1))
+        return np.asarray(error * total / (count if name == "mean" else 1))
 
 
 def _scanned(name, moduli, axis, eps):

@@ -80,12 +80,12 @@ def _concatenate(context):
     axis = context.axis(len(shape))
     arrays = []
     for dtype in _dtypes(context, count):
-        own = list(shape)
-        if -len(own) <= axis < len(own):
-            own[axis] = int(context.r.random() * (shape[axis] + 2))
+        part_shape = list(shape)
+        if -len(shape) <= axis < len(shape):
+            part_shape[axis] = int(context.r.random() * (shape[axis] + 2))
         if context.chance(0.005):
-            own[0] += 1
-        arrays.append(context.array(dtype, tuple(own)))
+            part_shape[0] += 1
+        arrays.append(context.array(dtype, tuple(part_shape)))
     axis = None if context.chance(0.1) else axis
     context.note(axis=axis)
     ours, theirs = [a.ours for a in arrays], [a.theirs for a in arrays]

@@ -37,7 +37,7 @@ struct ScanLaunch {
   std::int64_t chunks;        ///< of each line
   std::int64_t blocks;        ///< of the grid
   std::int64_t shared_bytes;  ///< dynamic shared memory
-  /// Of scratch memory, 8 bytes each, zeroed before the launch. If 0, the kernel takes a null
+  /// 8-byte words of scratch memory, zeroed before the launch. If 0, the kernel takes a null
   /// pointer.
   std::int64_t words;
 

@@ -16,7 +16,7 @@ namespace spanwise::kernels {
 /// An entry is two files: "<key>-<digest>.bin", the image, and "<key>.entry", which names the image
 /// and is written last. Since an image's name depends on its contents, any number of processes may
 /// write the same entry at the same time: the last rename of "<key>.entry" wins, and both images
-/// are valid. Nothing here throws for disk errors: they only cost a compilation.
+/// are valid. No member throws for disk errors: they only cost a compilation.
 class DiskCache {
  public:
   DiskCache(std::string path, std::int64_t limit_bytes);

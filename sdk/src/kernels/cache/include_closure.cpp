@@ -51,10 +51,10 @@ class ClosureSearch {
 
  private:
   void scan(std::string_view text, const std::string& folder) {
-    IncludeDirectives found = read_directives(text);
-    for (auto& macro : found.macros)
+    IncludeDirectives directives = read_directives(text);
+    for (auto& macro : directives.macros)
       macros_.emplace(std::move(macro.name), std::move(macro.header));
-    for (HeaderName& header : found.includes) {
+    for (HeaderName& header : directives.includes) {
       if (header.text.empty()) {
         closure_.complete = false;
       } else if (header.quoting == HeaderName::Quoting::macro) {

@@ -135,7 +135,7 @@ std::string TemporaryFolder::write(std::string_view name, std::string_view conte
   FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
   if (!file || !write_all(file, contents) || !file.close())
     fail<DeviceError>("cannot write ", path.string(), ": ", std::strerror(errno),
-                      ". Make room there, or set TMPDIR to another folder");
+                      ". Free space there, or set TMPDIR to another folder");
   return path.string();
 }
 
