@@ -150,7 +150,8 @@ class ModuleBuilder {
   Ref<ModuleState> load(const runtime::KernelBinary& binary, bool from_cache) const {
     Ref<runtime::LoadedModule> loaded = backend_.load(device_.ordinal(), binary);
     const bool has_variables = declares_variables();
-    auto reloadable = has_variables ? std::make_shared<const runtime::KernelBinary>(binary) : nullptr;
+    auto reloadable =
+        has_variables ? std::make_shared<const runtime::KernelBinary>(binary) : nullptr;
     return make_ref<ModuleState>(device_, source_, request_, binary.symbols, std::move(loaded),
                                  from_cache, has_variables, std::move(reloadable));
   }
