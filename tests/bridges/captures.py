@@ -18,16 +18,16 @@ class TorchCapture:
         self.torch = pytest.importorskip("torch", reason="torch is not installed")
         self.stream = self.torch.cuda.Stream()
         self.graph = self.torch.cuda.CUDAGraph()
-        self.ours = sw.Stream.foreign(self.stream, gpu)
+        self.spanwise_stream = sw.Stream.foreign(self.stream, gpu)
         self.recording = self.torch.cuda.graph(self.graph, stream=self.stream)
 
     def __enter__(self):
         self.recording.__enter__()
-        self.ours.__enter__()
+        self.spanwise_stream.__enter__()
         return self
 
     def __exit__(self, *error):
-        self.ours.__exit__(*error)
+        self.spanwise_stream.__exit__(*error)
         return self.recording.__exit__(*error)
 
     def replay(self):
@@ -44,24 +44,24 @@ class TorchCapture:
 
 
 class CupyCapture:
-    """The same with a stream of CuPy, which begins and ends the capture itself."""
+    """`with capture:` records a stream of CuPy, whose methods begin and end the capture."""
 
     non_blocking = True
 
     def __init__(self, gpu):
         self.cupy = pytest.importorskip("cupy", reason="cupy is not installed")
         self.stream = self.cupy.cuda.Stream(non_blocking=self.non_blocking)
-        self.ours = sw.Stream.foreign(self.stream, gpu)
+        self.spanwise_stream = sw.Stream.foreign(self.stream, gpu)
 
     def __enter__(self):
         self.cupy.cuda.Device().synchronize()
         self.stream.__enter__()
         self.stream.begin_capture()
-        self.ours.__enter__()
+        self.spanwise_stream.__enter__()
         return self
 
     def __exit__(self, *error):
-        self.ours.__exit__(*error)
+        self.spanwise_stream.__exit__(*error)
         try:
             self.graph = self.stream.end_capture()
         finally:
@@ -91,12 +91,12 @@ def fresh_arrays(gpu, capture, n):
     """Arrays filled with 7 on several streams after a capture."""
     sw.zeros(1, device=gpu)  # memory that waits for the end of the capture may be freed now
     sw.synchronize(gpu)
-    made = []
-    for stream in (sw.current_stream(gpu), capture.ours, sw.Stream(gpu)):
+    arrays = []
+    for stream in (sw.current_stream(gpu), capture.spanwise_stream, sw.Stream(gpu)):
         with stream:
-            made += [sw.full(n, 7, dtype="float32", device=gpu) for _ in range(16)]
+            arrays += [sw.full(n, 7, dtype="float32", device=gpu) for _ in range(16)]
     sw.synchronize(gpu)
-    return made
+    return arrays
 
 
 def assert_untouched(arrays):
@@ -120,7 +120,8 @@ def idle_pool(gpu):
     return sw.memory.pool(gpu)
 
 
-def wait_until_pool_uses(pool, used):
+def pool_returns_to(pool, used):
+    """Waits up to 30 seconds until the pool uses at most so many bytes; whether it does."""
     deadline = time.monotonic() + 30
     while pool.used > used and time.monotonic() < deadline:
         time.sleep(0.01)

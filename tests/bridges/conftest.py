@@ -16,7 +16,7 @@ def quick_collections():
     gc.unfreeze()
 
 
-def obtained(name):
+def library_or_skip(name):
     try:
         return foreign.library(name)
     except foreign.Unavailable as reason:
@@ -25,14 +25,14 @@ def obtained(name):
 
 @pytest.fixture(scope="session")
 def pycuda():
-    return obtained("pycuda")
+    return library_or_skip("pycuda")
 
 
 @pytest.fixture(scope="session")
 def cudamat():
-    return obtained("cudamat")
+    return library_or_skip("cudamat")
 
 
 @pytest.fixture(scope="session")
 def gnumpy():
-    return obtained("gnumpy")
+    return library_or_skip("gnumpy")

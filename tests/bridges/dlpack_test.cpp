@@ -16,6 +16,7 @@ namespace {
 
 int released = 0;
 
+// An array of `values` whose release increments `released`, which starts at 0.
 Array watched(std::vector<float>& values, bool readonly = false) {
   released = 0;
   Storage storage = Storage::adopt(
@@ -34,7 +35,7 @@ TEST(Dlpack, TensorKeepsTheMemoryUntilItsDeleterRuns) {
   DLManagedTensorVersioned* tensor = to_dlpack(watched(values));
   EXPECT_EQ(released, 0);
   EXPECT_EQ(fields(tensor).tensor.data, values.data());
-  // Deleters run where the consumer likes.
+  // A consumer may run the deleter on any thread.
   std::thread([&] { fields(tensor).deleter(&fields(tensor)); }).join();
   EXPECT_EQ(released, 1);
 }
@@ -71,7 +72,7 @@ TEST(Dlpack, ACopyIsMarked) {
   std::vector<float> values(4);
   DLManagedTensorVersioned* tensor = to_dlpack(watched(values), /*copied=*/true);
   EXPECT_EQ(fields(tensor).flags, dlpack::flag_is_copied);
-  // Who calls the C++ function has the copy already, so it is no surprise.
+  // CopyMode::never refuses copies of this import, not one that the producer made before the call.
   EXPECT_NO_THROW(from_dlpack(tensor, CopyMode::never));
   EXPECT_EQ(released, 1);
 }

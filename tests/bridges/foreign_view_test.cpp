@@ -79,8 +79,8 @@ TEST(ForeignView, DescriptionsThatOverflowAreRefused) {
   ReleaseCounter owner;
   constexpr std::int64_t huge = std::int64_t{1} << 62;
   const std::vector<std::pair<Shape, Strides>> wrong{
-      {{huge, 4}, {4, 4}}, {{huge}, {4}}, {{2, 2}, {huge, huge}},           {{3}, {huge}},
-      {{2}, {-huge}},      {{2, 3}, {4}}, {{3}, {-(std::int64_t{1} << 62)}}};
+      {{huge, 4}, {4, 4}}, {{huge}, {4}}, {{2, 2}, {huge, huge}}, {{3}, {huge}},
+      {{2}, {-huge}},      {{2, 3}, {4}}, {{3}, {-huge}}};
   for (const auto& [shape, strides] : wrong) {
     ForeignView view = view_of(owner, &owner, float32, shape, strides);
     EXPECT_THROW(share(view), BridgeError) << shape << strides;
@@ -130,7 +130,7 @@ TEST(ForeignView, SwapsBytes) {
   complex.memory.byte_swapped = true;
   EXPECT_EQ(at<std::complex<double>>(take(complex, CopyMode::if_needed, "test"), 0),
             std::complex<double>(value, value));
-  // In C order without strides, and in reverse.
+  // C order without strides.
   ForeignView dense = view_of(owner, bytes.data(), float64, {2}, {});
   dense.memory.byte_strides = Strides{};
   dense.memory.row_major = true;

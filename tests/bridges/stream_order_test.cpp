@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bridges/release_counter.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
@@ -14,21 +15,18 @@
 #include "support/fake_devices.hpp"
 
 /// Stream order of foreign GPU memory, on fake GPUs that run work as late as possible, so
-/// that a wait which is missing is a wrong result.
+/// that a missing wait gives a wrong result.
 namespace spanwise {
 namespace {
 
 using test::gpu;
+using test::ReleaseCounter;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-struct CountingOwner {
-  int releases = 0;
-};
-
 class StreamOrder : public test::RuntimeTest {
  protected:
-  // The default stream is idle: what it had to do for the memory has passed.
+  // Waits for the default stream's work on memory_, so that logs contain no order after it.
   void SetUp() override { gpus().synchronize(gpu.ordinal()); }
 
   // Owners that still wait for work of the fake devices must not outlive these.
@@ -42,10 +40,7 @@ class StreamOrder : public test::RuntimeTest {
   // Four floats of a GPU that belong to another library, and its view of them.
   ForeignView foreign_view(std::vector<std::uintptr_t> streams, bool persistent_streams) {
     ForeignView view;
-    view.owner =
-        ForeignOwner([](void* context, void*, std::size_t,
-                        StreamUses&) noexcept { ++static_cast<CountingOwner*>(context)->releases; },
-                     &owner_);
+    view.owner = owner_.owner();
     view.memory.data = memory_.data();
     view.memory.device = gpu;
     view.memory.dtype = float32;
@@ -57,7 +52,7 @@ class StreamOrder : public test::RuntimeTest {
   }
 
   Array memory_ = empty(Shape{4}, float32, gpu);
-  CountingOwner owner_;
+  ReleaseCounter owner_;
 };
 
 TEST_F(StreamOrder, PersistentStreamIsWaitedForAtTheFirstUse) {
@@ -97,8 +92,8 @@ TEST_F(StreamOrder, EmptyTensorNeedsNoOrdering) {
 }
 
 TEST_F(StreamOrder, ImportNeverBlocksTheHost) {
-  for (const bool stays : {false, true}) {
-    ForeignView view = foreign_view({1}, stays);
+  for (const bool persistent : {false, true}) {
+    ForeignView view = foreign_view({1}, persistent);
     gpus().take_log();
     const Array array = share(view).value();
     order_use(Stream::create(gpu), array, true);

@@ -1,7 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Host objects with a protocol instead of a bridge of their own: buffers, array interfaces,
-__array__."""
+"""Host objects that are imported by a protocol: buffers, array interfaces, __array__."""
 
 import array
 import ctypes
@@ -91,7 +90,9 @@ def test_a_mapped_file_is_shared(tmp_path):
 # --- the array interface
 
 
-class Offers:
+class Exporter:
+    """An object with __array_interface__ and nothing else."""
+
     def __init__(self, **entries):
         self.__array_interface__ = entries
 
@@ -102,12 +103,12 @@ def values():
 
 
 def test_an_array_interface_is_shared(values):
-    offers = Offers(**values.T.__array_interface__)
-    ours = sw.asarray(offers, copy=False)
+    exporter = Exporter(**values.T.__array_interface__)
+    ours = sw.asarray(exporter, copy=False)
     assert ours.ptr == values.ctypes.data
     assert ours.tolist() == values.T.tolist()
-    owner = weakref.ref(offers)
-    del offers
+    owner = weakref.ref(exporter)
+    del exporter
     assert owner() is not None
     del ours
     gc.collect()
@@ -116,7 +117,7 @@ def test_an_array_interface_is_shared(values):
 
 def test_data_may_be_a_buffer_with_an_offset():
     raw = bytearray(np.arange(6, dtype=np.int16).tobytes())
-    ours = sw.asarray(Offers(shape=(4,), typestr="<i2", data=raw, offset=4, version=3))
+    ours = sw.asarray(Exporter(shape=(4,), typestr="<i2", data=raw, offset=4, version=3))
     assert ours.tolist() == [2, 3, 4, 5]
     assert ours.flags.writeable
 
@@ -135,16 +136,16 @@ def test_data_may_be_a_buffer_with_an_offset():
 def test_an_interface_that_leaves_its_buffer_is_refused(entries):
     raw = bytes(6)
     with pytest.raises(sw.BridgeError, match="outside"):
-        sw.asarray(Offers(**({"typestr": "<i2", "data": raw, "version": 3} | entries)))
+        sw.asarray(Exporter(**({"typestr": "<i2", "data": raw, "version": 3} | entries)))
 
 
 @pytest.mark.parametrize("data", [3, "text", object()], ids=["number", "text", "object"])
 def test_invalid_data_is_refused(data):
     with pytest.raises(sw.BridgeError, match="data"):
-        sw.asarray(Offers(shape=(1,), typestr="<i2", data=data, version=3))
+        sw.asarray(Exporter(shape=(1,), typestr="<i2", data=data, version=3))
 
 
-def test_pillows_images_are_taken():
+def test_image_of_pillow_is_imported():
     image = pytest.importorskip("PIL.Image")
     picture = image.new("RGB", (3, 2), (1, 2, 3))
     ours = sw.asarray(picture)
@@ -153,25 +154,25 @@ def test_pillows_images_are_taken():
 
 
 def test_an_array_struct_is_shared(values):
-    class OffersStruct:
+    class StructExporter:
         def __init__(self, source):
             self.__array_struct__ = source.__array_struct__
 
-    ours = sw.asarray(OffersStruct(values[::-1]), copy=False)
+    ours = sw.asarray(StructExporter(values[::-1]), copy=False)
     assert ours.ptr == values[::-1].ctypes.data
     assert ours.tolist() == values[::-1].tolist()
     swapped = values.astype(">f4")
-    assert sw.asarray(OffersStruct(swapped)).tolist() == values.tolist()
+    assert sw.asarray(StructExporter(swapped)).tolist() == values.tolist()
 
 
 def test_cpu_array_has_numpys_array_interface(values):
     ours = sw.asarray(values[:, ::-1])
-    theirs = values[:, ::-1].__array_interface__
-    mine = ours.__array_interface__
+    numpys = values[:, ::-1].__array_interface__
+    interface = ours.__array_interface__
     for key in ("shape", "typestr", "data", "strides", "version"):
-        assert mine[key] == theirs[key]
+        assert interface[key] == numpys[key]
     assert sw.asarray(values).__array_interface__["strides"] is None
-    again = np.asarray(Offers(**mine))
+    again = np.asarray(Exporter(**interface))
     assert again.ctypes.data == ours.ptr
 
 

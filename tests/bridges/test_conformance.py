@@ -27,7 +27,7 @@ LAYOUTS = {
     "Fortran order": ((3, 4), lambda x: x.T),
     "strided": ((6, 9), lambda x: x[::2, 1::3]),
     "negative": ((3, 4), lambda x: x[::-1, ::-1]),
-    "broadcast": ((1, 4), lambda x: sw.broadcast_to(x, (3, 4)) if ours(x) else broadcast(x)),
+    "broadcast": ((1, 4), lambda x: sw.broadcast_to(x, (3, 4)) if is_ours(x) else broadcast(x)),
     "offset": ((5, 6), lambda x: x[1:4, 2:6]),
     "rows": ((5, 4), lambda x: x[1:4]),
     "columns of Fortran order": ((5, 4), lambda x: x.T[:, 1:4]),
@@ -37,14 +37,15 @@ LAYOUTS = {
     "rank 4": ((2, 3, 2, 2), lambda x: x.transpose(2, 0, 3, 1)),
     "size 0": ((3, 0, 2), lambda x: x),
     "size 0 of a window": ((3, 4), lambda x: x[:, 2:2]),
-    "read-only": ((3, 4), lambda x: sw.broadcast_to(x, (3, 4)) if ours(x) else broadcast(x)),
+    # Broadcast to its own shape: C order, but not writable.
+    "read-only": ((3, 4), lambda x: sw.broadcast_to(x, (3, 4)) if is_ours(x) else broadcast(x)),
     "a view of a view": ((4, 6, 2), lambda x: x[1:, ::2][..., 1].T[1:]),
 }
-#: Those that are no view.
+#: The layouts that are whole arrays; a library without views has only these.
 WHOLE = ("C order", "rank 1", "size 0")
 
 
-def ours(array):
+def is_ours(array):
     return isinstance(array, sw.Array)
 
 
@@ -83,10 +84,10 @@ def counts(library):
     return np.array([shared, row["imports_copied"] + row["exports_copied"], row["bytes_copied"]])
 
 
-def sharing_is_seen(library, array, theirs, shares=True):
+def writes_are_shared(library, array, theirs, shares=True):
     """Whether a write on either side is visible on the other; None where neither may be written to.
 
-    Two values are written, since one might have stood there already.
+    Each side writes two values, since the elements may already equal one of them.
     """
     seen = []
     for value in (0, 1) if array.size else ():
@@ -98,30 +99,30 @@ def sharing_is_seen(library, array, theirs, shares=True):
         if library.is_writable(theirs) and (array.flags.writeable or not shares):
             library.write(theirs, value)
             seen.append(bool((array.numpy() == value).all()))
-    # What is not shared may look so for one of two values.
-    pairs = {one and other for one, other in zip(seen[::2], seen[1::2], strict=True)}
-    assert len(pairs) <= 1
-    return pairs.pop() if pairs else None
+    # Memory is shared only if both values of a side were seen.
+    results = {zero and one for zero, one in zip(seen[::2], seen[1::2], strict=True)}
+    assert len(results) <= 1, "one direction shares memory, the other does not"
+    return results.pop() if results else None
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_export_shares_or_copies_as_explained(library, device, layout):
     for dtype in DTYPES:
-        check_out(library, device, layout, dtype)
+        check_export(library, device, layout, dtype)
 
 
-def check_out(library, device, layout, dtype):
+def check_export(library, device, layout, dtype):
     array, oracle = window_pair(layout, dtype, device)
-    give = getattr(sw, f"to_{library.name}")
+    export = getattr(sw, f"to_{library.name}")
     if dtype not in library.dtypes:
         for copyif in (False, True):
             with pytest.raises(sw.DTypeError):
-                give(array, copyif=copyif)
+                export(array, copyif=copyif)
         return
     if not library.supports(array):
         for copyif in (False, True):
             with pytest.raises((TypeError, ValueError)) as caught:
-                give(array, copyif=copyif)
+                export(array, copyif=copyif)
             assert not isinstance(caught.value, sw.CopyNeededError)
         return
 
@@ -133,21 +134,21 @@ def check_out(library, device, layout, dtype):
     if not shares:
         assert explanation.remedy
         with pytest.raises(sw.CopyNeededError, match="copyif=True"):
-            give(array)
+            export(array)
         with sw.strict_copies(), pytest.raises(sw.CopyNeededError):
-            give(array, copyif=True)
+            export(array, copyif=True)
         assert (counts(library) == before).all()
-    theirs = give(array, copyif=not shares)
-    made = counts(library) - before
-    assert made.tolist() == ([1, 0, 0] if shares else [0, 1, oracle.nbytes])
+    theirs = export(array, copyif=not shares)
+    counted = counts(library) - before
+    assert counted.tolist() == ([1, 0, 0] if shares else [0, 1, oracle.nbytes])
 
     read = library.read(theirs)
     assert (read.shape, read.dtype) == (oracle.shape, oracle.dtype)
     np.testing.assert_array_equal(read, oracle)
     if shares and oracle.size:  # copyif=True must not copy what can be shared
-        again = give(array, copyif=True)
+        again = export(array, copyif=True)
         assert sw.asarray(again).ptr == array.ptr
-    assert sharing_is_seen(library, array, theirs, shares) in (None, shares)
+    assert writes_are_shared(library, array, theirs, shares) in (None, shares)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -163,15 +164,15 @@ def test_import_shares_or_copies_as_explained(library, layout):
             try:
                 theirs = window(library.make(numbers(shape, dtype)))
                 oracle = library.read(theirs)
-            except Exception as error:  # whatever the library raises for a view that it has not
+            except Exception as error:  # each library raises its own type for a view that it lacks
                 pytest.skip(f"{library.name} has no such view: {type(error).__name__}")
-            check_in(library, layout, theirs, oracle, copyif)
+            check_import(library, layout, theirs, oracle, copyif)
 
 
-def check_in(library, layout, theirs, oracle, copyif):
-    take = getattr(sw, f"from_{library.name}")
+def check_import(library, layout, theirs, oracle, copyif):
+    import_ = getattr(sw, f"from_{library.name}")
     before = counts(library)
-    array = take(theirs, copyif=copyif)
+    array = import_(theirs, copyif=copyif)
     assert (counts(library) - before).tolist() == [1, 0, 0]
     assert str(array.device) == library.device
     np.testing.assert_array_equal(array.numpy(), oracle)
@@ -179,13 +180,13 @@ def check_in(library, layout, theirs, oracle, copyif):
         with pytest.raises(sw.ReadOnlyError):
             array[...] = 0
     elif layout not in ("broadcast", "read-only"):
-        assert sharing_is_seen(library, array, theirs) in (None, True)
+        assert writes_are_shared(library, array, theirs) in (None, True)
     expected = array.numpy().copy()
     del theirs
     np.testing.assert_array_equal(array.numpy(), expected)
 
 
-def takes_dlpack(theirs):
+def is_taken_by_from_dlpack(theirs):
     try:
         sw.from_dlpack(theirs)
     except sw.BridgeError as error:
@@ -197,20 +198,19 @@ def takes_dlpack(theirs):
 def test_from_dlpack_takes_the_same_objects_before_and_after_an_import(library):
     theirs = library.make(numbers((3, 4), "float32"))
     offered = hasattr(theirs, "__dlpack__")
-    assert takes_dlpack(theirs) == offered
+    assert is_taken_by_from_dlpack(theirs) == offered
     sw.asarray(theirs)
-    assert takes_dlpack(theirs) == offered
+    assert is_taken_by_from_dlpack(theirs) == offered
 
 
 def test_from_dlpack_refuses_scalars_of_numpy_after_an_import_too():
-    assert not takes_dlpack(np.float32(1))
+    assert not is_taken_by_from_dlpack(np.float32(1))
     sw.asarray(np.float32(1))
-    assert not takes_dlpack(np.float32(1))
+    assert not is_taken_by_from_dlpack(np.float32(1))
 
 
 @pytest.mark.parametrize("target", LIBRARIES)
-def test_from_each_library_to_each(library, target):
-    """convert() between two libraries goes through views alone where both can hold the array."""
+def test_convert_between_libraries_shares_or_copies_as_explained(library, target):
     try:
         to = foreign.library(target)
     except foreign.Unavailable as reason:
@@ -219,21 +219,21 @@ def test_from_each_library_to_each(library, target):
     theirs = library.make(values)
     explanation = sw.explain(theirs, target)
     if explanation.shares:
-        made = sw.convert(theirs, target)
+        converted = sw.convert(theirs, target)
     else:
         with pytest.raises(sw.CopyNeededError):
             sw.convert(theirs, target)
-        made = sw.convert(theirs, target, copyif=True)
-    np.testing.assert_array_equal(to.read(made), values)
+        converted = sw.convert(theirs, target, copyif=True)
+    np.testing.assert_array_equal(to.read(converted), values)
     if target == library.name:
-        assert made is theirs
+        assert converted is theirs
         return
-    if to.is_writable(made) and (library.is_mutable or not explanation.shares):
-        to.write(made, 1)
+    if to.is_writable(converted) and (library.is_mutable or not explanation.shares):
+        to.write(converted, 1)
         assert bool((library.read(theirs) == 1).all()) == explanation.shares
     del theirs
     gc.collect()
-    assert to.read(made).shape == (16, 16)
+    assert to.read(converted).shape == (16, 16)
 
 
 # --- nothing leaks
@@ -247,16 +247,16 @@ def resident_bytes():
         return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def held(device):
-    """Bytes of this process, and bytes of the device that are not free, with nothing left to do."""
+def memory_levels(device):
+    """Resident bytes of this process, and the negative free bytes of the device, after all work."""
     sw.synchronize()
     gc.collect()
     return resident_bytes(), -device.properties.free_memory
 
 
 def min_growth(levels):
-    """The smallest growth between two consecutive levels: a leak grows in each part of a run, memory
-    of allocators and of other threads in some of them."""
+    """The smallest growth between two consecutive levels: a leak grows in each part of a run;
+    allocators and other threads add memory in some parts only."""
     return min(after - before for before, after in itertools.pairwise(levels))
 
 
@@ -268,24 +268,27 @@ def test_repeated_exchanges_leak_no_memory(library):
     if not library.holds(array):
         array = sw.array(values, device=library.device)
     theirs = library.make(values)
-    give, take = getattr(sw, f"to_{library.name}"), getattr(sw, f"from_{library.name}")
-    unheld = sw.asarray(np.zeros((4, 4), "float64"), device=library.device)[::-1, ::-1]
+    export, import_ = getattr(sw, f"to_{library.name}"), getattr(sw, f"from_{library.name}")
+    # Most libraries refuse it, so that failed exports are repeated too.
+    reversed_doubles = sw.asarray(np.zeros((4, 4), "float64"), device=library.device)[::-1, ::-1]
     device = sw.device(library.device)
 
     def exchange(times):
         for _ in range(times):
-            give(array)
-            take(theirs)
+            export(array)
+            import_(theirs)
             with contextlib.suppress(sw.Error):
-                give(unheld)
+                export(reversed_doubles)
 
     exchange(max(EXCHANGES // 10, 500))
-    levels = [held(device)]
+    levels = [memory_levels(device)]
     for _ in range(PARTS):
         exchange(EXCHANGES // PARTS)
-        levels.append(held(device))
-    resident, taken = zip(*levels, strict=True)
+        levels.append(memory_levels(device))
+    resident, device_used = zip(*levels, strict=True)
+    # 256 KiB; an array of 1 KiB leaked by each exchange of a part would be 750 KiB.
     assert min_growth(resident) < (1 << 18)
-    # Of the whole device: others' tests beside this one take memory too.
+    # free_memory is that of the whole device, which tests of other processes change too. 2 MiB is
+    # the driver's unit of allocation.
     if device.kind == "cuda" and "PYTEST_XDIST_WORKER" not in os.environ:
-        assert min_growth(taken) < (2 << 20)
+        assert min_growth(device_used) < (2 << 20)

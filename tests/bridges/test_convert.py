@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 
 import numpy as np
 import pytest
@@ -27,10 +28,10 @@ def test_arrays_of_the_target_library_are_returned_unchanged():
 def test_any_source_converts_to_numpy():
     values = np.arange(6.0).reshape(2, 3)
     for source in (Producer(values), memoryview(values), sw.asarray(values)):
-        made = sw.convert(source, "numpy")
-        assert isinstance(made, np.ndarray)
-        assert made.ctypes.data == values.ctypes.data
-        assert made.strides == values.strides
+        converted = sw.convert(source, "numpy")
+        assert isinstance(converted, np.ndarray)
+        assert converted.ctypes.data == values.ctypes.data
+        assert converted.strides == values.strides
 
 
 def test_from_numpy_takes_numpys_arrays_only():
@@ -149,22 +150,32 @@ def test_explain_of_a_list_reports_a_copy():
     assert explanation.bytes == 24
 
 
+def test_explain_reports_imports_and_transfers(device):
+    values = np.arange(6.0)
+    assert sw.explain(values, "spanwise").shares
+    swapped = sw.explain(values.astype(">f8"), "spanwise")
+    assert (swapped.shares, swapped.bytes) == (False, 48)
+    moved = sw.explain(values, str(device))
+    assert moved.shares == (str(device) == "cpu")
+    assert moved.bytes == (0 if moved.shares else 48)
+
+
 # --- counters
 
 
-def counts(name):
+def bridge_info(name):
     (info,) = [info for info in sw.bridges() if info.name == name]
     return info
 
 
 def test_exchanges_are_counted():
     values, swapped = np.arange(6.0), big_endian()
-    before = counts("numpy")
+    before = bridge_info("numpy")
     sw.asarray(values)
     sw.asarray(swapped)
     sw.asarray(values, dtype="float32")
     sw.to_numpy(sw.zeros(3, device="cpu"))
-    after = counts("numpy")
+    after = bridge_info("numpy")
     assert after.shared - before.shared == 2
     assert after.copies - before.copies == 2
     assert after.bytes_copied - before.bytes_copied == 24 + 24
@@ -175,19 +186,19 @@ def test_the_table_lists_every_bridge():
     names = [info.name for info in table]
     expected = ["cupy", "jax", "numba", "numpy", "torch", "dlpack", "cuda_array_interface"]
     assert [name for name in names if name in expected] == expected
-    assert counts("numpy").version == np.__version__
-    assert counts("numpy").directions == "in, out"
-    assert counts("dlpack").directions == "in"
+    assert bridge_info("numpy").version == np.__version__
+    assert bridge_info("numpy").directions == "in, out"
+    assert bridge_info("dlpack").directions == "in"
     lines = str(table).splitlines()
     assert len(lines) == len(table) + 1
     assert "DLPack 1.3" in str(table)
 
 
 def test_conversion_of_numbers_is_not_reported_as_copy():
-    before = counts("numpy")
+    before = bridge_info("numpy")
     sw.asarray(np.float32(3))
     sw.asarray([1, 2, 3])
-    assert counts("numpy") == before
+    assert bridge_info("numpy") == before
 
 
 # --- strict copies
@@ -222,29 +233,23 @@ def test_strict_copies_nests_and_is_undone_by_an_error():
 
 
 def test_strict_copies_applies_to_its_thread_only():
-    import threading
-
-    made = []
+    arrays = []
     with sw.strict_copies():
-        thread = threading.Thread(target=lambda: made.append(sw.asarray(big_endian())))
+        thread = threading.Thread(target=lambda: arrays.append(sw.asarray(big_endian())))
         thread.start()
         thread.join()
-    assert made[0].size == 6
+    assert arrays[0].size == 6
 
 
 # --- no library is imported without a request
 
 
 def test_array_import_imports_no_library():
-    import os
-    import subprocess
-    import sys
-
     program = (
         "import sys; before = set(sys.modules); import spanwise as sw; sw.asarray(b'abc'); "
         "sw.asarray([1, 2]); sw.from_dlpack(sw.zeros(3, device='cpu'));"
-        "found = {n.split('.')[0] for n in set(sys.modules) - before};"
-        "print(sorted(found & {'numpy', 'torch', 'jax', 'cupy', 'numba'}))"
+        "imported = {n.split('.')[0] for n in set(sys.modules) - before};"
+        "print(sorted(imported & {'numpy', 'torch', 'jax', 'cupy', 'numba'}))"
     )
     out = subprocess.run(
         [sys.executable, "-c", program],
@@ -254,13 +259,3 @@ def test_array_import_imports_no_library():
         env=os.environ | {"PYTHONPATH": ":".join(p for p in sys.path if p), "PATH": ""},
     )
     assert out.stdout.strip() == "[]"
-
-
-def test_explain_reports_imports_and_transfers(device):
-    values = np.arange(6.0)
-    assert sw.explain(values, "spanwise").shares
-    swapped = sw.explain(values.astype(">f8"), "spanwise")
-    assert (swapped.shares, swapped.bytes) == (False, 48)
-    moved = sw.explain(values, str(device))
-    assert moved.shares == (str(device) == "cpu")
-    assert moved.bytes == (0 if moved.shares else 48)

@@ -9,8 +9,11 @@ import pytest
 import spanwise as sw
 
 
-class Offers:
-    """An object with the interface and nothing else."""
+class Exporter:
+    """An object with __cuda_array_interface__ and nothing else.
+
+    The address of the defaults is no address of GPU memory.
+    """
 
     def __init__(self, **entries):
         self.__cuda_array_interface__ = {
@@ -31,9 +34,9 @@ def test_error_without_a_gpu_gives_the_reason():
     if has_gpu():
         pytest.skip("there is a GPU")
     with pytest.raises(sw.DeviceError, match="cuda_array_interface.*GPU"):
-        sw.asarray(Offers())
+        sw.asarray(Exporter())
     with pytest.raises(sw.DeviceError, match="GPU"):
-        sw.asarray(Offers(shape=(0,), data=(0, False)))
+        sw.asarray(Exporter(shape=(0,), data=(0, False)))
 
 
 @pytest.mark.parametrize(
@@ -61,19 +64,19 @@ def test_error_without_a_gpu_gives_the_reason():
 )
 def test_malformed_dictionaries_name_the_entry(entries, message):
     with pytest.raises(sw.BridgeError, match=message):
-        sw.asarray(Offers(**entries))
+        sw.asarray(Exporter(**entries))
 
 
 def test_interface_that_is_no_dictionary_raises():
-    offers = Offers()
-    offers.__cuda_array_interface__ = 3
+    exporter = Exporter()
+    exporter.__cuda_array_interface__ = 3
     with pytest.raises(sw.BridgeError, match="expected a dict"):
-        sw.asarray(offers)
+        sw.asarray(exporter)
 
 
 def test_a_mask_is_refused():
     with pytest.raises(sw.ArgumentError, match="mask"):
-        sw.asarray(Offers(mask=Offers()))
+        sw.asarray(Exporter(mask=Exporter()))
 
 
 @pytest.mark.parametrize(
@@ -88,7 +91,7 @@ def test_a_mask_is_refused():
 )
 def test_non_numeric_elements_are_refused(typestr, remedy):
     with pytest.raises(sw.DTypeError, match=remedy):
-        sw.asarray(Offers(typestr=typestr))
+        sw.asarray(Exporter(typestr=typestr))
 
 
 def test_failing_attribute_is_ignored():
@@ -130,7 +133,7 @@ def test_memory_is_shared_from_and_to_a_gpu(gpu, version, stream):
     for view in (array, array[::-1, ::2], array.T, array[1]):
         interface = dict(view.__cuda_array_interface__) | {"version": version, "stream": stream}
         sw.synchronize(gpu)
-        again = sw.asarray(Offers(**interface), copy=False)
+        again = sw.asarray(Exporter(**interface), copy=False)
         assert again.ptr == view.ptr
         assert again.device == gpu
         assert again.tolist() == view.tolist()
@@ -140,16 +143,16 @@ def test_stream_0_is_refused(gpu):
     owner = sw.zeros(3, device=gpu)
     interface = owner.__cuda_array_interface__
     with pytest.raises(sw.BridgeError, match="stream 0"):
-        sw.asarray(Offers(**dict(interface) | {"stream": 0}))
+        sw.asarray(Exporter(**dict(interface) | {"stream": 0}))
 
 
 def test_address_outside_gpu_memory_is_refused(gpu):
     with pytest.raises(sw.BridgeError, match="does not recognize the address"):
-        sw.asarray(Offers())
+        sw.asarray(Exporter())
 
 
 def test_address_of_an_empty_array_is_ignored(gpu):
-    array = sw.asarray(Offers(shape=(0, 3), data=(0, False)))
+    array = sw.asarray(Exporter(shape=(0, 3), data=(0, False)))
     assert array.shape == (0, 3)
     assert array.device == gpu
 
@@ -158,4 +161,4 @@ def test_read_only_flag_is_preserved(gpu):
     owner = sw.zeros(3, device=gpu)
     interface = dict(owner.__cuda_array_interface__)
     interface["data"] = (interface["data"][0], True)
-    assert not sw.asarray(Offers(**interface)).flags.writeable
+    assert not sw.asarray(Exporter(**interface)).flags.writeable

@@ -4,6 +4,7 @@
 
 import ctypes
 import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -19,7 +20,8 @@ def numbered(rows, columns):
     return np.arange(rows * columns, dtype=np.float32).reshape(rows, columns)
 
 
-# Each a window of a base: what CUDAMat can hold (packed columns), and what Theano took (C order).
+# name -> (window of a base, whether CUDAMat can hold it (packed columns), whether Theano's conversion
+# could (C order)).
 WINDOWS = {
     "C order": (lambda x: x, False, True),
     "Fortran order": (lambda x: x.T, True, False),
@@ -66,7 +68,7 @@ def test_theano_order_is_used_on_request(cudamat, name):
     expected = window(values).ravel().reshape(ours.shape, order="F")
     np.testing.assert_array_equal(theirs.asarray(), expected)
     np.testing.assert_array_equal(theirs.asarray().T.reshape(ours.shape), window(values))
-    # The memory is the same, so the way back is the identity in either reading.
+    # theano_layout=True in both directions is the identity.
     back = sw.from_cudamat(theirs, theano_layout=True)
     np.testing.assert_array_equal(back.numpy(), window(values))
     if fits:
@@ -113,16 +115,16 @@ def test_struct_matches_the_header(cudamat):
     assert ctypes.cast(fields.data_device, ctypes.c_void_p).value == ours.ptr
     assert (list(fields.size), fields.on_device, fields.on_host) == ([3, 2], 1, 0)
     assert (fields.is_trans, fields.owns_data) == (0, 0)
-    # T is a copy of the struct, made when all of that was there.
+    # T copies the struct, so its fields must be set before T is made.
     assert ctypes.cast(theirs.T.mat.data_device, ctypes.c_void_p).value == ours.ptr
     assert theirs.T.mat.is_trans == 1
 
 
-def test_each_result_has_a_struct_of_its_own(cudamat):
+def test_each_export_has_its_own_struct(cudamat):
     ours = matrix(cudamat, numbered(2, 3)).T
-    one, other = sw.to_cudamat(ours), sw.to_cudamat(ours)
-    one.reshape((6, 1))
-    assert (one.shape, other.shape) == ((6, 1), (3, 2))
+    first, second = sw.to_cudamat(ours), sw.to_cudamat(ours)
+    first.reshape((6, 1))
+    assert (first.shape, second.shape) == ((6, 1), (3, 2))
 
 
 def test_product_of_an_export_with_its_transpose_matches_numpy(cudamat):
@@ -132,12 +134,7 @@ def test_product_of_an_export_with_its_transpose_matches_numpy(cudamat):
 
 
 def test_owner_lives_as_long_as_either_side(cudamat):
-    import weakref
-
-    class Watched(np.ndarray):
-        pass
-
-    values = numbered(4, 2).view(Watched)
+    values = np.array(numbered(4, 2))
     if cudamat.device == "cpu":
         owner = weakref.ref(values)
         theirs = sw.to_cudamat(values.T)
@@ -147,20 +144,20 @@ def test_owner_lives_as_long_as_either_side(cudamat):
         transposed = theirs.T
         del theirs
         gc.collect()
-        assert owner() is not None  # T does not hold its matrix, so it holds what the matrix does
+        assert owner() is not None  # T holds the owner of the memory, not its matrix
         del transposed
         gc.collect()
         assert owner() is None
     theirs = cudamat.make(numbered(2, 2))
-    alive = weakref.ref(theirs)
+    matrix_object = weakref.ref(theirs)
     ours = sw.asarray(theirs)[1:]
     del theirs
     gc.collect()
-    assert alive() is not None
+    assert matrix_object() is not None
     del ours
     sw.synchronize()
     gc.collect()
-    assert alive() is None
+    assert matrix_object() is None
 
 
 def test_matrix_round_trips(cudamat):
@@ -229,7 +226,7 @@ def test_a_matrix_on_the_host_is_refused(cudamat):
 
 def test_read_only_memory_is_not_exported_to_writers(cudamat):
     if cudamat.device != "cpu":
-        pytest.skip("arrays of a GPU for reading only come from protocols")
+        pytest.skip("the read-only array is one of NumPy")
     values = numbered(2, 3).T
     values.flags.writeable = False
     with pytest.raises(sw.CopyNeededError, match="read-only"):
@@ -256,7 +253,7 @@ def test_matrices_that_32_bits_cannot_count_are_refused(cudamat):
         sw.to_cudamat(sw.broadcast_to(one, (1 << 16, 1 << 16)), copyif=True)
 
 
-def test_strict_copies_hold_for_theanos_reading(cudamat):
+def test_strict_copies_apply_to_theano_layout(cudamat):
     ours = matrix(cudamat, numbered(2, 3)).T
     with sw.strict_copies(), pytest.raises(sw.CopyNeededError):
         sw.to_cudamat(ours, copyif=True, theano_layout=True)

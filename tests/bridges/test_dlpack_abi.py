@@ -69,12 +69,14 @@ NUMBERS = [
 
 
 def real_header():
-    """The folder with dlpack/dlpack.h of the newest package that ships one."""
+    """The first folder of an installed package whose dlpack.h declares the exchange API, or None."""
     folders = [Path(path) for path in sys.path if path]
     patterns = ("tvm_ffi/include", "torch/include/ATen", "torch/include", "cupy/_core/include/cupy")
-    found = [f / p for f in folders for p in patterns if (f / p / "dlpack" / "dlpack.h").is_file()]
-    found += [f / p for f in folders for p in patterns if (f / p / "dlpack.h").is_file()]
-    return next((f for f in found if "DLPackExchangeAPI" in header_text(f)), None)
+    including = [
+        f / p for f in folders for p in patterns if (f / p / "dlpack" / "dlpack.h").is_file()
+    ]
+    including += [f / p for f in folders for p in patterns if (f / p / "dlpack.h").is_file()]
+    return next((f for f in including if "DLPackExchangeAPI" in header_text(f)), None)
 
 
 def header_text(folder):
@@ -92,10 +94,10 @@ def test_layouts_and_numbers_are_the_real_ones(tmp_path):
     checks = []
     for ours, theirs, members in STRUCTS:
         checks.append(f"static_assert(sizeof({ours}) == sizeof({theirs}));")
-        for mine, other in members:
+        for our_member, their_member in members:
             checks.append(
-                f"static_assert(offsetof({ours}, {mine}) == offsetof({theirs}, {other}));"
-                f"static_assert(sizeof({ours}::{mine}) == sizeof({theirs}::{other}));"
+                f"static_assert(offsetof({ours}, {our_member}) == offsetof({theirs}, {their_member}));"
+                f"static_assert(sizeof({ours}::{our_member}) == sizeof({theirs}::{their_member}));"
             )
     checks += [f"static_assert({ours} == {theirs});" for ours, theirs in NUMBERS]
     name = "dlpack/dlpack.h" if (folder / "dlpack" / "dlpack.h").is_file() else "dlpack.h"

@@ -91,16 +91,16 @@ def test_other_objects_are_refused(api):
 
 def test_a_tensor_is_allocated_by_a_prototype(api):
     prototype = Producer(np.zeros((2, 3), np.int16)).tensor
-    prototype.strides = ctypes.cast(ctypes.c_void_p(8), POINTER(c_int64))  # must not be read
+    prototype.strides = ctypes.cast(ctypes.c_void_p(8), POINTER(c_int64))  # a read would crash
     errors, managed = [], c_void_p()
     report = SET_ERROR(lambda context, kind, message: errors.append((kind, message)))
     assert api.allocate(byref(prototype), byref(managed), None, report) == 0
     assert errors == []
-    made = ManagedVersioned.from_address(managed.value)
-    assert [made.tensor.shape[i] for i in range(2)] == [2, 3]
-    assert [made.tensor.strides[i] for i in range(2)] == [3, 1]
-    assert made.tensor.dtype.bits == 16
-    made.deleter(managed)
+    allocated = ManagedVersioned.from_address(managed.value)
+    assert [allocated.tensor.shape[i] for i in range(2)] == [2, 3]
+    assert [allocated.tensor.strides[i] for i in range(2)] == [3, 1]
+    assert allocated.tensor.dtype.bits == 16
+    allocated.deleter(managed)
 
 
 def test_failed_allocation_gives_the_reason(api):

@@ -82,7 +82,7 @@ def test_a_copy_that_the_producer_made_is_refused_without_copies():
     assert sw.from_dlpack(Producer(np.arange(3.0), flags=dlpack.IS_COPIED)).tolist() == [0, 1, 2]
 
 
-def test_misaligned_memory_is_copied_and_the_tensor_given_back():
+def test_misaligned_memory_is_copied_and_the_tensor_released():
     raw = np.zeros(33, np.uint8)
     raw[1:].view("<f8")[...] = np.arange(4)
     producer = Producer(raw[1:].view("<f8"))
@@ -108,9 +108,9 @@ def test_capsule_is_consumed_once(versioned):
 
 
 def test_a_capsule_of_something_else_is_refused():
-    other = dlpack.pythonapi.PyCapsule_New(1, b"something_else", None)
+    capsule = dlpack.pythonapi.PyCapsule_New(1, b"something_else", None)
     with pytest.raises(sw.BridgeError):
-        sw.from_dlpack(other)
+        sw.from_dlpack(capsule)
 
 
 def set_shape(producer, *extents):
@@ -137,7 +137,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize("versioned", [True, False])
 @pytest.mark.parametrize("spoil", MALFORMED.values(), ids=MALFORMED.keys())
-def test_malformed_tensors_are_errors_and_given_back(spoil, versioned):
+def test_malformed_tensors_are_errors_and_released(spoil, versioned):
     producer = Producer(np.zeros((2, 3), np.float64), versioned)
     spoil(producer)
     with pytest.raises(sw.Error):
@@ -162,15 +162,15 @@ def test_error_for_an_absent_gpu_gives_the_reason():
     assert producer.deleted == 1
 
 
-def test_pinned_memory_is_the_cpus():
+def test_pinned_memory_is_imported_as_memory_of_the_cpu():
     ours = sw.from_dlpack(Producer(np.arange(3.0), device=dlpack.PINNED))
-    assert ours.device == "cpu" or str(ours.device) == "cpu"
+    assert str(ours.device) == "cpu"
     assert ours.tolist() == [0.0, 1.0, 2.0]
 
 
 def test_vector_elements_are_carried_as_they_are():
     producer = Producer(np.arange(8, dtype=np.float32).reshape(2, 4)[:, 0])
-    producer.tensor.dtype = dlpack.DataType(2, 32, 4)
+    producer.tensor.dtype = dlpack.DataType(2, 32, 4)  # a float of 32 bits, 4 lanes
     producer._strides[0] = 1
     ours = sw.from_dlpack(producer)
     assert ours.dtype.name == "float32x4"

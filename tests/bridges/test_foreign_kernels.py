@@ -38,9 +38,9 @@ if triton is not None:
     @triton.jit
     def _scale_rows(x, y, stride, columns, factor, block: tl.constexpr):
         row = tl.program_id(0)
-        at = tl.arange(0, block)
-        value = tl.load(x + row * stride + at, mask=at < columns)
-        tl.store(y + row * columns + at, value * factor, mask=at < columns)
+        column = tl.arange(0, block)
+        value = tl.load(x + row * stride + column, mask=column < columns)
+        tl.store(y + row * columns + column, value * factor, mask=column < columns)
 
 
 @pytest.mark.parametrize(
@@ -92,8 +92,8 @@ def test_raw_kernel_of_cupy_writes_to_an_array(device):
         x, y = sw.array(values, device=device), sw.zeros(1000, "float32", device=device)
         cupy.RawKernel(SCALE, "scale")((8,), (128,), (sw.to_cupy(x), sw.to_cupy(y), np.int32(1000)))
         np.testing.assert_array_equal(y.numpy(), 3 * values)
-        total = cupy.ElementwiseKernel("float32 x", "float32 y", "y = x + 1", "add_one")(x)
-        np.testing.assert_array_equal(cupy.asnumpy(total), values + np.float32(1))
+        incremented = cupy.ElementwiseKernel("float32 x", "float32 y", "y = x + 1", "add_one")(x)
+        np.testing.assert_array_equal(cupy.asnumpy(incremented), values + np.float32(1))
 
 
 @pytest.mark.filterwarnings("ignore")  # Numba's, about the occupancy of a small grid

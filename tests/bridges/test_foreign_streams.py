@@ -32,23 +32,24 @@ def spin(x, value, cycles=40_000_000, **kwargs):
     kernel(x, np.int32(x.size), np.float32(value), np.int64(cycles),
            block=(256, 1, 1), grid=(1, 1), **kwargs)
 
-def others():
-    '''Streams that may get the addresses of destroyed ones; idle, so that an event says nothing.'''
+def idle_streams():
+    '''Streams that may get the addresses of destroyed ones. They are idle: an event recorded on one
+    by mistake would not wait for the work of the destroyed stream.'''
     return [cupy.cuda.Stream(non_blocking=True) for _ in range(40)]
 
 spin(sw.zeros(N, dtype="float32", device=gpu), 0, 1)
 sw.synchronize(gpu)
 driver = ctypes.CDLL("libcuda.so.1")
 
-def made():
-    '''A CUstream that no object owns.'''
+def new_stream():
+    '''A non-blocking CUstream that no object owns.'''
     cupy.cuda.Device(0).use()
     cupy.zeros(1)
     handle = ctypes.c_void_p()
     assert driver.cuStreamCreate(ctypes.byref(handle), 1) == 0
     return handle.value
 
-def destroyed(handle):
+def destroy(handle):
     assert driver.cuStreamDestroy_v2(ctypes.c_void_p(handle)) == 0
 """
 
@@ -60,7 +61,7 @@ PROGRAMS = {
             with sw.Stream.foreign(cupy.cuda.Stream(non_blocking=True), gpu):
                 spin(y, value)
             gc.collect()
-            junk = others()
+            junk = idle_streams()
             assert (y.numpy() == value).all(), (value, y.numpy()[:4])
             del y
         """,
@@ -70,7 +71,7 @@ PROGRAMS = {
             sw.synchronize(gpu)
             spin(y, value, stream=cupy.cuda.Stream(non_blocking=True))
             gc.collect()
-            junk = others()
+            junk = idle_streams()
             assert (y.numpy() == value).all(), (value, y.numpy()[:4])
         """,
     "the stream of the memory": """
@@ -79,7 +80,7 @@ PROGRAMS = {
                 y = sw.zeros(1 << 20, dtype="float32", device=gpu)
                 spin(y, value)
             gc.collect()
-            junk = others()
+            junk = idle_streams()
             with sw.Stream(gpu):
                 z = y + 1
             del y
@@ -90,33 +91,33 @@ PROGRAMS = {
         """,
     "a handle": """
         for value in range(1, 21):
-            handle = made()
+            handle = new_stream()
             y = sw.zeros(N, dtype="float32", device=gpu)
             sw.synchronize(gpu)
             with sw.Stream.foreign(handle, gpu):
                 spin(y, value)
-            destroyed(handle)
-            junk = others()
+            destroy(handle)
+            junk = idle_streams()
             assert (y.numpy() == value).all(), (value, y.numpy()[:4])
         """,
     "a handle given to a launch": """
         for value in range(1, 21):
-            handle = made()
+            handle = new_stream()
             y = sw.zeros(N, dtype="float32", device=gpu)
             sw.synchronize(gpu)
             spin(y, value, stream=handle)
-            destroyed(handle)
-            junk = others()
+            destroy(handle)
+            junk = idle_streams()
             assert (y.numpy() == value).all(), (value, y.numpy()[:4])
         """,
     "a handle that is the stream of the memory": """
         for value in range(1, 21):
-            handle = made()
+            handle = new_stream()
             with sw.Stream.foreign(handle, gpu):
                 y = sw.zeros(1 << 20, dtype="float32", device=gpu)
                 spin(y, value)
-            destroyed(handle)
-            junk = others()
+            destroy(handle)
+            junk = idle_streams()
             with sw.Stream(gpu):
                 z = y + 1
             del y
@@ -128,14 +129,14 @@ PROGRAMS = {
     "torch's external stream, tensors in": """
         import torch
         for value in range(1, 21):
-            handle = made()
+            handle = new_stream()
             with torch.cuda.stream(torch.cuda.ExternalStream(handle)):
                 t = torch.zeros(N, device="cuda")
                 torch.cuda._sleep(40_000_000)
                 t += value
                 ours = sw.asarray(t)
-            destroyed(handle)
-            junk = others()
+            destroy(handle)
+            junk = idle_streams()
             assert ((ours + 1).numpy() == value + 1).all()
             del t, ours
             fresh = [sw.full(N, 7, dtype="float32", device=gpu) for _ in range(4)]
@@ -145,14 +146,14 @@ PROGRAMS = {
     "torch's external stream, arrays out": """
         import torch
         for value in range(1, 21):
-            handle = made()
+            handle = new_stream()
             y = sw.zeros(N, dtype="float32", device=gpu)
             with torch.cuda.stream(torch.cuda.ExternalStream(handle)):
                 t = sw.to_torch(y)
                 t += value
                 torch.cuda.current_stream().synchronize()
-            destroyed(handle)
-            junk = others()
+            destroy(handle)
+            junk = idle_streams()
             del t
             assert (y.numpy() == value).all()
             del y
@@ -195,7 +196,7 @@ def test_a_stream_object_is_held_by_the_stream_made_of_it(gpu):
     assert sys.getrefcount(theirs) == before
 
 
-def test_a_stream_that_pytorch_owns_is_queried_once(gpu):
+def test_tensor_on_a_stream_of_pytorch_is_shared_at_each_import(gpu):
     torch = pytest.importorskip("torch", reason="torch is not installed")
     import spanwise as sw
 

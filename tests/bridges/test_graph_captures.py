@@ -1,10 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """Captures by PyTorch and CuPy: memory that a graph uses lives as long as the graph, and dropping
-arrays while one is recorded leaves the recording alone.
+arrays during a capture does not end it.
 
 Each test runs on one GPU with the real library. Fresh arrays that a replay overwrites, or a capture
-that ends with an error, are the faults that these tests try_describe for.
+that ends with an error, are the faults that these tests look for.
 """
 
 import gc
@@ -20,7 +20,7 @@ from bridges.captures import (
     filled,
     fresh_arrays,
     idle_pool,
-    wait_until_pool_uses,
+    pool_returns_to,
 )
 
 import spanwise as sw
@@ -44,8 +44,8 @@ def capture(request, gpu):
 
 
 @pytest.fixture(scope="module", autouse=True)
-def warm(gpu):
-    """Kernels are compiled and loaded before any capture."""
+def kernels_loaded(gpu):
+    """Compiles and loads the kernels before any capture, which must not load modules."""
     x = sw.ones(8, dtype="float32", device=gpu)
     ((x * 2) * 3 + 1).numpy()
     sw.synchronize(gpu)
@@ -136,7 +136,7 @@ def test_memory_of_a_graph_is_freed_with_the_graph(gpu, capture):
     assert pool.used >= before + 8 * n, "the graph still writes there"
     capture.replay()
     capture.drop()
-    assert wait_until_pool_uses(pool, before)
+    assert pool_returns_to(pool, before)
 
 
 def test_aborted_capture_frees_its_memory(gpu):
@@ -152,11 +152,13 @@ def test_aborted_capture_frees_its_memory(gpu):
         capture.stream.end_capture()
     del y
     capture.drop()
-    assert wait_until_pool_uses(pool, before)
+    assert pool_returns_to(pool, before)
 
 
 @pytest.mark.parametrize("stream_kind", ["default", "own"])
-def test_dropping_an_array_of_another_stream_that_a_capture_uses(gpu, capture, stream_kind):
+def test_array_of_another_stream_dropped_in_a_capture_is_read_by_the_replay(
+    gpu, capture, stream_kind
+):
     with sw.current_stream(gpu) if stream_kind == "default" else sw.Stream(gpu):
         x = filled(gpu, 1 << 20, 2)
     with capture:
@@ -167,7 +169,7 @@ def test_dropping_an_array_of_another_stream_that_a_capture_uses(gpu, capture, s
     np.testing.assert_array_equal(y.numpy(), np.full(1 << 20, 4, "float32"))
 
 
-def test_dropping_an_import_that_a_capture_uses(gpu, capture):
+def test_import_dropped_in_a_capture_is_read_by_the_replay(gpu, capture):
     theirs = capture.tensor(2, 1 << 20)
     sw.synchronize(gpu)
     ours = sw.asarray(theirs)
@@ -179,7 +181,7 @@ def test_dropping_an_import_that_a_capture_uses(gpu, capture):
     np.testing.assert_array_equal(y.numpy(), np.full(1 << 20, 4, "float32"))
 
 
-def test_dropping_an_import_of_a_stream_of_its_own_that_a_capture_uses(gpu, capture):
+def test_import_of_another_stream_dropped_in_a_capture_is_read_by_the_replay(gpu, capture):
     cupy = pytest.importorskip("cupy", reason="cupy is not installed")
     with cupy.cuda.Stream(non_blocking=True):
         theirs = cupy.full(1 << 20, 2, dtype="float32")
@@ -194,32 +196,32 @@ def test_dropping_an_import_of_a_stream_of_its_own_that_a_capture_uses(gpu, capt
 
 
 @pytest.mark.parametrize("kind", [TorchCapture, CupyCapture, BlockingCupyCapture])
-def test_dropping_arrays_that_a_capture_does_not_use(gpu, kind):
+def test_unused_arrays_dropped_in_a_capture_leave_it_valid(gpu, kind):
     capture = kind(gpu)
     x = filled(gpu, 1000, 2)
     z = filled(gpu, 1 << 20, 3)
     with sw.Stream(gpu):
-        once, again = z + 1, z + 2  # z has work on two streams
+        results = z + 1, z + 2  # z has work on two streams
     sw.synchronize(gpu)
-    w = capture.ours
-    with w:
-        y = x * 1  # has its memory before the capture: legacy work is not legal in a blocking one
+    with capture.spanwise_stream:
+        # Allocated before the capture: a blocking capture must not use the legacy stream.
+        y = x * 1
     sw.synchronize(gpu)
     with capture:
         sw.copyto(y, y * 2)
-        del z, once, again
+        del z, results
         gc.collect()
     capture.replay()
     np.testing.assert_array_equal(y.numpy(), np.full(1000, 4, "float32"))
 
 
-def test_importing_in_a_capture_while_an_owner_waits_for_its_end(gpu, capture, spin):
+def test_import_in_a_capture_works_while_another_owner_waits_for_its_end(gpu, capture, spin):
     cupy = pytest.importorskip("cupy", reason="cupy is not installed")
     stream = sw.Stream(gpu)
     with cupy.cuda.Stream(non_blocking=True):
         theirs = cupy.zeros(1000, "float32")
         ours = sw.asarray(theirs)
-    other = capture.tensor(2, 1000)
+    source = capture.tensor(2, 1000)
     sw.synchronize(gpu)
     spin(ours, 1, stream)  # compiled and loaded before the capture
     sw.synchronize(gpu)
@@ -227,7 +229,7 @@ def test_importing_in_a_capture_while_an_owner_waits_for_its_end(gpu, capture, s
         spin(ours, 5, stream)
         del ours
         gc.collect()
-        y = sw.asarray(other) * 2
+        y = sw.asarray(source) * 2
     capture.replay()
     np.testing.assert_array_equal(y.numpy(), np.full(1000, 4, "float32"))
     sw.synchronize(gpu)
@@ -250,10 +252,10 @@ def test_another_thread_may_drop_arrays_during_a_capture(gpu, capture):
     worker.start()
     try:
         for _ in range(5):
-            with capture.__class__(gpu) as again:
-                captures.append(again)
+            with capture.__class__(gpu) as current:
+                captures.append(current)
                 y = (x * 2) * 3 + 1
-            again.replay()
+            current.replay()
             np.testing.assert_array_equal(y.numpy(), np.full(1 << 20, 13, "float32"))
     finally:
         done.set()

@@ -55,20 +55,20 @@ def test_import_shares_memory_and_is_read_only(device, shape, dtype):
 
 
 @given(window=windows(broadcast=False), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
-def test_explain_matches_asarray(device, window, dtype, seed):
+def test_export_shares_or_copies_as_explained(device, window, dtype, seed):
     ours, oracle = pair(window, dtype, device, seed)
     explanation = sw.explain(ours, "jax")
     if explanation.shares:
-        made = sw.to_jax(ours)
+        exported = sw.to_jax(ours)
         if ours.size:
-            assert address(made) == ours.ptr
+            assert address(exported) == ours.ptr
     else:
         with pytest.raises(sw.CopyNeededError):
             sw.to_jax(ours)
-        made = sw.to_jax(ours, copyif=True)
-        assert ours.size == 0 or address(made) != ours.ptr
-    np.testing.assert_array_equal(np.asarray(made), oracle)
-    assert made.dtype == oracle.dtype
+        exported = sw.to_jax(ours, copyif=True)
+        assert ours.size == 0 or address(exported) != ours.ptr
+    np.testing.assert_array_equal(np.asarray(exported), oracle)
+    assert exported.dtype == oracle.dtype
 
 
 def test_permuted_axes_are_shared_and_strided_slices_are_not(device):
@@ -81,6 +81,7 @@ def test_permuted_axes_are_shared_and_strided_slices_are_not(device):
 
 
 def test_explain_reports_an_address_that_jax_would_copy():
+    # JAX copies host memory that is not aligned to 64 bytes.
     raw = sw.zeros(65, dtype="float32", device="cpu")
     assert sw.explain(raw, "jax").shares
     explanation = sw.explain(raw[1:], "jax")
@@ -101,7 +102,7 @@ def test_64_bit_dtype_raises_where_jax_would_narrow_it(device):
 
 def test_read_only_array_is_shared_with_jax():
     ours = sw.asarray(sw.zeros(16, dtype="float32", device="cpu"))
-    shared = sw.to_jax(sw.from_dlpack(sw.to_jax(ours)))  # what comes from JAX is read-only
+    shared = sw.to_jax(sw.from_dlpack(sw.to_jax(ours)))  # imports from JAX are read-only
     assert address(shared) == ours.ptr
 
 

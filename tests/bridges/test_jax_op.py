@@ -31,7 +31,7 @@ def random(*shape, dtype="float32"):
     return jnp.asarray(np.random.default_rng(1).standard_normal(shape), dtype)
 
 
-def same(value, expected):
+def assert_close(value, expected):
     assert value.dtype == expected.dtype
     np.testing.assert_allclose(np.asarray(value), np.asarray(expected), rtol=2e-6)
 
@@ -40,46 +40,46 @@ def test_op_computes_under_jit_and_vmap():
     op, x = sw.jax_op(cube()), random(6)
     result = op(x)
     assert isinstance(result, jax.Array) and op.__name__ == "cube"
-    same(result, x**3)
-    same(jax.jit(op)(x), x**3)
+    assert_close(result, x**3)
+    assert_close(jax.jit(op)(x), x**3)
     rows = random(3, 4)
-    same(jax.vmap(op)(rows), rows**3)
-    same(jax.jit(jax.vmap(jax.vmap(op)))(rows[None]), rows[None] ** 3)
-    same(op(np.arange(3, dtype="float32")), jnp.arange(3.0) ** 3)
+    assert_close(jax.vmap(op)(rows), rows**3)
+    assert_close(jax.jit(jax.vmap(jax.vmap(op)))(rows[None]), rows[None] ** 3)
+    assert_close(op(np.arange(3, dtype="float32")), jnp.arange(3.0) ** 3)
     assert op(jnp.ones(3, "bfloat16")).dtype == "bfloat16"
 
 
 def test_gradient_computes_under_jit_vmap_and_jacrev():
     op, x = sw.jax_op(cube()), random(6)
     gradient = jax.grad(lambda v: op(v * 2).sum())
-    same(gradient(x), 24 * x**2)
-    same(jax.jit(gradient)(x), 24 * x**2)
+    assert_close(gradient(x), 24 * x**2)
+    assert_close(jax.jit(gradient)(x), 24 * x**2)
     rows = random(3, 6)
-    same(jax.vmap(gradient)(rows), 24 * rows**2)
-    same(jax.jacrev(op)(x), jnp.diag(3 * x**2))
+    assert_close(jax.vmap(gradient)(rows), 24 * rows**2)
+    assert_close(jax.jacrev(op)(x), jnp.diag(3 * x**2))
     value, pull_back = jax.vjp(op, x)
-    same(value, x**3)
-    same(pull_back(x)[0], 3 * x**3)
+    assert_close(value, x**3)
+    assert_close(pull_back(x)[0], 3 * x**3)
 
 
-def test_op_has_several_inputs_and_outputs():
+def test_op_with_several_inputs_and_outputs_has_values_and_gradients():
     op, x, by = sw.jax_op(scale_rows()), random(3, 4), random(3)
-    same(op(x.T.T, by), x * by[:, None])
+    assert_close(op(x.T.T, by), x * by[:, None])
     dx, dby = jax.grad(lambda x, by: (op(x, by) ** 2).sum(), argnums=(0, 1))(x, by)
-    same(dx, 2 * x * by[:, None] ** 2)
-    same(dby, (2 * x**2 * by[:, None]).sum(1))
-    # Only one input, which is also that of a batch.
-    same(jax.grad(lambda by: op(x, by).sum())(by), x.sum(1))
-    same(
+    assert_close(dx, 2 * x * by[:, None] ** 2)
+    assert_close(dby, (2 * x**2 * by[:, None]).sum(1))
+    # The gradient of one input of two, then a batch of that input.
+    assert_close(jax.grad(lambda by: op(x, by).sum())(by), x.sum(1))
+    assert_close(
         jax.vmap(op, in_axes=(None, 0))(x, jnp.stack([by, -by])),
         jnp.stack([1, -1])[:, None, None] * op(x, by),
     )
     both = sw.jax_op(SumAndDifference(), outputs=2)
     total, difference = both(x, x)
-    same(total, 2 * x)
+    assert_close(total, 2 * x)
     assert not difference.any()
-    # Only one output.
-    same(jax.grad(lambda a: both(a, x)[0].sum())(x), jnp.ones_like(x))
+    # The cotangent of the other output is zero.
+    assert_close(jax.grad(lambda a: both(a, x)[0].sum())(x), jnp.ones_like(x))
 
 
 def test_integers_have_no_derivative():
@@ -87,14 +87,14 @@ def test_integers_have_no_derivative():
         lambda x: (T.max(x, axis=1), T.argmax(x, axis=1).astype("int32")), outputs=2
     )
     x = random(3, 4)
-    places = jax.jit(largest)(x)[1]
-    assert places.dtype == "int32"
-    np.testing.assert_array_equal(places, x.argmax(1))
-    same(jax.grad(lambda x: largest(x)[0].sum())(x), jax.nn.one_hot(x.argmax(1), 4))
+    indices = jax.jit(largest)(x)[1]
+    assert indices.dtype == "int32"
+    np.testing.assert_array_equal(indices, x.argmax(1))
+    assert_close(jax.grad(lambda x: largest(x)[0].sum())(x), jax.nn.one_hot(x.argmax(1), 4))
     take = sw.ElementwiseKernel("raw T x, int32 k", "T z", "z = x[k]", "take")
     op = sw.jax_op(take, grad=lambda inputs, g: [inputs[0] * T.sum(g[0]), None])
     k = jnp.array([2, 1])
-    same(jax.grad(lambda v: op(v, k).sum())(x[0]), 2 * x[0])
+    assert_close(jax.grad(lambda v: op(v, k).sum())(x[0]), 2 * x[0])
     dx, dk = jax.vjp(op, x[0], k)[1](op(x[0], k))
     assert dx.dtype == "float32" and dk.dtype == jax.dtypes.float0
 
@@ -102,18 +102,18 @@ def test_integers_have_no_derivative():
 def test_gradient_function_replaces_that_of_the_op():
     x = random(4)
     op = sw.jax_op(cube(), grad=lambda inputs, g: [inputs[0] * g[0]])
-    same(jax.grad(lambda v: op(v).sum())(x), x)
+    assert_close(jax.grad(lambda v: op(v).sum())(x), x)
 
 
 def test_outputs_have_64_bits_with_x64(x64):
     op = sw.jax_op(lambda x: T.argmax(x, axis=0))
     x = random(4, dtype="float64")
     assert op(x).dtype == "int64"
-    same(sw.jax_op(cube())(x), x**3)
-    same(jax.grad(lambda v: sw.jax_op(cube())(v).sum())(x), 3 * x**2)
+    assert_close(sw.jax_op(cube())(x), x**3)
+    assert_close(jax.grad(lambda v: sw.jax_op(cube())(v).sum())(x), 3 * x**2)
 
 
-def test_outputs_of_64_bits_need_a_setting():
+def test_outputs_of_64_bits_raise_without_x64():
     op = sw.jax_op(lambda x: T.argmax(x, axis=0))
     with pytest.raises(sw.DTypeError, match="got int64 for output 0.*jax_enable_x64.*cast"):
         op(random(4))
@@ -127,7 +127,7 @@ def test_unsuitable_inputs_and_missing_gradients_raise():
         with pytest.raises(sw.DTypeError, match="scale_rows: input by"):
             call(x, jnp.arange(3))
     product = sw.jax_op(scaled())
-    same(product(x, x), x * x)
+    assert_close(product(x, x), x * x)
     with pytest.raises(sw.GraphError, match="no derivative of scaled"):
         jax.grad(lambda v: product(v, x).sum())(x)
     partly = sw.jax_op(
@@ -137,7 +137,7 @@ def test_unsuitable_inputs_and_missing_gradients_raise():
             sw.gradient.grad_undefined("scaled", 1, inputs[1]),
         ],
     )
-    same(jax.grad(lambda v: partly(v, x).sum())(x), x)
+    assert_close(jax.grad(lambda v: partly(v, x).sum())(x), x)
     with pytest.raises(sw.GraphError, match="jax_op: scaled: input by has no derivative"):
         jax.grad(lambda v: partly(x, v).sum())(x)
     with pytest.raises(TypeError, match="jax_op: expected an op.*got 3"):

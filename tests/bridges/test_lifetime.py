@@ -16,12 +16,12 @@ import pytest
 import spanwise as sw
 
 
-class Own(np.ndarray):
-    """An ndarray that can be watched."""
+class Subclass(np.ndarray):
+    """An ndarray of another type, to which the same rules apply."""
 
 
 def test_owner_is_released_with_its_last_view():
-    foreign = np.arange(24.0).reshape(4, 6).view(Own)
+    foreign = np.arange(24.0).reshape(4, 6).view(Subclass)
     owner = weakref.ref(foreign)
     views = [sw.asarray(foreign)]
     views += [views[0][::2], views[0].T, views[0].reshape(24)]
@@ -35,21 +35,21 @@ def test_owner_is_released_with_its_last_view():
 
 
 def test_finalizer_of_an_owner_may_import_and_drop_arrays():
-    # Its finalizer runs while the array that owned it is being destroyed.
-    seen = []
+    # The finalizer runs while the array that holds the owner is being destroyed.
+    values = []
 
-    def last_words():
+    def import_and_drop():
         arrays = [sw.asarray(np.full(3, i)) for i in range(40)]
-        seen.append([array[0].item() for array in arrays])
+        values.append([array[0].item() for array in arrays])
 
     for rank in (1, 7, 2):
         foreign = np.ones((1,) * rank)
-        weakref.finalize(foreign, last_words)
+        weakref.finalize(foreign, import_and_drop)
         array = sw.asarray(foreign)
         del foreign
-        assert not seen
+        assert not values
         del array
-        assert seen.pop() == list(range(40))
+        assert values.pop() == list(range(40))
 
 
 def test_many_imports_hold_their_own_owners():
@@ -75,7 +75,7 @@ def test_many_imports_hold_their_own_owners():
 def test_threads_share_and_drop_owners():
     def work():
         for _ in range(200):
-            foreign = np.arange(8.0).view(Own)
+            foreign = np.arange(8.0).view(Subclass)
             owners.append(weakref.ref(foreign))
             array = sw.asarray(foreign)
             assert sw.from_dlpack(array)[3].item() == 3.0
@@ -91,7 +91,7 @@ def test_threads_share_and_drop_owners():
 
 
 def test_new_type_at_the_address_of_a_freed_one_is_examined():
-    """A new type may get the address of one that was freed; what the old one was must not stick."""
+    """Imports remember types by address, and a new type may get the address of a freed one."""
     for i in range(200):
         as_dlpack = type(
             "Foreign",
@@ -191,7 +191,7 @@ def test_a_tensor_may_be_deleted_after_the_interpreter_has_ended(tmp_path):
     assert out.split() == ["deleted"]
 
 
-def test_threads_without_the_gil_may_drop_owners_while_python_ends():
+def test_thread_without_the_gil_may_drop_an_owner():
     out = run("""
         import ctypes, gc, threading, weakref
         import numpy as np
@@ -213,7 +213,7 @@ def test_threads_without_the_gil_may_drop_owners_while_python_ends():
         thread = threading.Thread(target=delete, args=(ctypes.addressof(managed),))
         thread.start()
         thread.join()
-        for _ in range(1000):
+        for _ in range(1000):  # the main thread drops it between two bytecodes
             if owner() is None:
                 break
         gc.collect()

@@ -14,7 +14,7 @@ import spanwise as sw
 
 CASES = 1000
 
-# Values of an entry: always wrong, or merely unusual.
+# Values of entries. WRONG ones must raise; STRANGE ones are unusual and may be accepted or refused.
 JUNK = (object(), 1.5, "text", b"bytes", [1, 2, "3"], {"a": 1}, {1}, lambda: None, float("nan"))
 WRONG = {
     "shape": (None, 3, "23", (2, "3"), (2, -1), (2**70,), (1,) * 65, (2**40, 2**40), (2.0, 3), *JUNK),
@@ -35,8 +35,8 @@ STRANGE = {
 }
 
 
-def dictionary(dice, address):
-    """A dictionary with one to three spoilt entries; whether one of them is surely wrong."""
+def dictionary(rng, address):
+    """A dictionary with one to three mutated entries, and whether it must be refused."""
     entries = {
         "shape": (2, 3),
         "typestr": "<f4",
@@ -45,19 +45,20 @@ def dictionary(dice, address):
         "strides": None,
     }
     wrong = False
-    for _ in range(dice.randint(1, 3)):
-        kind = dice.random()
+    for _ in range(rng.randint(1, 3)):
+        kind = rng.random()
         if kind < 0.1:
-            key = dice.choice(("shape", "typestr"))
+            key = rng.choice(("shape", "typestr"))
             del entries[key]
         elif kind < 0.7:
-            key = dice.choice(sorted(WRONG))
-            entries[key] = dice.choice(WRONG[key])
+            key = rng.choice(sorted(WRONG))
+            entries[key] = rng.choice(WRONG[key])
         else:
-            key = dice.choice(sorted(STRANGE))
+            key = rng.choice(sorted(STRANGE))
+            # Keep a wrong value of an earlier round.
             if key in entries and any(entries[key] is value for value in WRONG.get(key, ())):
                 continue
-            entries[key] = dice.choice(STRANGE[key])
+            entries[key] = rng.choice(STRANGE[key])
             continue
         wrong = True
         if "shape" not in entries or "typestr" not in entries:
@@ -66,14 +67,15 @@ def dictionary(dice, address):
 
 
 def test_malformed_array_interfaces_raise():
+    # The address is inside the memory, so that strides may be negative.
     values = np.zeros(64, np.float32)
-    dice = random.Random(20261121)
+    rng = random.Random(20261121)
     raised = 0
     for _ in range(CASES):
-        entries, wrong = dictionary(dice, values.ctypes.data + 96)
-        offers = type("Offers", (), {"__array_interface__": entries})()
+        entries, wrong = dictionary(rng, values.ctypes.data + 96)
+        exporter = type("Exporter", (), {"__array_interface__": entries})()
         try:
-            made = sw.asarray(offers)
+            made = sw.asarray(exporter)
         except sw.Error as error:
             assert len(str(error)) > 20
             raised += 1
@@ -87,13 +89,13 @@ def test_malformed_cuda_array_interfaces_raise():
     if any(device.kind == "cuda" for device in sw.devices()):
         memory = sw.zeros(64, dtype="float32", device="cuda")
         address = memory.ptr + 96
-    dice = random.Random(20261122)
+    rng = random.Random(20261122)
     for _ in range(CASES):
-        entries, wrong = dictionary(dice, address)
-        entries["stream"] = dice.choice((None, 1, 2, 0, -1, "s", 2**70)) if wrong else None
-        offers = type("Offers", (), {"__cuda_array_interface__": entries})()
+        entries, wrong = dictionary(rng, address)
+        entries["stream"] = rng.choice((None, 1, 2, 0, -1, "s", 2**70)) if wrong else None
+        exporter = type("Exporter", (), {"__cuda_array_interface__": entries})()
         try:
-            made = sw.asarray(offers)
+            made = sw.asarray(exporter)
         except sw.Error as error:
             assert len(str(error)) > 20
         else:
@@ -106,19 +108,19 @@ def test_malformed_cuda_array_interfaces_raise():
 @pytest.mark.parametrize("name", ["__array_interface__", "__cuda_array_interface__"])
 def test_malformed_interface_dictionaries_are_refused(name, entries):
     with pytest.raises(sw.Error):
-        sw.asarray(type("Offers", (), {name: entries})())
+        sw.asarray(type("Exporter", (), {name: entries})())
 
 
 @pytest.mark.parametrize("name", ["__array_interface__", "__cuda_array_interface__", "__dlpack__"])
-def test_an_exporter_that_raises(name):
+def test_exporter_that_raises_is_an_error(name):
     def fail(self, *_, **__):
-        raise RuntimeError("out of luck")
+        raise RuntimeError("the exporter fails")
 
     members = {name: property(fail) if name != "__dlpack__" else fail}
     if name == "__dlpack__":
         members["__dlpack_device__"] = lambda self: (1, 0)
     with pytest.raises((sw.Error, RuntimeError)):
-        sw.asarray(type("Offers", (), members)())
+        sw.asarray(type("Exporter", (), members)())
 
 
 # --- capsules
@@ -139,8 +141,8 @@ WRONG_TENSORS = [
     *(_set(("dtype", "bits"), value) for value in (0, 7, 13, 255)),
     _set(("dtype", "lanes"), 0),
     *(_set(("device", "type"), value) for value in (0, 4, 7, 8, 99, -3)),
-    *(_set(("data",), value) for value in (None,)),
-    *(_set(("shape",), value) for value in (None,)),
+    _set(("data",), None),
+    _set(("shape",), None),
     lambda producer: producer._shape.__setitem__(0, -1),
     lambda producer: producer._shape.__setitem__(0, 2**62),
     lambda producer: producer._shape.__setitem__(slice(0, 2), [2**40, 2**40]),
@@ -160,22 +162,22 @@ STRANGE_TENSORS = [
 
 def test_malformed_capsules_raise_and_are_released_once():
     values = np.zeros((4, 6), np.float32)
-    dice = random.Random(20261123)
+    rng = random.Random(20261123)
     for case in range(CASES):
-        producer = dlpack.Producer(values, versioned=dice.random() < 0.6)
-        wrong = [dice.choice(WRONG_TENSORS) for _ in range(dice.randint(0, 2))]
-        spoils = wrong + [dice.choice(STRANGE_TENSORS) for _ in range(dice.randint(0, 2))]
+        producer = dlpack.Producer(values, versioned=rng.random() < 0.6)
+        wrong = [rng.choice(WRONG_TENSORS) for _ in range(rng.randint(0, 2))]
+        spoils = wrong + [rng.choice(STRANGE_TENSORS) for _ in range(rng.randint(0, 2))]
         for spoil in wrong + spoils[len(wrong) :]:
             spoil(producer)
-        for spoil in wrong:  # what only seemed strange must not have mended it
+        for spoil in wrong:  # again, since a strange value may have replaced the wrong one
             spoil(producer)
-        sizeless = producer.tensor.ndim > 0 and 0 in list(producer._shape)[:2]
+        is_empty = producer.tensor.ndim > 0 and 0 in list(producer._shape)[:2]
         try:
             made = sw.from_dlpack(producer)
         except (sw.Error, BufferError) as error:
             assert len(str(error)) > 10
         else:
-            assert not wrong or sizeless, (case, made)
+            assert not wrong or is_empty, (case, made)
             del made
         # For an unknown device no tensor was requested.
         assert producer.deleted == len(producer.calls) <= 1, case

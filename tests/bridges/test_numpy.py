@@ -108,10 +108,10 @@ def test_byte_order_of_single_bytes_is_ignored():
     assert sw.asarray(values, copy=False).ptr == values.ctypes.data
 
 
-def test_a_stride_that_is_never_used_does_not_matter():
+def test_misaligned_strides_of_axes_with_at_most_one_element_are_ignored():
     records = np.zeros(5, dtype=[("tag", "u1"), ("value", "<f4")])
-    one = np.lib.stride_tricks.as_strided(np.zeros(4, np.float32), (1, 3), (7, 4))
-    assert sw.asarray(one, copy=False).shape == (1, 3)
+    one_row = np.lib.stride_tricks.as_strided(np.zeros(4, np.float32), (1, 3), (7, 4))
+    assert sw.asarray(one_row, copy=False).shape == (1, 3)
     assert sw.asarray(records["value"][:0], copy=False).shape == (0,)
 
 
@@ -173,11 +173,11 @@ def test_subclasses_are_shared_too(tmp_path):
     mapped = np.memmap(tmp_path / "x", dtype=np.int32, mode="w+", shape=(4,))
     assert sw.asarray(mapped, copy=False).ptr == mapped.ctypes.data
 
-    class Own(np.ndarray):
+    class Subclass(np.ndarray):
         pass
 
-    own = np.arange(3).view(Own)
-    assert sw.asarray(own, copy=False).ptr == own.ctypes.data
+    values = np.arange(3).view(Subclass)
+    assert sw.asarray(values, copy=False).ptr == values.ctypes.data
 
 
 @pytest.mark.parametrize("dtype", COMPUTABLE)
@@ -199,10 +199,7 @@ def test_copy_true_shares_nothing():
 
 
 def test_the_owner_lives_exactly_as_long_as_the_array():
-    class Own(np.ndarray):
-        pass
-
-    foreign = np.arange(4).view(Own)
+    foreign = np.arange(4)
     owner, array = weakref.ref(foreign), sw.asarray(foreign)
     view = array[1:]
     del foreign, array
@@ -214,14 +211,14 @@ def test_the_owner_lives_exactly_as_long_as_the_array():
     assert owner() is None
 
 
-def test_an_array_that_we_gave_out_keeps_our_memory():
+def test_exported_array_keeps_the_memory_of_a_dropped_array():
     ours = sw.asarray([1.0, 2.0, 3.0], device="cpu")
-    watch = weakref.ref(ours)
+    array = weakref.ref(ours)
     foreign = sw.to_numpy(ours)
     del ours
     gc.collect()
     assert foreign.tolist() == [1.0, 2.0, 3.0]
-    assert watch() is None  # the memory is held, not the object
+    assert array() is None  # the memory is held, not the Python object
 
 
 def test_a_wrong_dtype_is_cast_and_counts_as_a_copy():
@@ -238,7 +235,7 @@ def test_read_only_target_raises():
         sw.copyto(values, 1.0)
 
 
-LENT = {
+OPERANDS = {
     "contiguous": lambda: np.arange(12.0).reshape(3, 4),
     "for reading only": lambda: np.broadcast_to(np.arange(4.0), (1, 4)),
     "another order": lambda: np.arange(12.0).reshape(3, 4).T,
@@ -247,15 +244,14 @@ LENT = {
     "not aligned": lambda: np.zeros(41, np.uint8)[1:].view("f8"),
     "of no axes": lambda: np.array(3.5),
     "of no elements": lambda: np.zeros((3, 0, 2)),
-    "of a class of its own": lambda: np.arange(6.0).view(type("Mine", (np.ndarray,), {})),
+    "of a subclass": lambda: np.arange(6.0).view(type("Subclass", (np.ndarray,), {})),
 }
 
 
-@pytest.mark.parametrize("kind", LENT)
+@pytest.mark.parametrize("kind", OPERANDS)
 def test_operands_of_one_call_are_not_held(kind):
-    """array(), operands and indices are read where they are, and belong to their owner after
-    that."""
-    values = LENT[kind]()
+    """A call may read the memory of its operands, but keeps no reference after it returns."""
+    values = OPERANDS[kind]()
     before = sys.getrefcount(values)
     copied = sw.array(values, device="cpu")
     summed = sw.add(values, sw.ones((), device="cpu"))
@@ -265,9 +261,9 @@ def test_operands_of_one_call_are_not_held(kind):
     np.testing.assert_array_equal(summed.numpy(), np.asarray(values) + 1)
     assert copied.flags.writeable
     if values.flags.writeable and values.size:
-        kept = np.array(values)
+        before_write = np.array(values)
         values[...] = -1
-        np.testing.assert_array_equal(copied.numpy(), kept)
+        np.testing.assert_array_equal(copied.numpy(), before_write)
 
 
 def test_numpy_operand_may_overlap_the_result():

@@ -19,17 +19,17 @@ import spanwise as sw
 DTYPES = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
 
 
-def refused(ours):
-    """What PyCUDA cannot hold: strides that are not positive, memory for reading only."""
+def needs_copy(ours):
+    """Whether PyCUDA cannot hold the array: it is read-only, or has strides that are not positive."""
     strides = zip(ours.shape, ours.strides, strict=True)
-    wrong = any(extent > 1 and stride <= 0 for extent, stride in strides)
-    return not ours.flags.writeable or (wrong and ours.size > 0)
+    not_positive = any(extent > 1 and stride <= 0 for extent, stride in strides)
+    return not ours.flags.writeable or (not_positive and ours.size > 0)
 
 
 @given(window=windows(), dtype=st.sampled_from(DTYPES), seed=st.integers(0, 2**32))
-def test_any_view_is_exported(pycuda, window, dtype, seed):
+def test_any_view_is_shared_or_copied_on_export(pycuda, window, dtype, seed):
     ours, oracle = pair(window, dtype, sw.device(pycuda.device), seed)
-    is_copied = refused(ours)
+    is_copied = needs_copy(ours)
     assert sw.explain(ours, "pycuda").shares != is_copied
     if is_copied:
         with pytest.raises(sw.CopyNeededError, match="read-only|positive"):
@@ -82,7 +82,7 @@ def test_views_of_gpuarrays_are_imported_with_their_strides(pycuda):
         assert_same(sw.asarray(window(theirs)), window(values))
 
 
-def test_arrays_without_elements_and_of_rank_0(pycuda):
+def test_arrays_without_elements_and_of_rank_0_go_both_ways(pycuda):
     for shape in [(0,), (0, 3), (3, 0)]:
         theirs = sw.to_pycuda(sw.zeros(shape, device=pycuda.device))
         assert (theirs.shape, theirs.gpudata) == (shape, None)
@@ -127,10 +127,10 @@ def test_pool_block_with_a_live_view_is_not_reused(pycuda):
     ours = sw.asarray(theirs)
     del theirs
     gc.collect()
-    other = pycuda.module.to_gpu(np.full(64, -1, np.float32), allocator=pool.allocate)
+    later = pycuda.module.to_gpu(np.full(64, -1, np.float32), allocator=pool.allocate)
     assert ours.numpy().tolist() == list(range(64))
-    assert int(other.gpudata) != ours.ptr
-    del other, ours
+    assert int(later.gpudata) != ours.ptr
+    del later, ours
     sw.synchronize()
     gc.collect()
 
@@ -158,7 +158,7 @@ def test_theanos_conversion_functions_share_memory_or_need_copyif(pycuda):
         pycuda_utils.to_gpuarray(theirs)
     back = pycuda_utils.to_cudandarray(theirs)
     assert back.ptr == ours.ptr
-    # Theano took any GPUArray for one in C order.
+    # Theano ignored strides and read any GPUArray in C order; here they count.
     assert_same(
         pycuda_utils.to_cudandarray(theirs.T), np.arange(12, dtype=np.float32).reshape(3, 4).T
     )
@@ -167,7 +167,8 @@ def test_theanos_conversion_functions_share_memory_or_need_copyif(pycuda):
             pycuda_utils.to_cudandarray(wrong)
 
 
-def on_gpu(program):
+def output_on_gpu(program):
+    """The words that a program prints; in a new process, since PyCUDA makes a context of its own."""
     if all(device.kind != "cuda" for device in sw.devices()):
         pytest.skip("needs a GPU")
     pytest.importorskip("pycuda", reason="pycuda is not installed")
@@ -182,9 +183,9 @@ def on_gpu(program):
     return done.stdout.split()
 
 
-def test_memory_of_a_context_of_its_own_is_refused_or_copied():
-    """pycuda.autoinit makes a context in which our memory is not, and the other way round."""
-    out = on_gpu("""
+def test_memory_of_another_context_is_refused_or_copied():
+    """pycuda.autoinit makes a second context of the GPU; Spanwise uses the primary one."""
+    out = output_on_gpu("""
         import pycuda.autoinit, numpy as np
         from pycuda import gpuarray
         import spanwise as sw
@@ -207,7 +208,7 @@ def test_memory_of_a_context_of_its_own_is_refused_or_copied():
 
 
 def test_kernels_of_each_library_take_arrays_of_the_other():
-    out = on_gpu("""
+    out = output_on_gpu("""
         import spanwise as sw, numpy as np
         import spanwise.compat.pycuda_init
         from pycuda import gpuarray
@@ -225,7 +226,7 @@ def test_kernels_of_each_library_take_arrays_of_the_other():
 
 
 def test_error_without_a_context_gives_the_remedy():
-    out = on_gpu("""
+    out = output_on_gpu("""
         import pycuda.driver, spanwise as sw
         pycuda.driver.init()
         try:

@@ -53,11 +53,11 @@ def test_a_shape_of_more_elements_than_64_bits_count_is_refused(monkeypatch, pyc
 def test_changed_class_is_examined_again(monkeypatch, pycuda):
     foreign = pycuda.module.to_gpu(np.arange(6, dtype="float32").reshape(2, 3))
     cls = type(foreign)
-    its_own, of_others = cls.__dict__["__dict__"], np.ndarray.__dict__["shape"]
+    # Getters in C: the first returns no shape, the second accepts ndarrays only.
+    no_shape, of_ndarray = cls.__dict__["__dict__"], np.ndarray.__dict__["shape"]
     for _ in range(2):
         assert sw.asarray(foreign).tolist() == [[0, 1, 2], [3, 4, 5]]
-        # Getters in C, of which the one gives no shape and the other takes ndarrays only.
-        for getter in (its_own, of_others):
+        for getter in (no_shape, of_ndarray):
             with monkeypatch.context() as patched:
                 patched.setattr(cls, "shape", getter, raising=False)
                 for _ in range(2):

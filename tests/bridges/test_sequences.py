@@ -61,9 +61,7 @@ def test_lists_round_trip(values):
 def test_list_is_converted_to_the_given_dtype(dtype):
     ours = sw.asarray([[1, 0], [0, 1]], dtype=dtype, device="cpu")
     assert ours.dtype == dtype
-    assert ours.astype("float64").tolist() == [[1.0, 0.0], [0.0, 1.0]] or dtype.startswith(
-        "complex"
-    )
+    assert ours.tolist() == [[1, 0], [0, 1]]
 
 
 def test_numbers_that_do_not_fit_the_dtype_are_refused():
@@ -72,7 +70,7 @@ def test_numbers_that_do_not_fit_the_dtype_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("values", "place"),
+    ("values", "position"),
     [
         ([[1, 2], [3]], r"length 2 at \[1\], got length 1"),
         ([[1, 2], 3], r"length 2 at \[1\], got a number"),
@@ -85,8 +83,8 @@ def test_numbers_that_do_not_fit_the_dtype_are_refused():
     ],
     ids=lambda value: "",
 )
-def test_ragged_nesting_error_gives_the_position(values, place):
-    with pytest.raises(sw.ArgumentError, match=place):
+def test_ragged_nesting_error_gives_the_position(values, position):
+    with pytest.raises(sw.ArgumentError, match=position):
         sw.asarray(values)
 
 
@@ -176,8 +174,6 @@ def test_flat_list_of_numbers_matches_numpy(make, values, dtype):
         with pytest.raises((OverflowError, TypeError, ValueError)):
             sw.array(numbers, dtype, device="cpu")
         return
-    if dtype == "int64" and any(isinstance(x, float) for x in values):
-        return  # NumPy drops fractions here
-    made = sw.array(numbers, dtype, device="cpu")
-    assert made.dtype == expected.dtype
-    np.testing.assert_array_equal(made.numpy(), expected)
+    ours = sw.array(numbers, dtype, device="cpu")
+    assert ours.dtype == expected.dtype
+    np.testing.assert_array_equal(ours.numpy(), expected)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Producers and consumers on different streams, kernels slow on purpose, random orders: no stale read.
 
-The same with the ordering taken away reads stale values, so the test can see the fault. The foreign
-side launches kernels on bare addresses, which Spanwise does not track.
+Without the ordering the same programs read stale values, which shows that they would detect a missing
+wait. The foreign side launches kernels on bare addresses, which Spanwise does not track.
 """
 
 import os
@@ -38,7 +38,7 @@ extern "C" __global__ void copy(unsigned long long from, unsigned long long to, 
 """
 
 
-class Offers:
+class Exporter:
     """Memory that Spanwise sees for the first time, with work queued on a stream."""
 
     def __init__(self, address, stream):
@@ -56,8 +56,8 @@ def kernels(gpu):
     return sw.SourceModule(SOURCE, device=gpu)
 
 
-class Table:
-    """Buffers that are used again and again, and results that are looked at in the end."""
+class Workload:
+    """Few buffers that all steps reuse, and for each step a result that is checked at the end."""
 
     def __init__(self, gpu, orders, buffers=8, streams=4):
         self.theirs = [sw.Stream(gpu) for _ in range(streams)]
@@ -74,52 +74,53 @@ class Table:
         return int((values != expected[:, None]).any(axis=1).sum())
 
 
-def take_in(gpu, kernels, orders, ordered):
-    """They fill a buffer on a stream of theirs; we import it and copy it on one of ours."""
+def import_filled(gpu, kernels, orders, ordered):
+    """The foreign side fills a buffer on its stream; Spanwise imports it and copies it on another."""
     fill = kernels.get_function("fill")
-    table, dice = Table(gpu, orders), random.Random(1)
+    workload, rng = Workload(gpu, orders), random.Random(1)
     for i in range(orders):
-        k = dice.randrange(len(table.buffers))
-        theirs, ours = dice.choice(table.theirs), dice.choice(table.ours)
-        for before in table.last[k]:  # order on their side, which is theirs to keep
+        k = rng.randrange(len(workload.buffers))
+        theirs, ours = rng.choice(workload.theirs), rng.choice(workload.ours)
+        for before in workload.last[k]:  # the foreign side orders its own work
             theirs.wait(before)
-        address = table.buffers[k].ptr
+        address = workload.buffers[k].ptr
         fill(
             address, LENGTH, float(i + 1), CYCLES, block=(LENGTH, 1, 1), grid=(1, 1), stream=theirs
         )
         with ours:
             sw.copyto(
-                table.results[i], sw.asarray(Offers(address, theirs.handle if ordered else None))
+                workload.results[i],
+                sw.asarray(Exporter(address, theirs.handle if ordered else None)),
             )
-        table.last[k] = [theirs, ours]
-    return table.stale()
+        workload.last[k] = [theirs, ours]
+    return workload.stale()
 
 
-def give_out(gpu, kernels, orders, ordered):
-    """We fill a buffer on a stream of ours; they ask for it and copy it on one of theirs."""
+def export_filled(gpu, kernels, orders, ordered):
+    """Spanwise fills a buffer on its stream; the foreign side imports it and copies it on another."""
     fill, copy = kernels.get_function("fill_array"), kernels.get_function("copy")
-    table, dice = Table(gpu, orders), random.Random(2)
+    workload, rng = Workload(gpu, orders), random.Random(2)
     for i in range(orders):
-        k = dice.randrange(len(table.buffers))
-        theirs, ours = dice.choice(table.theirs), dice.choice(table.ours)
-        for before in table.last[k]:
+        k = rng.randrange(len(workload.buffers))
+        theirs, ours = rng.choice(workload.theirs), rng.choice(workload.ours)
+        for before in workload.last[k]:
             ours.wait(before)
-        buffer = table.buffers[k]
+        buffer = workload.buffers[k]
         fill(buffer, LENGTH, float(i + 1), CYCLES, block=(LENGTH, 1, 1), grid=(1, 1), stream=ours)
         buffer.__dlpack__(stream=theirs.handle if ordered else -1, max_version=(1, 0))
-        result = table.results[i]
+        result = workload.results[i]
         copy(buffer.ptr, result.ptr, LENGTH, block=(LENGTH, 1, 1), grid=(1, 1), stream=theirs)
-        table.last[k] = [theirs]
-    return table.stale()
+        workload.last[k] = [theirs]
+    return workload.stale()
 
 
-@pytest.mark.parametrize("direction", [take_in, give_out])
+@pytest.mark.parametrize("direction", [import_filled, export_filled])
 def test_no_stale_read(gpu, kernels, direction):
     assert direction(gpu, kernels, ORDERS, ordered=True) == 0
 
 
-@pytest.mark.parametrize("direction", [take_in, give_out])
-def test_without_the_ordering_there_are_stale_reads(gpu, kernels, direction):
+@pytest.mark.parametrize("direction", [import_filled, export_filled])
+def test_stale_reads_occur_without_the_ordering(gpu, kernels, direction):
     assert direction(gpu, kernels, 500, ordered=False) > 0
 
 
@@ -127,42 +128,42 @@ def test_random_orders_of_work_on_torch_streams(gpu):
     """Both directions and release: torch may write to memory as soon as we release it."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     orders = ORDERS // 10
-    table, dice = Table(gpu, orders), random.Random(3)
+    workload, rng = Workload(gpu, orders), random.Random(3)
     tensors = [torch.zeros(LENGTH, device="cuda:0") for _ in range(8)]
     streams = [torch.cuda.Stream() for _ in range(4)]
     torch.cuda.synchronize()
     last = [streams[0]] * len(tensors)
     for i in range(orders):
-        k, stream, ours = dice.randrange(8), dice.choice(streams), dice.choice(table.ours)
+        k, stream, ours = rng.randrange(8), rng.choice(streams), rng.choice(workload.ours)
         stream.wait_stream(last[k])
         with torch.cuda.stream(stream):
             torch.cuda._sleep(CYCLES)
             tensors[k].fill_(i + 1)
             with ours:
                 array = sw.asarray(tensors[k])
-                sw.copyto(table.results[i], array)
+                sw.copyto(workload.results[i], array)
             del array
         last[k] = stream
-    assert table.stale() == 0
+    assert workload.stale() == 0
 
 
 def test_random_orders_of_work_on_cupy_streams(gpu):
     cupy = pytest.importorskip("cupy", reason="cupy is not installed")
     orders = ORDERS // 10
-    table, dice = Table(gpu, orders), random.Random(4)
+    workload, rng = Workload(gpu, orders), random.Random(4)
     arrays = [cupy.zeros(LENGTH, dtype="float32") for _ in range(8)]
     streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(4)]
     cupy.cuda.Device().synchronize()
     slow = cupy.RawKernel(SOURCE, "fill_array")
     for i in range(orders):
-        k, stream, ours = dice.randrange(8), dice.choice(streams), dice.choice(table.ours)
-        for before in table.last[k]:  # CuPy's next work on it must wait for these
+        k, stream, ours = rng.randrange(8), rng.choice(streams), rng.choice(workload.ours)
+        for before in workload.last[k]:  # CuPy's next work on it must wait for these
             sw.Stream.foreign(stream, gpu).wait(before)
         with stream:
             slow(
                 (1,), (LENGTH,), (arrays[k], np.int32(LENGTH), np.float32(i + 1), np.int64(CYCLES))
             )
             with ours:
-                sw.copyto(table.results[i], sw.asarray(arrays[k]))
-        table.last[k] = [sw.Stream.foreign(stream, gpu), ours]
-    assert table.stale() == 0
+                sw.copyto(workload.results[i], sw.asarray(arrays[k]))
+        workload.last[k] = [sw.Stream.foreign(stream, gpu), ours]
+    assert workload.stale() == 0

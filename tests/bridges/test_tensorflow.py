@@ -26,6 +26,7 @@ def tf():
 
 
 def aligned(shape, dtype):
+    """An array at an address that TensorFlow can share, as those of all whole arrays are."""
     return sw.zeros(shape, dtype=dtype, device="cpu")
 
 
@@ -48,12 +49,12 @@ def test_memory_is_shared_and_kept(tf):
     assert float(theirs[3]) == -1
     del ours
     gc.collect()
-    assert float(tf.reduce_sum(theirs)) == 499500 - 4
-    made = tf.range(1000)
-    taken = sw.asarray(made)
-    del made
+    assert float(tf.reduce_sum(theirs)) == 499500 - 4  # the sum of 0 to 999, with -1 for 3
+    theirs = tf.range(1000)
+    ours = sw.asarray(theirs)
+    del theirs
     gc.collect()
-    assert int(taken.sum()) == 499500
+    assert int(ours.sum()) == 499500
 
 
 @pytest.mark.parametrize(

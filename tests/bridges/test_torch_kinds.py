@@ -20,7 +20,7 @@ def on_a_device_of_both(device):
         pytest.skip("this torch has no GPU")
 
 
-def test_gradients_are_refused_by_name(device):
+def test_tensor_that_requires_a_gradient_is_refused_with_the_remedy(device):
     foreign = torch.ones(3, requires_grad=True, device=str(device))
     for take in (sw.asarray, sw.from_dlpack, sw.from_torch):
         with pytest.raises(sw.ArgumentError, match=r"detach\(\)"):
@@ -77,7 +77,7 @@ def test_import_checks_tensor_flags_even_for_cached_type(device):
             sw.asarray(torch.eye(3, device=str(device)).to_sparse())
 
 
-# Each makes a tensor of one kind from a plain complex64 one of its own.
+# Each function makes a tensor of one kind from its own plain complex64 tensor.
 SHARED = {
     "itself": lambda x: x,
     "a view": lambda x: x[::2],
@@ -110,18 +110,18 @@ REFUSED = {
 def test_each_kind_of_tensor_is_recognized(device, order):
     def kinds():
         plain = torch.arange(6, device=str(device)) * (1 + 2j)
-        for kinds, made in ((SHARED, "shared"), (LAZY, "lazy"), (REFUSED, "refused")):
-            for make in kinds.values():
-                yield made, make(plain.to(torch.complex64).clone())
+        for makers, outcome in ((SHARED, "shared"), (LAZY, "lazy"), (REFUSED, "refused")):
+            for make in makers.values():
+                yield outcome, make(plain.to(torch.complex64).clone())
 
-    for made, tensor in [*kinds(), *kinds()][::order]:
-        if made == "refused":
+    for outcome, tensor in [*kinds(), *kinds()][::order]:
+        if outcome == "refused":
             with pytest.raises(sw.ArgumentError, match="detach"):
                 sw.asarray(tensor)
             continue
         ours = sw.asarray(tensor)
         assert ours.tolist() == tensor.tolist()
-        assert (ours.ptr == tensor.data_ptr()) == (made == "shared")
+        assert (ours.ptr == tensor.data_ptr()) == (outcome == "shared")
     if hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
         assert sw._core._reads_tensor_words()
         assert sw._core._asks_tensor_functions()
@@ -135,8 +135,8 @@ def test_views_are_read_by_libtorchs_functions_too(device):
     for plain in (base, base.reshape(3, 4), base[::2], base.reshape(3, 4).T, watched.detach()):
         assert sw.asarray(plain).tolist() == plain.tolist()
         assert sw._core._is_known_plain_tensor(plain)
-    for other in (watched, watched.reshape(3, 4), watched[::2], 3.0):
-        assert not sw._core._is_known_plain_tensor(other)
+    for not_plain in (watched, watched.reshape(3, 4), watched[::2], 3.0):
+        assert not sw._core._is_known_plain_tensor(not_plain)
 
 
 DTYPES = "bool int8 int16 int32 int64 uint8 float16 bfloat16 float32 float64 complex64 complex128"
@@ -150,7 +150,7 @@ def test_views_of_every_rank_and_dtype_are_imported(device, dtype):
         tensors = [whole, whole.permute(list(range(rank))[::-1])]
         tensors += [whole[1:], whole[::2], whole.expand(4, *shape)] if rank else []
         for tensor in tensors:
-            for _ in range(2):  # the first of its keys is asked of the exchange API
+            for _ in range(2):  # a first tensor with its dispatch keys is read through DLPack
                 ours = sw.asarray(tensor, copy=None)
                 assert ours.shape == tuple(tensor.shape)
                 assert str(ours.dtype) == dtype
@@ -161,13 +161,13 @@ def test_views_of_every_rank_and_dtype_are_imported(device, dtype):
                 assert [ours.strides[axis] for axis in wide] == [steps[axis] for axis in wide]
 
 
-def test_a_tensor_without_memory_is_none_for_libtorch_either(device):
+def test_tensor_whose_storage_was_freed_is_refused(device):
     assert sw.asarray(torch.ones(3, device=str(device))).shape == (3,)
     assert sw.asarray(torch.ones(0, 3, device=str(device))).shape == (0, 3)
-    gone = torch.ones(3, device=str(device))
-    gone.untyped_storage().resize_(0)
+    freed = torch.ones(3, device=str(device))
+    freed.untyped_storage().resize_(0)
     with pytest.raises((sw.Error, RuntimeError)):
-        sw.asarray(gone)
+        sw.asarray(freed)
 
 
 def test_later_changes_of_a_tensor_are_seen(device):
@@ -212,22 +212,22 @@ def test_torch_with_unknown_layout_uses_its_python_api(missing):
     assert package.run(*command, env=environment).split() == [str(reads), "3"]
 
 
-def test_subclasses_and_tensors_of_transforms(device):
+def test_subclass_is_shared_and_tensor_inside_vmap_is_refused(device):
     class Named(torch.Tensor):
         pass
 
     plain = torch.zeros(3, device=str(device))
     assert sw.asarray(plain.as_subclass(Named)).ptr == plain.data_ptr()
-    seen = []
+    imported = []
 
     def inside(x):
-        # On a GPU PyTorch's own refusal to give the memory to NumPy, a TypeError.
+        # On a GPU PyTorch itself raises a TypeError, since NumPy cannot hold the memory.
         with pytest.raises((sw.Error, RuntimeError, TypeError)):
-            seen.append(sw.asarray(x))
+            imported.append(sw.asarray(x))
         return x
 
     torch.func.vmap(inside)(torch.ones(3, 2, device=str(device)))
-    assert not seen
+    assert not imported
 
 
 def test_sparse_tensors_are_refused(device):
@@ -235,7 +235,7 @@ def test_sparse_tensors_are_refused(device):
         sw.asarray(torch.eye(3, device=str(device)).to_sparse())
 
 
-# What has no memory with strides, and how the way out is called.
+# Tensors without strided memory, and the word of the error text that names the kind or a remedy.
 NO_MEMORY = {
     "quantized": (
         lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8),

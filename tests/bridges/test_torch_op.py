@@ -26,15 +26,18 @@ def on_a_device_of_both(device):
     torch._dynamo.reset()
 
 
+_rng = np.random.default_rng(1)
+
+
 def random(device, *shape, dtype="float64"):
-    values = np.random.default_rng().standard_normal(shape).astype(dtype)
+    values = _rng.standard_normal(shape).astype(dtype)
     return torch.tensor(values, device=str(device)).requires_grad_()
 
 
 _numbers = itertools.count()
 
 
-def unused(name):
+def unique_name(name):
     """A name that no other op of this process has: each test registers its ops once a device."""
     return f"{name}_{next(_numbers)}"
 
@@ -62,7 +65,7 @@ def test_gradients_agree_with_differences(device):
     torch.autograd.gradcheck(sw.torch_op(scale_rows()), (x, by))
     # Transposed inputs, and derivatives with stride 0.
     torch.autograd.gradcheck(sw.torch_op(scale_rows()), (x.T, random(device, 4)))
-    both = sw.torch_op(lambda x, y: [T.exp(x) * y, T.sum(x)], name=unused("both"), outputs=2)
+    both = sw.torch_op(lambda x, y: [T.exp(x) * y, T.sum(x)], name=unique_name("both"), outputs=2)
     torch.autograd.gradcheck(both, (x, random(device, 4)))
     # Only one of two outputs, only one of two inputs.
     torch.autograd.gradcheck(lambda x: both(x, by.new_ones(4))[1], (x,))
@@ -125,7 +128,9 @@ def test_output_extents_may_be_expressions(device):
 
 def test_gradient_functions_replace_that_of_the_op(device):
     x = random(device, 4)
-    op = sw.torch_op(cube(), name=unused("odd_cube"), grad=lambda inputs, g: [inputs[0] * g[0]])
+    op = sw.torch_op(
+        cube(), name=unique_name("odd_cube"), grad=lambda inputs, g: [inputs[0] * g[0]]
+    )
     op(x).sum().backward()
     torch.testing.assert_close(x.grad, x.detach())
     op = sw.torch_op(scaled(), grad=lambda inputs, g: [g[0] * inputs[1], None])
@@ -141,13 +146,13 @@ def test_python_ops_and_integer_outputs_are_supported(device):
     assert total.dtype == torch.int64
     assert torch.equal(total, 3 * x) and torch.equal(difference, -x)
     largest = sw.torch_op(
-        lambda x: (T.max(x, axis=1), T.argmax(x, axis=1)), name=unused("largest"), outputs=2
+        lambda x: (T.max(x, axis=1), T.argmax(x, axis=1)), name=unique_name("largest"), outputs=2
     )
     y = random(device, 3, 4)
-    values, places = largest(y)
-    assert torch.equal(places, y.argmax(1)) and not places.requires_grad
+    values, indices = largest(y)
+    assert torch.equal(indices, y.argmax(1)) and not indices.requires_grad
     values.sum().backward()
-    assert torch.equal(y.grad, torch.nn.functional.one_hot(places, 4).to(y.dtype))
+    assert torch.equal(y.grad, torch.nn.functional.one_hot(indices, 4).to(y.dtype))
 
 
 def test_empty_meta_and_other_tensors_are_accepted(device):
@@ -159,16 +164,16 @@ def test_empty_meta_and_other_tensors_are_accepted(device):
     assert shapes.is_meta and shapes.shape == (3,) and shapes.dtype == torch.float64
     values = torch.arange(3.0, device=str(device))
     assert torch.equal(op(torch._neg_view(values)), -(values**3))
-    plus = sw.torch_op(lambda x, y: x + y, name=unused("plus"))
+    plus = sw.torch_op(lambda x, y: x + y, name=unique_name("plus"))
     assert torch.equal(plus(values, torch.tensor(2.0)), values + 2)
-    same, again = sw.torch_op(lambda x: [x, x], name=unused("same"), outputs=2)(values)
+    same, again = sw.torch_op(lambda x: [x, x], name=unique_name("same"), outputs=2)(values)
     assert len({x.data_ptr() for x in (values, same, again)}) == 3
     rows = torch.ones(2, 3, device=str(device)).cumsum(1)
     assert torch.equal(torch.func.vmap(op)(rows), rows**3)
 
 
 def test_shapes_that_depend_on_values_raise_in_tracing(device):
-    op = sw.torch_op(lambda x: T.arange(T.sum(x)), name=unused("counted"))
+    op = sw.torch_op(lambda x: T.arange(T.sum(x)), name=unique_name("counted"))
     x = torch.ones(3, device=str(device))
     assert op(x).tolist() == [0, 1, 2]
     with pytest.raises(
@@ -179,13 +184,13 @@ def test_shapes_that_depend_on_values_raise_in_tracing(device):
 
 def test_missing_gradients_raise(device):
     x = random(device, 3)
-    no_gradient = sw.torch_op(cube(has_gradient=False), name=unused("no_gradient"))
+    no_gradient = sw.torch_op(cube(has_gradient=False), name=unique_name("no_gradient"))
     with pytest.raises(RuntimeError, match="no autograd formula was registered"):
         no_gradient(x).sum().backward()
     by = random(device, 3, dtype="float64")
     with pytest.raises(sw.GraphError, match="scaled"):
         sw.torch_op(scaled())(x, by).sum().backward()
-    op = sw.torch_op(scaled(), name=unused("short"), grad=lambda inputs, g: [])
+    op = sw.torch_op(scaled(), name=unique_name("short"), grad=lambda inputs, g: [])
     with pytest.raises(
         sw.GraphError, match=r"torch_op: short_\d+: grad: expected 2 derivatives, got 0"
     ):
@@ -201,11 +206,11 @@ def test_unsuitable_inputs_and_ops_raise(device):
         op(x, by.float())
     with pytest.raises(RuntimeError, match="scale_rows: input x: expected 2 axes"):
         compiled(lambda x: op(x, x))(by)
-    one = sw.torch_op(lambda x: (x, x + 1), name=unused("one"))
+    two_outputs = sw.torch_op(lambda x: (x, x + 1), name=unique_name("two_outputs"))
     with pytest.raises(
-        sw.GraphError, match=r"torch_op: one_\d+: expected 1 output variables.*outputs="
+        sw.GraphError, match=r"torch_op: two_outputs_\d+: expected 1 output variables.*outputs="
     ):
-        one(by)
+        two_outputs(by)
 
 
 def test_names_are_registered_once(device):
@@ -214,7 +219,7 @@ def test_names_are_registered_once(device):
     assert sw.torch_op(cube()) is first
     other = sw.torch_op(cube(), grad=lambda inputs, g: [g[0]])
     assert re.fullmatch(re.escape(first._qualname) + r"_\d+", other._qualname)
-    name = unused("named")
+    name = unique_name("named")
     named = sw.torch_op(SumAndDifference(), name=name, outputs=2)
     with pytest.raises(sw.ArgumentError, match=f"expected one that no other op has, got '{name}'"):
         sw.torch_op(cube(), name=name)
