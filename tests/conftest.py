@@ -18,11 +18,11 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 try:
     from hypothesis import settings
-except ImportError:  # an offline machine without it; the property tests skip themselves
+except ImportError:  # without it only the tests run that do not import it
     pass
 else:
-    # A first call may compile or load a library, so no deadline. In CI the same examples every
-    # time: a red run means the change, not the dice.
+    # A first call may compile or load a library, so no deadline. CI derives the examples from the
+    # test alone, so that a new failure comes from the change.
     settings.register_profile("dev", deadline=None, max_examples=100)
     settings.register_profile("ci", deadline=None, max_examples=100, derandomize=True)
     settings.register_profile("long", deadline=None, max_examples=5000)
@@ -87,7 +87,7 @@ def keeps_cuda_context():
 
 @pytest.fixture(params=["g++", "clang++"])
 def compiler(request, device, monkeypatch):
-    """Each C++ compiler there is in turn, where kernels run on the CPU."""
+    """Each installed C++ compiler in turn, where kernels run on the CPU; on a GPU the test runs once."""
     import spanwise as sw
 
     if device.kind != "cpu":
@@ -96,7 +96,8 @@ def compiler(request, device, monkeypatch):
     elif shutil.which(request.param) is None:
         pytest.skip(f"{request.param} is not installed")
     monkeypatch.setenv("CXX", request.param)
-    with sw.config.change(launch_blocking=sw.config.launch_blocking):  # a new version of settings
+    with sw.config.change(launch_blocking=sw.config.launch_blocking):
+        # Kernels in memory are looked up anew, with CXX, after any change of the settings.
         yield request.param
 
 
@@ -104,7 +105,7 @@ def compiler(request, device, monkeypatch):
 def poisoned(device):
     """poisoned(shape, dtype): an array on the device whose bytes are a known poison pattern.
 
-    A result that was not written, or only in part, so differs from any that was.
+    An output that an operation has not written completely then differs from the expected values.
     """
     from support.arrays import poisoned as make
 
@@ -120,5 +121,5 @@ def pytest_collection_modifyitems(config, items):
     if seed := config.getoption("--shuffle-files"):
         files = sorted({str(item.path) for item in items})
         random.Random(seed).shuffle(files)
-        place = {file: i for i, file in enumerate(files)}
-        items.sort(key=lambda item: place[str(item.path)])
+        position = {file: i for i, file in enumerate(files)}
+        items.sort(key=lambda item: position[str(item.path)])

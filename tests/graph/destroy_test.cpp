@@ -37,15 +37,15 @@ TEST(DestroyMap, InputsAndConstantsAreCopiedFirst) {
   const Variable x = input("x"), c = Variable::constant(vector_of({100}));
   const CompiledFunction f = compile(
       {x}, {apply(plus_in_place(1), {x}), apply(plus_in_place(1), {apply(reversed(), {c})})});
-  // The op's result for the constant is folded at compile time; the two copies remain.
+  // "Reversed" of the constant is folded at compile time; two copies and two PlusInPlace remain.
   EXPECT_EQ(f.toposort().size(), 4u);
-  const Array given = vector_of({1});
+  const Array argument = vector_of({1});
   for (int call = 0; call < 2; ++call) {
-    const std::vector<Array> results = f({given});
+    const std::vector<Array> results = f({argument});
     EXPECT_THAT(values_of(results[0]), ElementsAre(2));
     EXPECT_THAT(values_of(results[1]), ElementsAre(101));
   }
-  EXPECT_THAT(values_of(given), ElementsAre(1));
+  EXPECT_THAT(values_of(argument), ElementsAre(1));
   EXPECT_THAT(values_of(*c.value()), ElementsAre(100));
 }
 
@@ -90,7 +90,7 @@ TEST(DestroyMap, RefusesAReaderThatNeedsTheOverwritingNode) {
   EXPECT_THROW(compile({x}, {z}), GraphError);
 }
 
-TEST(DestroyMap, RefusesTwoThatOverwriteTheSame) {
+TEST(DestroyMap, RefusesTwoNodesThatOverwriteTheSameVariable) {
   const Variable x = input("x"), y = apply(plus(1), {x});
   EXPECT_THROW(compile({x}, {apply(plus_in_place(1), {y}), apply(plus_in_place(2), {y})}),
                GraphError);
@@ -111,11 +111,11 @@ TEST(ViewMap, EveryInputThatIsNamedIsFollowed) {
   const Variable last = apply(last_of({0, 1}), {apply(last_of({0, 1}), {z, z}), y});
   const CompiledFunction f =
       compile({x, y}, {apply(plus_in_place(10), {last}), apply(plus(2), {y})});
-  const Array given = vector_of({5});
-  const std::vector<Array> results = f({vector_of({1}), given});
+  const Array argument = vector_of({5});
+  const std::vector<Array> results = f({vector_of({1}), argument});
   EXPECT_THAT(values_of(results[0]), ElementsAre(15));
   EXPECT_THAT(values_of(results[1]), ElementsAre(7));
-  EXPECT_THAT(values_of(given), ElementsAre(5));
+  EXPECT_THAT(values_of(argument), ElementsAre(5));
 }
 
 TEST(ViewMap, ChainOfViewsOfTwoInputsIsVisitedOnce) {
@@ -153,13 +153,13 @@ TEST(DestroyMap, BufferThatTheNodeAlsoReadsIsCopiedFirst) {
   const CompiledFunction views = compile({x}, {apply(sum_in_place(), {y, apply(reversed(), {y})})});
   EXPECT_THAT(values_of(views({vector_of({0, 10, 20})})[0]), ElementsAre(22, 22, 22));
   EXPECT_THAT(names(views), ElementsAre("Plus", "Copy", "Reversed", "SumInPlace"));
-  const CompiledFunction twins = compile({x}, {apply(sum_in_place(), {y, y})});
-  EXPECT_THAT(values_of(twins({vector_of({0, 10})})[0]), ElementsAre(2, 22));
+  const CompiledFunction same_twice = compile({x}, {apply(sum_in_place(), {y, y})});
+  EXPECT_THAT(values_of(same_twice({vector_of({0, 10})})[0]), ElementsAre(2, 22));
 }
 
 TEST(DestroyMap, EqualInputsAreOverwrittenSeparately) {
-  const Ref<test::TestOp> exchange = test::make_test_op(
-      "Exchange",
+  const Ref<test::TestOp> add_in_place = test::make_test_op(
+      "AddOneAndTwoInPlace",
       [](const test::TestOp::Cells& in, const test::TestOp::Cells& out) {
         for (std::size_t k = 0; k < 2; ++k) {
           const Array x = *in[k]->value;
@@ -168,15 +168,15 @@ TEST(DestroyMap, EqualInputsAreOverwrittenSeparately) {
         }
       },
       2);
-  exchange->destroys = {{0, {0}}, {1, {1}}};
+  add_in_place->destroys = {{0, {0}}, {1, {1}}};
   const Variable x = input("x"), y = apply(plus(10), {x});
   const Variable both[] = {y, y};
-  const std::vector<Variable> made = (*exchange)(both);
-  const CompiledFunction f = compile({x}, made);
+  const std::vector<Variable> outputs = (*add_in_place)(both);
+  const CompiledFunction f = compile({x}, outputs);
   const std::vector<Array> results = f({vector_of({0})});
   EXPECT_THAT(values_of(results[0]), ElementsAre(11));
   EXPECT_THAT(values_of(results[1]), ElementsAre(12));
-  EXPECT_THAT(names(f), ElementsAre("Plus", "Copy", "Exchange"));
+  EXPECT_THAT(names(f), ElementsAre("Plus", "Copy", "AddOneAndTwoInPlace"));
 }
 
 TEST(DestroyMap, RefusesAnInputIndexOutOfRange) {

@@ -22,10 +22,10 @@ using ::testing::ElementsAre;
 TEST(FunctionMemory, ResultsAreNotOverwrittenByLaterCalls) {
   const Variable x = input("x"), y = apply(plus(1), {x}), back = apply(test::reversed(), {y});
   const CompiledFunction f = function({x}, {x, y, y, back, apply(test::reversed(), {x})}, on_cpu());
-  const Array given = vector_of({1, 2});
-  const std::vector<Array> first = f({given});
+  const Array argument = vector_of({1, 2});
+  const std::vector<Array> first = f({argument});
   for (std::size_t i = 0; i < first.size(); ++i) {
-    EXPECT_FALSE(may_share_memory(first[i], given)) << i;
+    EXPECT_FALSE(may_share_memory(first[i], argument)) << i;
     for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(may_share_memory(first[i], first[j]));
   }
   const std::vector<Array> second = f({vector_of({7, 8})});
@@ -51,29 +51,29 @@ TEST(FunctionMemory, UndeclaredAliasIsNotOverwritten) {
   const Variable x = input("x");
   const CompiledFunction f =
       function({x}, {apply(alias, {apply(plus(1), {x})}), apply(alias, {x})}, on_cpu());
-  const Array given = vector_of({1});
-  const std::vector<Array> first = f({given});
+  const Array argument = vector_of({1});
+  const std::vector<Array> first = f({argument});
   f({vector_of({5})});
   EXPECT_THAT(values_of(first[0]), ElementsAre(2));
-  EXPECT_FALSE(may_share_memory(first[1], given));
+  EXPECT_FALSE(may_share_memory(first[1], argument));
 }
 
 TEST(FunctionMemory, ReusesIntermediateBuffersButNotResults) {
   std::vector<const void*> buffers;
-  const auto watch =
-      test::make_test_op("Watch", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+  const auto observe =
+      test::make_test_op("Observe", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
         buffers.push_back(in[0]->value->data());
         EXPECT_FALSE(out[0]->value.has_value());
         test::map_into(*in[0]->value, *out[0], [](float x) { return x; });
       });
   const auto inner = plus(1);
   const Variable x = input("x");
-  const CompiledFunction f = function({x}, {apply(watch, {apply(inner, {x})})}, on_cpu());
+  const CompiledFunction f = function({x}, {apply(observe, {apply(inner, {x})})}, on_cpu());
   f({vector_of({1})});
   f({vector_of({2})});
   EXPECT_EQ(buffers[0], buffers[1]);
   EXPECT_THAT(inner->recyclable, ElementsAre(true));
-  EXPECT_THAT(watch->recyclable, ElementsAre(false));
+  EXPECT_THAT(observe->recyclable, ElementsAre(false));
   f.free();
   EXPECT_THAT(values_of(f({vector_of({3})})[0]), ElementsAre(4));
 }

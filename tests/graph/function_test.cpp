@@ -83,7 +83,7 @@ TEST(Function, ConstantsAreUsed) {
 TEST(Function, OpsFindConstantsReadOnly) {
   bool readonly = false;
   const auto op =
-      test::make_test_op("Look", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+      test::make_test_op("Observe", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
         readonly = in[0]->value->readonly();
         out[0]->value = copy(*in[0]->value);
       });
@@ -140,9 +140,9 @@ TEST(Function, GivensReplaceWithoutChangingTheGraph) {
 
 TEST(Function, GivensMustFit) {
   const Variable x = input("x"), z = apply(plus(1), {x});
-  const auto message = [&](Variable old, Variable by) {
+  const auto message = [&](Variable replaced, Variable replacement) {
     FunctionOptions options = on_cpu();
-    options.givens = {{old, by}};
+    options.givens = {{replaced, replacement}};
     return message_of<GraphError>([&] { function({x}, {z}, options); });
   };
   EXPECT_THAT(message(x, input("y")), HasSubstr("which is an input as well"));

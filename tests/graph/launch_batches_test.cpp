@@ -22,8 +22,8 @@ struct Node {
 
 class LaunchBatchesTest : public test::RuntimeTest {
  protected:
-  // The calls of the device while the nodes run one after the other; the step that fails, if any,
-  // is the last.
+  // The calls of the device while the nodes run one after the other; with `last_fails` the last one
+  // throws.
   std::vector<std::string> log_of(const std::vector<Node>& nodes, bool last_fails = false) {
     std::vector<Step> steps;
     for (const Node& node : nodes) {
@@ -34,20 +34,20 @@ class LaunchBatchesTest : public test::RuntimeTest {
                        {},
                        node.device});
     }
-    LaunchBatches rows(steps);
+    LaunchBatches batches(steps);
     gpus().take_log();
-    for (std::size_t i = 0; i < steps.size(); ++i) rows.before(i);
+    for (std::size_t i = 0; i < steps.size(); ++i) batches.before(i);
     if (last_fails)
-      rows.abort_batch();
+      batches.abort_batch();
     else
-      rows.finish();
+      batches.finish();
     return gpus().take_log();
   }
 };
 
 using Log = std::vector<std::string>;
 
-TEST_F(LaunchBatchesTest, NeighboursThatOnlyQueueAreARow) {
+TEST_F(LaunchBatchesTest, ConsecutiveAsyncNodesAreABatch) {
   EXPECT_EQ(log_of({{test::gpu}, {test::gpu}, {test::gpu}}), (Log{"open d0", "close d0"}));
 }
 
@@ -64,18 +64,18 @@ TEST_F(LaunchBatchesTest, AnyOtherNodeEndsTheBatch) {
             (Log{"open d0", "close d0", "open d0", "close d0"}));
 }
 
-TEST_F(LaunchBatchesTest, ARowIsOfOneDevice) {
+TEST_F(LaunchBatchesTest, BatchIsOfOneDevice) {
   EXPECT_EQ(log_of({{test::gpu}, {test::gpu}, {test::second_gpu}, {test::second_gpu}}),
             (Log{"open d0", "close d0"}));
 }
 
-TEST_F(LaunchBatchesTest, TheHostHasNone) { EXPECT_EQ(log_of({{cpu}, {cpu}}), Log{}); }
+TEST_F(LaunchBatchesTest, HostHasNone) { EXPECT_EQ(log_of({{cpu}, {cpu}}), Log{}); }
 
-TEST_F(LaunchBatchesTest, AFailureClosesTheRow) {
+TEST_F(LaunchBatchesTest, FailureClosesTheBatch) {
   EXPECT_EQ(log_of({{test::gpu}, {test::gpu}}, true), (Log{"open d0", "close d0"}));
 }
 
-// Gives its input back transposed.
+// A view of its input with the axes reversed.
 class Transpose final : public Op {
  public:
   explicit Transpose(bool is_async) : is_async_(is_async) {}

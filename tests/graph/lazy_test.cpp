@@ -25,6 +25,7 @@ Ref<TestOp> counted(int& runs) {
   });
 }
 
+// The error text of a call whose lazy thunk does `work` for its one input, or "no error".
 std::string error_of(const TestOp::LazyWork& work) {
   const Ref<TestOp> op = test::make_test_op("Lazy", nullptr);
   op->lazy_work = work;

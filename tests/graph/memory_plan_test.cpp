@@ -17,12 +17,11 @@ using test::compile;
 using test::input;
 using test::TestOp;
 
-// Enough bytes to be worth handing over.
 Array filled_vector(std::int64_t size, float value) {
   return full(Shape{size}, Scalar(value), float32, cpu);
 }
 
-/// x + 1, and where it was put.
+/// x + 1; appends the address of each result.
 Ref<TestOp> noted_plus(std::vector<const void*>& addresses) {
   return test::make_test_op("NotedPlus",
                             [&addresses](const TestOp::Cells& in, const TestOp::Cells& out) {
@@ -50,7 +49,7 @@ TEST(MemoryPlan, ResultsReuseBuffersOfDeadVariables) {
   for (int call = 0; call < 3; ++call) {
     addresses.clear();
     EXPECT_EQ(first_of(f({filled_vector(1 << 14, 1)})[0]), 9);
-    addresses.pop_back();  // what leaves the function is new
+    addresses.pop_back();  // a result that is returned is new memory
     EXPECT_EQ(count_distinct(addresses), 2u) << "call " << call;
   }
 }
@@ -76,16 +75,16 @@ TEST(MemoryPlan, BufferWithALiveViewIsNotReused) {
   const Variable c = apply(noted_plus(addresses), {b});
   const Variable d = apply(noted_plus(addresses), {view});
   const CompiledFunction f = compile({x}, {c, d});
-  const Array given = filled_vector(1 << 14, 0);
-  static_cast<float*>(given.data())[0] = 100;
+  const Array values = filled_vector(1 << 14, 0);
+  static_cast<float*>(values.data())[0] = 100;
   for (int call = 0; call < 2; ++call) {
-    const std::vector<Array> results = f({given});
+    const std::vector<Array> results = f({values});
     EXPECT_EQ(first_of(results[0]), 103);
-    EXPECT_EQ(first_of(results[1]), 2) << "the last of x comes first";
+    EXPECT_EQ(first_of(results[1]), 2) << "the view starts with the last element";
   }
 }
 
-TEST(MemoryPlan, ACallAfterAFailedOneIsRight) {
+TEST(MemoryPlan, CallAfterAFailedCallGivesTheRightResult) {
   std::vector<const void*> addresses;
   bool fails = false;
   const Ref<TestOp> may_fail =
@@ -109,14 +108,14 @@ TEST(MemoryPlan, ACallAfterAFailedOneIsRight) {
   }
 }
 
-TEST(Releases, ResultsGoWhenTheirLastReaderHasRun) {
+TEST(MemoryPlan, ResultIsFreedAfterItsLastReaderIfGcIsAllowed) {
   std::vector<const void*> addresses;
-  std::vector<long> holders;
+  std::vector<long> live_counts;  // results in memory while each node runs
   std::vector<Ref<Cell>> cells;
   const auto counting =
       test::make_test_op("Counting", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
         cells.push_back(in[0]);
-        holders.push_back(std::count_if(cells.begin(), cells.end(), [](const Ref<Cell>& cell) {
+        live_counts.push_back(std::count_if(cells.begin(), cells.end(), [](const Ref<Cell>& cell) {
           return cell->value.has_value();
         }));
         test::map_into(*in[0]->value, *out[0], [](float x) { return x + 1; });
@@ -130,7 +129,7 @@ TEST(Releases, ResultsGoWhenTheirLastReaderHasRun) {
   options.allow_gc = true;
   const CompiledFunction f = function({x}, {y}, options);
   EXPECT_EQ(first_of(f({filled_vector(1 << 14, 1)})[0]), 7);
-  EXPECT_THAT(holders, testing::Each(1));
+  EXPECT_THAT(live_counts, testing::Each(1));
 }
 
 }  // namespace

@@ -39,17 +39,17 @@ TEST(OwnedMutex, IsRefusedToItsOwner) {
 
 // The owner continues once the other thread has released the interpreter lock.
 TEST(OwnedMutex, WaitingThreadReleasesTheInterpreterLock) {
-  static std::promise<void>* given_up = nullptr;
+  static std::promise<void>* lock_released = nullptr;
   static constexpr InterpreterLock held{[]() noexcept -> void* {
-                                          given_up->set_value();
-                                          return given_up;
+                                          lock_released->set_value();
+                                          return lock_released;
                                         },
                                         [](void*) noexcept {}};
   static constexpr InterpreterLock not_held{[]() noexcept -> void* { return nullptr; },
                                             [](void*) noexcept {}};
   OwnedMutex mutex;
   std::promise<void> locked, released;
-  given_up = &released;
+  lock_released = &released;
   std::thread owner([&] {
     ASSERT_TRUE(mutex.try_lock());
     locked.set_value();
@@ -70,13 +70,13 @@ TEST(OwnedMutex, AWaitThatClosesACircleIsRefused) {
   constexpr std::size_t count = 3;
   for (int round = 0; round < 100; ++round) {
     std::array<OwnedMutex, count> mutexes;
-    std::barrier all_have_one(count);
+    std::barrier all_hold_a_mutex(count);
     std::atomic<int> refused{0};
     std::vector<std::thread> threads;
     for (std::size_t i = 0; i < count; ++i)
       threads.emplace_back([&, i] {
         ASSERT_TRUE(mutexes[i].lock());
-        all_have_one.arrive_and_wait();
+        all_hold_a_mutex.arrive_and_wait();
         OwnedMutex& next = mutexes[(i + 1) % count];
         if (next.lock())
           next.unlock();
@@ -90,28 +90,29 @@ TEST(OwnedMutex, AWaitThatClosesACircleIsRefused) {
 }
 
 TEST(OwnedMutex, IsFreeInAForkedChildUnlessTheForkingThreadHasIt) {
-  OwnedMutex other_owner, own;
+  OwnedMutex of_other_thread, own;
   std::promise<void> locked, finish;
   std::thread other([&] {
-    ASSERT_TRUE(other_owner.lock());
+    ASSERT_TRUE(of_other_thread.lock());
     locked.set_value();
     finish.get_future().wait();
-    other_owner.unlock();
+    of_other_thread.unlock();
   });
   locked.get_future().wait();
   ASSERT_TRUE(own.lock());
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(other_owner.try_lock() && own.is_mine() && !own.try_lock() ? 0 : 1);
+  if (child == 0) ::_exit(of_other_thread.try_lock() && own.is_mine() && !own.try_lock() ? 0 : 1);
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-  EXPECT_FALSE(other_owner.try_lock());
+  EXPECT_FALSE(of_other_thread.try_lock());
   finish.set_value();
   other.join();
   own.unlock();
 }
 
-// f's op calls g and g's op calls f, each in a thread of its own, and both are in their op.
+// The op of each function calls the other function. Two threads call one function each, and both
+// ops run before either makes its call.
 TEST(OwnedMutex, CyclicCallsOfTwoFunctionsFailInsteadOfDeadlock) {
   const Variable x = test::input("x");
   std::barrier both_run(2);

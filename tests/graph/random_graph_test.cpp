@@ -26,8 +26,8 @@ float at(const Array& array, std::int64_t i) {
   return static_cast<const float*>(array.data())[i * array.strides()[0]];
 }
 
-// z[i] = f(x[i], y[i]), into a buffer of its own.
-Ref<TestOp> joined(std::string name, float (*f)(float, float)) {
+// z[i] = f(x[i], y[i]), in a new buffer.
+Ref<TestOp> binary_op(std::string name, float (*f)(float, float)) {
   return test::make_test_op(std::move(name), [f](const Cells& in, const Cells& out) {
     const Array x = *in[0]->value, y = *in[1]->value;
     const Array& z = output_array(*out[0], x.shape(), float32, x.device());
@@ -36,10 +36,10 @@ Ref<TestOp> joined(std::string name, float (*f)(float, float)) {
   });
 }
 
-// x[i] = f(x[i], y[i]) in x's memory, and y backwards, a view.
-Ref<TestOp> joined_in_place() {
+// x[i] += y[i] in x's memory; the second output is a view of y backwards.
+Ref<TestOp> sum_in_place_and_reversed() {
   Ref<TestOp> op = test::make_test_op(
-      "JoinedInPlace",
+      "SumInPlaceAndReversed",
       [](const Cells& in, const Cells& out) {
         const Array x = *in[0]->value, y = *in[1]->value;
         for (std::int64_t i = 0; i < x.size(); ++i)
@@ -81,13 +81,13 @@ Values negative(Values x) {
   return x;
 }
 
-using Meant = std::vector<Values>;
+using Reference = std::vector<Values>;
 
-// One kind of node: on variables, and on values.
+// One kind of node: how a graph applies it to variables, and the reference on values.
 struct NodeKind {
   int arity;
   std::function<std::vector<Variable>(std::span<const Variable>)> symbolic;
-  std::function<Meant(const Meant&)> eager;
+  std::function<Reference(const Reference&)> eager;
 };
 
 const std::vector<NodeKind>& kinds() {
@@ -100,17 +100,18 @@ const std::vector<NodeKind>& kinds() {
   };
   static const std::vector<NodeKind> all{
       {1, by(test::plus(1)),
-       [](const Meant& m) { return Meant{sum(m[0], Values(m[0].size(), 1))}; }},
-      {1, by(test::reversed()), [](const Meant& m) { return Meant{backwards(m[0])}; }},
-      {1, by(negated_in_place()), [](const Meant& m) { return Meant{negative(m[0])}; }},
-      {1, there_and_back, [](const Meant& m) { return Meant{m[0]}; }},
-      {2, by(joined("Sum", [](float a, float b) { return a + b; })),
-       [](const Meant& m) { return Meant{sum(m[0], m[1])}; }},
-      {2, by(joined("Largest", [](float a, float b) { return std::max(a, b); })),
-       [](const Meant& m) { return Meant{largest(m[0], m[1])}; }},
-      {2, by(joined_in_place()),
-       [](const Meant& m) { return Meant{sum(m[0], m[1]), backwards(m[1])}; }},
-      {3, by(test::choose()), [](const Meant& m) { return Meant{m[0][0] > 0 ? m[1] : m[2]}; }}};
+       [](const Reference& m) { return Reference{sum(m[0], Values(m[0].size(), 1))}; }},
+      {1, by(test::reversed()), [](const Reference& m) { return Reference{backwards(m[0])}; }},
+      {1, by(negated_in_place()), [](const Reference& m) { return Reference{negative(m[0])}; }},
+      {1, there_and_back, [](const Reference& m) { return Reference{m[0]}; }},
+      {2, by(binary_op("Sum", [](float a, float b) { return a + b; })),
+       [](const Reference& m) { return Reference{sum(m[0], m[1])}; }},
+      {2, by(binary_op("Largest", [](float a, float b) { return std::max(a, b); })),
+       [](const Reference& m) { return Reference{largest(m[0], m[1])}; }},
+      {2, by(sum_in_place_and_reversed()),
+       [](const Reference& m) { return Reference{sum(m[0], m[1]), backwards(m[1])}; }},
+      {3, by(test::choose()),
+       [](const Reference& m) { return Reference{m[0][0] > 0 ? m[1] : m[2]}; }}};
   return all;
 }
 
@@ -123,19 +124,19 @@ Array array_of(const Values& values) {
 class RandomGraph {
  public:
   explicit RandomGraph(unsigned seed) : random_(seed) {
-    // Of the large size memory is handed on from result to result.
+    // Buffers of the large size are reused from result to result.
     size_ = draw(8) == 0 ? 5000 : 1 + draw(5);
     weights_ = numbers();
     constant_ = numbers();
     shared_ = shared(array_of(weights_), "w");
     variables_ = {inputs_[0], inputs_[1], shared_, Variable::constant(array_of(constant_))};
-    for (std::size_t left = 1 + draw(12); left > 0; --left) grow();
+    for (std::size_t left = 1 + draw(12); left > 0; --left) add_node();
     for (std::size_t left = 1 + draw(3); left > 0; --left)
-      wanted_.push_back(draw(variables_.size()));
-    wanted_.front() = variables_.size() - 1;
+      outputs_.push_back(draw(variables_.size()));
+    outputs_.front() = variables_.size() - 1;
     update_ = draw(variables_.size());
-    frees_ = draw(2) == 0;
-    preallocates_ = !frees_ && draw(2) == 0;
+    allow_gc_ = draw(2) == 0;
+    preallocate_ = !allow_gc_ && draw(2) == 0;
   }
 
   // Empty if compilation is refused because the graph overwrites memory that it still needs.
@@ -144,11 +145,11 @@ class RandomGraph {
     options.device = cpu;
     options.mode.name = mode;
     options.on_unused_input = UnusedInput::ignore;
-    options.allow_gc = frees_;
-    options.preallocate = preallocates_;
+    options.allow_gc = allow_gc_;
+    options.preallocate = preallocate_;
     if (updates) options.updates = {{shared_, variables_[update_]}};
     std::vector<Variable> outputs;
-    for (const std::size_t i : wanted_) outputs.push_back(variables_[i]);
+    for (const std::size_t i : outputs_) outputs.push_back(variables_[i]);
     try {
       return function({inputs_.begin(), inputs_.end()}, outputs, options);
     } catch (const GraphError& error) {
@@ -164,43 +165,44 @@ class RandomGraph {
     return values;
   }
 
-  // All values, from those of the inputs and the shared variable.
-  Meant meant(const Values& x, const Values& y, const Values& w) const {
-    Meant values{x, y, w, constant_};
-    for (const auto& [kind, which] : grown_) {
-      Meant operands;
-      for (const std::size_t i : which) operands.push_back(values[i]);
-      for (Values& made : kinds()[kind].eager(operands)) values.push_back(std::move(made));
+  // The expected values of all variables, from those of the inputs and the shared variable.
+  Reference reference(const Values& x, const Values& y, const Values& w) const {
+    Reference values{x, y, w, constant_};
+    for (const auto& [kind, operand_indices] : nodes_) {
+      Reference operands;
+      for (const std::size_t i : operand_indices) operands.push_back(values[i]);
+      for (Values& output : kinds()[kind].eager(operands)) values.push_back(std::move(output));
     }
     return values;
   }
 
-  void reset() const { shared_.container()->set(array_of(weights_)); }
   const Values& weights() const { return weights_; }
   const Variable& shared_variable() const { return shared_; }
-  std::size_t updated_to() const { return update_; }
-  Values shared_now() const { return values_of(shared_.container()->get()); }
+  // The index of the variable whose value each call assigns to the shared variable.
+  std::size_t update_index() const { return update_; }
+  Values shared_value() const { return values_of(shared_.container()->get()); }
 
-  // One call, against what is meant of w.
+  // Compares one call with `values` of reference().
   void expect_call(const CompiledFunction& f, const Values& x, const Values& y,
-                   const Meant& values) const {
+                   const Reference& values) const {
     const std::vector<Array> results = f({array_of(x), array_of(y)});
-    for (std::size_t i = 0; i < wanted_.size(); ++i)
-      EXPECT_EQ(values_of(results[i]), values[wanted_[i]]) << "output " << i;
+    for (std::size_t i = 0; i < outputs_.size(); ++i)
+      EXPECT_EQ(values_of(results[i]), values[outputs_[i]]) << "output " << i;
   }
 
  private:
   std::size_t draw(std::size_t below) { return random_() % below; }
-  void grow() {
+  void add_node() {
     const std::size_t kind = draw(kinds().size());
-    std::vector<std::size_t> which;
+    std::vector<std::size_t> operand_indices;
     std::vector<Variable> operands;
     for (int i = 0; i < kinds()[kind].arity; ++i) {
-      which.push_back(draw(variables_.size()));
-      operands.push_back(variables_[which.back()]);
+      operand_indices.push_back(draw(variables_.size()));
+      operands.push_back(variables_[operand_indices.back()]);
     }
-    for (Variable& made : kinds()[kind].symbolic(operands)) variables_.push_back(std::move(made));
-    grown_.emplace_back(kind, std::move(which));
+    for (Variable& output : kinds()[kind].symbolic(operands))
+      variables_.push_back(std::move(output));
+    nodes_.emplace_back(kind, std::move(operand_indices));
   }
 
   std::mt19937 random_;
@@ -209,10 +211,10 @@ class RandomGraph {
   std::array<Variable, 2> inputs_{test::input("x"), test::input("y")};
   Variable shared_;
   std::vector<Variable> variables_;
-  std::vector<std::pair<std::size_t, std::vector<std::size_t>>> grown_;
-  std::vector<std::size_t> wanted_;
+  std::vector<std::pair<std::size_t, std::vector<std::size_t>>> nodes_;  // kind, operands
+  std::vector<std::size_t> outputs_;
   std::size_t update_ = 0;
-  bool frees_ = false, preallocates_ = false;
+  bool allow_gc_ = false, preallocate_ = false;
 };
 
 constexpr unsigned graphs = 300;
@@ -229,10 +231,10 @@ TEST(RandomGraphs, MatchTheReferenceInEveryMode) {
       Values weights = graph.weights();
       for (int call = 0; call < 3; ++call) {
         const Values x = graph.numbers(), y = graph.numbers();
-        const Meant values = graph.meant(x, y, weights);
+        const Reference values = graph.reference(x, y, weights);
         graph.expect_call(*f, x, y, values);
-        weights = values[graph.updated_to()];
-        EXPECT_EQ(graph.shared_now(), weights);
+        weights = values[graph.update_index()];
+        EXPECT_EQ(graph.shared_value(), weights);
       }
     }
   }
@@ -255,7 +257,7 @@ TEST(RandomGraphs, SeveralThreadsMayCall) {
                                     {test::apply(test::reversed(), {graph.shared_variable()})})}};
     const CompiledFunction renew = function({}, {}, options);
     const auto call = [&graph](const CompiledFunction& called, Values x, Values y) {
-      const Meant values = graph.meant(x, y, graph.weights());
+      const Reference values = graph.reference(x, y, graph.weights());
       for (int i = 0; i < 4; ++i) graph.expect_call(called, x, y, values);
     };
     std::vector<std::thread> threads;
@@ -265,7 +267,7 @@ TEST(RandomGraphs, SeveralThreadsMayCall) {
       for (int i = 0; i < 8; ++i) renew({});
     });
     for (std::thread& thread : threads) thread.join();
-    EXPECT_EQ(graph.shared_now(), graph.weights());
+    EXPECT_EQ(graph.shared_value(), graph.weights());
   }
 }
 

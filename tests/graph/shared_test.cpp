@@ -77,12 +77,12 @@ TEST(Shared, MismatchedValueIsRefused) {
 
 TEST(Shared, NoUpdateIsLostBetweenThreads) {
   const Variable w = shared(vector_of({0}), "w");
-  const CompiledFunction one = with_updates({}, {{w, apply(plus(1), {w})}}),
-                         two = with_updates({}, {{w, apply(plus(2), {w})}});
+  const CompiledFunction add_one = with_updates({}, {{w, apply(plus(1), {w})}}),
+                         add_two = with_updates({}, {{w, apply(plus(2), {w})}});
   const auto work = [](const CompiledFunction& f) {
     for (int i = 0; i < 500; ++i) f({});
   };
-  std::thread first(work, one), second(work, two), third(work, one);
+  std::thread first(work, add_one), second(work, add_two), third(work, add_one);
   first.join();
   second.join();
   third.join();

@@ -31,8 +31,8 @@ TEST(TensorType, MismatchNamesThePartThatDiffers) {
   EXPECT_EQ(type.mismatch(empty(Shape{3}, float32, cpu)), "expected 2 axes, got 1 (shape (3,))");
   EXPECT_EQ(type.mismatch(empty(Shape{5, 4}, float32, cpu)),
             "expected shape (None, 3), got (5, 4)");
-  const TensorType there(float32, Shape{any, 3}, Device(DeviceKind::cuda));
-  EXPECT_EQ(there.mismatch(empty(Shape{5, 3}, float32, cpu)), "expected device cuda:0, got cpu");
+  const TensorType on_gpu(float32, Shape{any, 3}, Device(DeviceKind::cuda));
+  EXPECT_EQ(on_gpu.mismatch(empty(Shape{5, 3}, float32, cpu)), "expected device cuda:0, got cpu");
 }
 
 TEST(TensorType, MatchesExactlyWhenMismatchIsEmpty) {

@@ -48,32 +48,32 @@ TEST(Variable, AConstantKeepsItsValueAndFixedShape) {
 }
 
 TEST(Variable, AttachmentsAreDestroyedWithTheVariable) {
-  auto kept = std::make_shared<int>(1);
+  auto attachment = std::make_shared<int>(1);
   {
     const Variable x = input("x");
-    x.attachment() = kept;
+    x.attachment() = attachment;
     const Variable y = test::apply(plus(1), {x});
-    y.attachment() = kept;
-    EXPECT_EQ(kept.use_count(), 3);
+    y.attachment() = attachment;
+    EXPECT_EQ(attachment.use_count(), 3);
   }
-  EXPECT_EQ(kept.use_count(), 1);
+  EXPECT_EQ(attachment.use_count(), 1);
 }
 
 TEST(Apply, AnyOutputKeepsTheWholeNodeAlive) {
-  auto kept = std::make_shared<int>(1);
+  auto attachment = std::make_shared<int>(1);
   Variable second;
   {
     const Variable x = input("x");
-    x.attachment() = kept;
+    x.attachment() = attachment;
     const Ref<TestOp> two = test::make_test_op("Two", nullptr, 2);
     const Variable inputs[] = {x};
     second = (*two)(inputs)[1];
   }
   EXPECT_EQ(second.index(), 1);
   EXPECT_EQ(second.owner()->inputs()[0].name(), "x");
-  EXPECT_EQ(kept.use_count(), 2);
+  EXPECT_EQ(attachment.use_count(), 2);
   second = Variable();
-  EXPECT_EQ(kept.use_count(), 1);
+  EXPECT_EQ(attachment.use_count(), 1);
 }
 
 TEST(Apply, VariablesReadBeforeTheirOwnerExistsStayValid) {
@@ -99,10 +99,10 @@ TEST(Apply, DeepGraphIsDestroyedWithoutRecursion) {
   const Ref<TestOp> op = plus(1);
   Variable x = input("x");
   for (int i = 0; i < 300'000; ++i) x = test::apply(op, {x});
-  auto kept = std::make_shared<int>(1);
-  x.owner()->inputs()[0].attachment() = kept;
+  auto attachment = std::make_shared<int>(1);
+  x.owner()->inputs()[0].attachment() = attachment;
   x = Variable();
-  EXPECT_EQ(kept.use_count(), 1);
+  EXPECT_EQ(attachment.use_count(), 1);
 }
 
 }  // namespace
