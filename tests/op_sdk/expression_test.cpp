@@ -82,7 +82,7 @@ TEST(Expression, RefusesToDivideByZeroAndToOverflow) {
   EXPECT_THAT(error_of("(-9223372036854775807 - 1) // -1"), HasSubstr("does not fit in 64 bits"));
 }
 
-TEST(Expression, RefusesNestingWithoutEnd) {
+TEST(Expression, RefusesDeepNestingButNoLongSums) {
   EXPECT_THAT(error_of(std::string(100'000, '(') + "1"), HasSubstr("nested too deeply"));
   EXPECT_THAT(error_of(std::string(100'000, '-') + "1"), HasSubstr("nested too deeply"));
   std::string right = "1";

@@ -17,13 +17,15 @@ Variable float64_vector(const char* name) {
   return Variable(TensorType(float64, {TensorType::any}), name);
 }
 
+// The value of `result`, which has one element, for x = [3].
 double value_at_three(const Variable& x, const Variable& result) {
   CompiledFunction f =
       function({x}, {result}, {.device = cpu, .on_unused_input = UnusedInput::ignore});
   return item(f(std::array{full(Shape{1}, Scalar(3.0), float64, cpu)})[0]).as_double();
 }
 
-/// Returns its second input and multiplies derivatives by 10. It reads only the shape of the first.
+/// Returns its second input; its gradient multiplies the cotangent by 10. Of its first input it
+/// reads only the shape.
 class TimesTen final : public Op {
  public:
   std::string name() const override { return "TimesTen"; }
@@ -47,7 +49,7 @@ Variable times_ten(const Variable& shape, const Variable& x) {
 
 Variable one_like(const Variable& x) { return expression::number_like(1, x); }
 
-TEST(Gradients, OpsWrittenInCxxGiveDerivatives) {
+TEST(Gradients, UseTheGradientOfAnOpWrittenInCxx) {
   const Variable x = float64_vector("x");
   const Variable cost = expression::apply("sum", {times_ten(x, x)});
   const std::vector<Variable> derivatives = gradients({{cost, one_like(cost)}}, std::array{x});
@@ -65,7 +67,7 @@ TEST(Gradients, AnInputOfWhichOnlyTheShapeIsReadIsDisconnected) {
   EXPECT_FALSE(ignored[0]);
 }
 
-TEST(Gradients, NoDerivativePassesThroughConstants) {
+TEST(Gradients, NoDerivativePassesThroughConsideredConstants) {
   const Variable x = float64_vector("x");
   const Variable square = expression::operator*(x, x);
   const Variable cost = expression::apply("sum", {expression::operator*(square, x)});
@@ -74,7 +76,6 @@ TEST(Gradients, NoDerivativePassesThroughConstants) {
   EXPECT_EQ(value_at_three(x, derivatives[0]), 9);
 }
 
-}  // namespace
 TEST(Gradients, NullVariablesAreRefused) {
   const Variable x(TensorType(float64, Shape{}), "x");
   const std::vector<Variable> wrt{x};
@@ -87,4 +88,5 @@ TEST(Gradients, NullVariablesAreRefused) {
                GraphError);
 }
 
+}  // namespace
 }  // namespace spanwise

@@ -21,6 +21,7 @@ KernelOpSpec scale() {
   return spec;
 }
 
+// The error for scale() after `change`.
 template <class Change>
 std::string error_of(Change&& change) {
   KernelOpSpec spec = scale();
@@ -36,14 +37,14 @@ std::string error_of(Change&& change) {
 }
 
 std::vector<KernelArgument::Kind> kinds(const KernelDeclaration& declaration) {
-  std::vector<KernelArgument::Kind> kinds;
-  for (const KernelArgument& argument : declaration.arguments) kinds.push_back(argument.kind);
-  return kinds;
+  std::vector<KernelArgument::Kind> out;
+  for (const KernelArgument& argument : declaration.arguments) out.push_back(argument.kind);
+  return out;
 }
 
 using Kind = KernelArgument::Kind;
 
-TEST(KernelDeclaration, FollowsTheParametersNames) {
+TEST(KernelDeclaration, MatchesParametersToDeclaredNames) {
   EXPECT_THAT(kinds(KernelDeclaration(scale())),
               ElementsAre(Kind::input, Kind::output, Kind::scalar, Kind::expression));
   KernelOpSpec spec = scale();
@@ -52,7 +53,7 @@ TEST(KernelDeclaration, FollowsTheParametersNames) {
               ElementsAre(Kind::expression, Kind::output, Kind::input));
 }
 
-TEST(KernelDeclaration, ParametersWithOtherNamesAreInputsOutputsExtentsInOrder) {
+TEST(KernelDeclaration, ParametersWithUndeclaredNamesAreInputsOutputsExtentsInOrder) {
   KernelOpSpec spec = scale();
   spec.scalars.clear();
   spec.source = "__global__ void scale(const float *i0, float *o0, int size) {}";
@@ -76,17 +77,17 @@ TEST(KernelDeclaration, ChoosesTheKernelByNameOrAsTheOnlyOne) {
 }
 
 TEST(KernelDeclaration, ErrorQuotesTheInvalidText) {
-  const auto input = [](const char* text) {
+  const auto error_of_input = [](const char* text) {
     return error_of([&](KernelOpSpec& s) { s.inputs = {text}; });
   };
-  EXPECT_THAT(input("x contiguous float32[n]"),
+  EXPECT_THAT(error_of_input("x contiguous float32[n]"),
               HasSubstr("expected \"name: layout dtype[extents]\""));
-  EXPECT_THAT(input("2x: contiguous float32[n]"), HasSubstr("\"2x\" is no name"));
-  EXPECT_THAT(input("x: packed float32[n]"), HasSubstr("unknown layout \"packed\""));
-  EXPECT_THAT(input("x: contiguous float33[n]"), HasSubstr("float33"));
-  EXPECT_THAT(input("x: contiguous float32[n"), HasSubstr("\"[\" without \"]\""));
-  EXPECT_THAT(input("x: contiguous float32[n +]"), HasSubstr("at character 4"));
-  EXPECT_THAT(input("x: strided float32"), HasSubstr("at least one axis"));
+  EXPECT_THAT(error_of_input("2x: contiguous float32[n]"), HasSubstr("\"2x\" is no name"));
+  EXPECT_THAT(error_of_input("x: packed float32[n]"), HasSubstr("unknown layout \"packed\""));
+  EXPECT_THAT(error_of_input("x: contiguous float33[n]"), HasSubstr("float33"));
+  EXPECT_THAT(error_of_input("x: contiguous float32[n"), HasSubstr("\"[\" without \"]\""));
+  EXPECT_THAT(error_of_input("x: contiguous float32[n +]"), HasSubstr("at character 4"));
+  EXPECT_THAT(error_of_input("x: strided float32"), HasSubstr("at least one axis"));
 }
 
 TEST(KernelDeclaration, ResolvesEachName) {
@@ -114,27 +115,29 @@ TEST(KernelDeclaration, RefusesNamesWithTwoMeanings) {
 }
 
 TEST(KernelDeclaration, ChecksArraysAgainstTheParameters) {
-  const auto source = [](const char* parameters) {
+  const auto error_of_parameters = [](const char* parameters) {
     return error_of([&](KernelOpSpec& s) {
       s.source = std::string("__global__ void scale(") + parameters + ") {}";
     });
   };
-  EXPECT_THAT(source("const double *x, float *z, float factor, int n"),
+  EXPECT_THAT(error_of_parameters("const double *x, float *z, float factor, int n"),
               HasSubstr("the array is declared float32, the parameter points to float64"));
-  EXPECT_THAT(source("const float *x, const float *z, float factor, int n"),
+  EXPECT_THAT(error_of_parameters("const float *x, const float *z, float factor, int n"),
               HasSubstr("which is const; an output is written"));
-  EXPECT_THAT(source("float x, float *z, float factor, int n"), HasSubstr("expected a pointer"));
-  EXPECT_THAT(source("const float *x, float *z, float *factor, int n"),
+  EXPECT_THAT(error_of_parameters("float x, float *z, float factor, int n"),
+              HasSubstr("expected a pointer"));
+  EXPECT_THAT(error_of_parameters("const float *x, float *z, float *factor, int n"),
               HasSubstr("factor is passed to parameter \"float * factor\""));
-  EXPECT_THAT(source("spanwise::View<const float, 1> x, float *z, float factor, int n"),
-              HasSubstr("declare the array strided"));
+  EXPECT_THAT(
+      error_of_parameters("spanwise::View<const float, 1> x, float *z, float factor, int n"),
+      HasSubstr("declare the array strided"));
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.inputs = {"x: strided float32[n]"}; }),
               HasSubstr("a pointer cannot carry strides"));
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.arguments = {"x", "z", "n"}; }),
               HasSubstr("arguments has 3 entries; the kernel is scale(const float * x"));
 }
 
-TEST(KernelDeclaration, DtypeLettersNeedAnInput) {
+TEST(KernelDeclaration, DtypeLettersAndTemplateParametersNeedAnInput) {
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.outputs = {"z: contiguous T[n]"}; }),
               HasSubstr("no input has the dtype T"));
   EXPECT_THAT(
@@ -159,6 +162,9 @@ TEST(KernelDeclaration, LaunchesNeedOneToThreeExtents) {
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.block = {"1", "1", "1", "1"}; }),
               HasSubstr("block has 4 extents"));
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.block = {}; }), HasSubstr("got none"));
+}
+
+TEST(KernelDeclaration, NeedsAnOutputAndAName) {
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.outputs = {}; }), HasSubstr("at least one output"));
   EXPECT_THAT(error_of([](KernelOpSpec& s) { s.name = ""; }), HasSubstr("a name for the op"));
 }

@@ -25,7 +25,7 @@ TEST(OutputArray, IsReusedOnlyWhenUnreferenced) {
   Cell cell;
   const void* first = output_array(cell, {2, 3}, float32, cpu).data();
   EXPECT_EQ(output_array(cell, {2, 3}, float32, cpu).data(), first);
-  const Array held = *cell.value;
+  const Array reference = *cell.value;
   EXPECT_NE(output_array(cell, {2, 3}, float32, cpu).data(), first);
   EXPECT_EQ(output_array(cell, {3, 2}, float32, cpu).shape(), (Shape{3, 2}));
   EXPECT_EQ(output_array(cell, {3, 2}, int32, cpu).dtype(), int32);
@@ -35,7 +35,7 @@ TEST(OutputArray, IsReusedOnlyWhenUnreferenced) {
   EXPECT_FALSE(output_array(cell, {2, 3}, int32, cpu).readonly());
 }
 
-TEST(Registry, MakesOpsByNameAndErrorListsThem) {
+TEST(Registry, MakesOpsByNameAndRefusesUnknownNamesAndProperties) {
   EXPECT_EQ(make_op("add")->name(), "Add");
   EXPECT_EQ(make_op("transfer", {{"device", std::string("cpu")}})->name(), "Transfer{cpu}");
   EXPECT_THAT(message_of<ArgumentError>([] { make_op("no_such_op"); }),
@@ -54,9 +54,9 @@ TEST(PackedView, HasAddressExtentsAndStrides) {
   const Array x = empty({4, 5}, float32, cpu);
   const Array view = x.slice(0, {3, 0, -2}).transpose();
   const PackedView packed = pack_view(view);
-  ASSERT_EQ(packed.bytes().size(), 40u);
-  std::int64_t words[5];
-  std::copy_n(packed.bytes().data(), 40, reinterpret_cast<std::byte*>(words));
+  std::int64_t words[5];  // the address, two extents, two strides
+  ASSERT_EQ(packed.bytes().size(), sizeof words);
+  std::copy_n(packed.bytes().data(), sizeof words, reinterpret_cast<std::byte*>(words));
   EXPECT_EQ(words[0], reinterpret_cast<std::intptr_t>(view.data()));
   EXPECT_THAT(std::vector(words + 1, words + 5), ElementsAre(5, 2, 1, -10));
 }

@@ -23,7 +23,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// The arguments of the last run() and the numbers of existing ops and states.
+/// The stream and the device of the last Same::run(), and the numbers of existing ops and states.
 struct Recorded {
   static inline int ops = 0, states = 0;
   static inline void* stream = nullptr;
@@ -33,15 +33,15 @@ struct Recorded {
 /// Its output is its input.
 class Same final : public plugin::Op {
  public:
-  struct Alive final : plugin::State {
-    Alive() { ++Recorded::states; }
-    ~Alive() override { --Recorded::states; }
+  struct CountedState final : plugin::State {
+    CountedState() { ++Recorded::states; }
+    ~CountedState() override { --Recorded::states; }
   };
   Same() { ++Recorded::ops; }
   ~Same() override { --Recorded::ops; }
   void infer(const plugin::Infer& infer) const override { infer.output(0, infer.input(0)); }
   std::unique_ptr<plugin::State> bind(const plugin::Bind&) const override {
-    return std::make_unique<Alive>();
+    return std::make_unique<CountedState>();
   }
   void run(const plugin::Run& run) const override {
     Recorded::stream = run.stream();
@@ -53,47 +53,48 @@ SW_REGISTER_OP(Same, {.name = "same", .views = {{0, 0}}});
 
 const std::string library_name = "libtest.so";
 
-const sw_plugin& described() {
+// The table of a plug-in with the op "test.same".
+const sw_plugin& test_plugin() {
   static const sw_plugin* const table = [] {
     sw_call call(library_name);
-    const sw_plugin* made = nullptr;
-    op_sdk::call_plugin(call, &plugin::describe, "test", &op_sdk::plugin_host(), &call, &made);
-    return made;
+    const sw_plugin* described = nullptr;
+    op_sdk::call_plugin(call, &plugin::describe, "test", &op_sdk::plugin_host(), &call, &described);
+    return described;
   }();
   return *table;
 }
 
 Ref<const Op> same_op() {
-  static const op_sdk::PluginTable table = op_sdk::read_plugin_table(described(), library_name);
+  static const op_sdk::PluginTable table = op_sdk::read_plugin_table(test_plugin(), library_name);
   return make_ref<const op_sdk::PluginOp>(
       make_ref<const op_sdk::PluginInstance>(table.ops.front(), OpProperties{}));
 }
 
-TEST(PluginTables, OfALaterMinorVersionAreReadUpToTheKnownFields) {
+TEST(PluginTables, OfALaterMinorVersionAreAcceptedWithTheirNewFieldsUnread) {
   struct LaterOp {
     sw_op op;
     void* gradient;
-  } later_op{*described().ops[0], nullptr};
+  } later_op{*test_plugin().ops[0], nullptr};
   later_op.op.struct_size = sizeof later_op;
   const sw_op* const ops[] = {&later_op.op};
   struct LaterPlugin {
     sw_plugin plugin;
-    void* more;
-  } later{described(), nullptr};
+    void* new_field;
+  } later{test_plugin(), nullptr};
   later.plugin.struct_size = sizeof later;
   later.plugin.abi_minor = SW_PLUGIN_ABI_MINOR + 1;
   later.plugin.ops = ops;
   const op_sdk::PluginTable table = op_sdk::read_plugin_table(later.plugin, library_name);
   ASSERT_EQ(table.ops.size(), 1u);
   EXPECT_EQ(table.ops[0].name, "test.same");
-  EXPECT_EQ(table.ops[0].functions.run, described().ops[0]->run);
+  EXPECT_EQ(table.ops[0].functions.run, test_plugin().ops[0]->run);
 }
 
-TEST(PluginTables, OfALazyOpShareNoMemory) {
-  sw_op lazy = *described().ops[0];
+TEST(PluginTables, OfALazyOpThatSharesMemoryAreRefused) {
+  sw_op lazy = *test_plugin().ops[0];
   lazy.flags |= SW_LAZY;
   const sw_op* const ops[] = {&lazy};
-  sw_plugin plugin = described();
+  sw_plugin plugin = test_plugin();
   plugin.ops = ops;
   EXPECT_THAT(
       test::message_of<GraphError>([&] { op_sdk::read_plugin_table(plugin, library_name); }),
@@ -121,7 +122,7 @@ TEST(PluginHost, PluginRefusesAnOlderHost) {
   }
 }
 
-TEST(PluginHost, RefusesCallsInTheWrongState) {
+TEST(PluginHost, RefusesCallsOutsideTheirContext) {
   const sw_host& host = op_sdk::plugin_host();
   sw_call call(library_name);
   sw_compiled_kernel* kernel = nullptr;
@@ -139,14 +140,14 @@ TEST(PluginHost, RefusesCallsInTheWrongState) {
   host.release_kernel(nullptr);
 }
 
-TEST(PluginHost, RefusesUnknownOptions) {
+TEST(PluginHost, RefusesInvalidOptionLists) {
   const sw_host& host = op_sdk::plugin_host();
   sw_compiled_kernel* kernel = nullptr;
   const char* const options[] = {"-DN=1", nullptr};
-  const auto message = [&](const char* const* given, std::int32_t count) -> std::string {
+  const auto message = [&](const char* const* values, std::int32_t count) -> std::string {
     sw_call call(library_name);
     call.device = cpu;
-    const sw_kernel_source source{sizeof source, "__global__ void f() {}", "f", given, count};
+    const sw_kernel_source source{sizeof source, "__global__ void f() {}", "f", values, count};
     EXPECT_EQ(host.compile(&call, &source, &kernel), SW_HOST_FAILED);
     try {
       op_sdk::throw_plugin_failure(call, SW_HOST_FAILED);
@@ -170,7 +171,7 @@ TEST(PluginOps, AreDestroyedWithTheirLastReference) {
     EXPECT_EQ(Recorded::states, 1);
     f({zeros({3}, float32, cpu)});
     EXPECT_EQ(Recorded::stream, nullptr);
-    EXPECT_EQ(Recorded::device.kind, 1);
+    EXPECT_EQ(Recorded::device.kind, static_cast<int>(DeviceKind::cpu));
   }
   EXPECT_EQ(Recorded::ops, before);
   EXPECT_EQ(Recorded::states, 0);
@@ -190,7 +191,7 @@ TEST(PluginOps, OnAGpuReceiveAStreamOrderedAfterTheirInputs) {
   f({input});
   EXPECT_EQ(reinterpret_cast<std::uintptr_t>(Recorded::stream), stream.handle());
   EXPECT_NE(Recorded::stream, nullptr);
-  EXPECT_EQ(Recorded::device.kind, 2);
+  EXPECT_EQ(Recorded::device.kind, static_cast<int>(DeviceKind::cuda));
   EXPECT_THAT(devices.gpus().take_log(), Contains(StartsWith("wait s1 ")));
 }
 

@@ -20,6 +20,7 @@ std::string without_host_code(std::string_view text) {
   return code.without_host_code(text);
 }
 
+// The names of each declaration, joined by blanks.
 std::vector<std::string> declared_names(std::string_view text) {
   std::vector<std::string> out;
   const std::vector<Token> tokens = lex(text);
@@ -39,7 +40,7 @@ std::string words(std::string_view text) {
   return out;
 }
 
-TEST(Declarations, NamesOfFunctionsTypesAndVariables) {
+TEST(Declarations, ListNamesOfFunctionsTypesAndVariables) {
   const auto names = declared_names(
       "int f(int x) { return x; }\n"
       "template <class T, int N = (3 > 2)> T g(T y) { struct S {}; return y; }\n"
@@ -56,24 +57,25 @@ TEST(Declarations, NamesOfFunctionsTypesAndVariables) {
       "f",          "g", "A a b", "E first second", "callback", "number",
       "table last", "A", "h",     "in_a_namespace", "in_c"};
   ASSERT_EQ(names.size(), expected.size());
+  // A declaration's names may be more than those that it declares, such as those of its members.
   for (std::size_t i = 0; i < names.size(); ++i)
     for (const Token& name : lex(expected[i])) {
-      const std::vector<Token> found = lex(names[i]);
-      EXPECT_TRUE(std::any_of(found.begin(), found.end(),
+      const std::vector<Token> listed = lex(names[i]);
+      EXPECT_TRUE(std::any_of(listed.begin(), listed.end(),
                               [&](const Token& t) { return t.text == name.text; }))
           << name.text << " in '" << names[i] << "'";
     }
 }
 
-TEST(Declarations, BranchesThatDivideADeclarationAreOne) {
+TEST(Declarations, BranchesThatDivideADeclarationBelongToIt) {
   const std::string text =
       "#ifdef A\nvoid f(int x) {\n#else\nvoid f(float x) {\n#endif\n  g(x);\n}\nint after;\n";
   const std::vector<Token> tokens = lex(text);
-  const auto found = split_declarations(tokens);
-  ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(tokens[found[0].begin].line, 2);
-  EXPECT_EQ(tokens[found[0].end - 1].line, 7);
-  EXPECT_EQ(tokens[found[1].begin].line, 8);
+  const auto declarations = split_declarations(tokens);
+  ASSERT_EQ(declarations.size(), 2u);
+  EXPECT_EQ(tokens[declarations[0].begin].line, 2);
+  EXPECT_EQ(tokens[declarations[0].end - 1].line, 7);
+  EXPECT_EQ(tokens[declarations[1].begin].line, 8);
 }
 
 TEST(DeviceCode, KeepsLinesAndDirectives) {
@@ -106,7 +108,7 @@ TEST(DeviceCode, KeepsDeclarationsReachableFromDeviceCode) {
   EXPECT_EQ(words(without_host_code(device + host)), words(device));
 }
 
-TEST(DeviceCode, ChoosesTheDeviceOverload) {
+TEST(DeviceCode, RemovesAHostOverloadOfADeviceFunction) {
   const std::string text =
       "__device__ float f(float x) { return x; }\n"
       "double f(double x) { return fopen(x); }\n"
@@ -116,14 +118,14 @@ TEST(DeviceCode, ChoosesTheDeviceOverload) {
   EXPECT_NE(out.find("__device__ float f"), std::string::npos);
 }
 
-TEST(DeviceCode, KeepsPiecesOfDeclarationsWhole) {
-  const std::string piece = "total += 1;\nint unused;\n", main = "__global__ void k() {}\n";
+TEST(DeviceCode, KeepsAllOfAFileIncludedInADeclaration) {
+  const std::string fragment = "total += 1;\nint unused;\n", main = "__global__ void k() {}\n";
   DeviceCode code;
-  code.add(piece);
-  code.add_whole(piece);
+  code.add(fragment);
+  code.add_whole(fragment);
   code.add(main);
   code.resolve();
-  EXPECT_EQ(code.without_host_code(piece), piece);
+  EXPECT_EQ(code.without_host_code(fragment), fragment);
 }
 
 }  // namespace

@@ -13,17 +13,17 @@ namespace spanwise {
 namespace {
 
 // The dtype that the parser of user kernels reads in a kernel's text.
-std::optional<DType> read_back(const std::string& type) {
+std::optional<DType> parsed_dtype(const std::string& type) {
   return source::scan_kernels(text("__global__ void f(const ", type, "* x) {}"))
       .kernels.at(0)
       .parameters.at(0)
       .dtype;
 }
 
-TEST(ElementText, IsReadAsTheDtypeThatItNames) {
+TEST(ElementText, IsParsedAsTheDtypeThatItNames) {
   for (const DType dtype :
        {int8, uint8, int16, uint16, int32, uint32, int64, uint64, float32, float64})
-    EXPECT_EQ(read_back(element_text(dtype)), dtype) << element_text(dtype);
+    EXPECT_EQ(parsed_dtype(element_text(dtype)), dtype) << element_text(dtype);
 }
 
 TEST(ElementText, NamesFloat16AndComplexAsKernelSourceDoes) {
@@ -40,9 +40,9 @@ TEST(ElementText, RefusesStorageOnlyDtypes) {
     EXPECT_THROW(element_text(dtype), DTypeError) << dtype;
 }
 
-TEST(ElementText, OfWordsIsTheUnsignedIntegerOfTheirSize) {
+TEST(WordText, IsTheUnsignedIntegerOfThatSize) {
   for (const DType dtype : {uint8, uint16, uint32, uint64})
-    EXPECT_EQ(read_back(word_text(dtype.itemsize())), dtype);
+    EXPECT_EQ(parsed_dtype(word_text(dtype.itemsize())), dtype);
   for (const int bytes : {-1, 0, 3, 16}) EXPECT_THROW(word_text(bytes), DTypeError) << bytes;
 }
 

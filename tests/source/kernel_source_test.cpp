@@ -21,8 +21,9 @@ SourceKernel only_kernel(const std::string& text) {
   EXPECT_EQ(source.kernels.size(), 1u) << text;
   return source.kernels.empty() ? SourceKernel{} : source.kernels[0];
 }
-SourceParameter parameter(const std::string& declaration, const std::string& before = "") {
-  const SourceKernel kernel = only_kernel(before + "\n__global__ void k(" + declaration + ") {}");
+// The parameter of a kernel with this one parameter, in a source that starts with `preamble`.
+SourceParameter parameter(const std::string& declaration, const std::string& preamble = "") {
+  const SourceKernel kernel = only_kernel(preamble + "\n__global__ void k(" + declaration + ") {}");
   EXPECT_EQ(kernel.parameters.size(), 1u) << declaration;
   return kernel.parameters.empty() ? SourceParameter{} : kernel.parameters[0];
 }
@@ -61,7 +62,7 @@ TEST(KernelScan, FindsKernelsWithTheirNamespaces) {
   EXPECT_EQ(source.kernels[1].name, "blur");
 }
 
-TEST(KernelScan, ReadsLinkageTemplatesAndLaunchBounds) {
+TEST(KernelScan, ReadsLinkageAndTemplatesAndSkipsLaunchBounds) {
   const KernelSource source = scan_kernels(R"(
     extern "C" { __global__ void a(); }
     extern "C" __global__ void b() {}
@@ -101,7 +102,7 @@ TEST(KernelScan, IgnoresCommentsStringsAndInactiveCode) {
               ElementsAre("e"));
 }
 
-TEST(KernelScan, SurvivesBracesSplitOverConditionals) {
+TEST(KernelScan, FindsKernelsAfterBracesInSeveralBranches) {
   const KernelSource source = scan_kernels(R"(
     namespace n {
     #ifdef WIDE
@@ -185,7 +186,7 @@ TEST(KernelScan, ResolvesTypeNamesThatAreTheSameInEveryCompilation) {
   EXPECT_TRUE(pointer.is_pointer);
   EXPECT_FALSE(pointer.is_const);
   EXPECT_EQ(pointer.type, "const buffer");
-  // What a -D or a branch may change is left unknown.
+  // The dtype is unknown where an option or a branch may change it, or a name has two meanings.
   EXPECT_EQ(parameter("REAL* x", "#ifndef REAL\n#define REAL float\n#endif").dtype, std::nullopt);
   EXPECT_EQ(parameter("real* x", "typedef float real; namespace n { typedef double real; }").dtype,
             std::nullopt);
@@ -194,7 +195,7 @@ TEST(KernelScan, ResolvesTypeNamesThatAreTheSameInEveryCompilation) {
 
 struct BarrierCase {
   const char* text;
-  bool expected;
+  bool has_barrier;
 };
 
 TEST(KernelScan, FollowsCallsToBarriers) {
@@ -233,10 +234,10 @@ TEST(KernelScan, FollowsCallsToBarriers) {
        true},
   };
   for (const BarrierCase& c : cases)
-    EXPECT_EQ(only_kernel(c.text).has_barrier, c.expected) << c.text;
+    EXPECT_EQ(only_kernel(c.text).has_barrier, c.has_barrier) << c.text;
 }
 
-TEST(KernelScan, DecidesPerKernel) {
+TEST(KernelScan, ReportsBarriersOfEachKernel) {
   const KernelSource source = scan_kernels(
       "__global__ void quick(int* x) { x[0] = 1; }\n__global__ void slow(int* x) { "
       "__syncthreads(); x[0] = 1; }");
