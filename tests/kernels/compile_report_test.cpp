@@ -13,6 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+// An excerpt of `lines` lines, as CompileError::source() shows it.
 std::string numbered(int lines) {
   std::string out;
   for (int i = 1; i <= lines; ++i)

@@ -33,24 +33,24 @@ class DiskCacheTest : public ::testing::Test {
       if (entry.path().extension() == extension) out.push_back(entry.path());
     return out;
   }
-  // As if `path` had been used `seconds` ago.
+  // Sets the time of the last use of `path` to `seconds` ago.
   static void age(const fs::path& path, int seconds) {
     fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::seconds(seconds));
   }
 
   test::TestFolder folder_;
   fs::path path_ = folder_.path() / "home" / "kernels";
-  const std::string key_ = sha256("a key"), other_ = sha256("another");
+  const std::string key_ = sha256("a key"), other_key_ = sha256("another");
 };
 
 TEST_F(DiskCacheTest, FindsStoredEntry) {
   const runtime::KernelBinary stored = binary_of("image bytes");
   EXPECT_TRUE(cache().store(key_, stored));
-  const auto found = cache().find(key_);
-  ASSERT_TRUE(found);
-  EXPECT_EQ(found->image, "image bytes");
-  EXPECT_EQ(found->symbols, stored.symbols);
-  EXPECT_FALSE(cache().find(other_));
+  const auto binary = cache().find(key_);
+  ASSERT_TRUE(binary);
+  EXPECT_EQ(binary->image, "image bytes");
+  EXPECT_EQ(binary->symbols, stored.symbols);
+  EXPECT_FALSE(cache().find(other_key_));
   EXPECT_EQ(cache().usage().entries, 1);
 }
 
@@ -97,7 +97,7 @@ TEST_F(DiskCacheTest, DoesNotFollowASymbolicLink) {
   EXPECT_NE(cache().problem().find("symbolic link"), std::string::npos) << cache().problem();
 }
 
-TEST_F(DiskCacheTest, IgnoresAnyDamageAndReplacesIt) {
+TEST_F(DiskCacheTest, IgnoresDamagedEntriesAndReplacesThem) {
   for (const std::string extension : {".bin", ".entry"}) {
     for (const std::string damage : {"", "image bytez", "much longer than what was there before"}) {
       runtime::KernelBinary stored = binary_of("image bytes");
@@ -113,7 +113,7 @@ TEST_F(DiskCacheTest, IgnoresAnyDamageAndReplacesIt) {
   }
 }
 
-TEST_F(DiskCacheTest, DoesNotFollowAnEntryOutOfItsFolder) {
+TEST_F(DiskCacheTest, DoesNotFollowASymbolicLinkToAnImage) {
   runtime::KernelBinary stored = binary_of("image bytes");
   cache().store(key_, stored);
   const fs::path image = files(".bin").at(0);
@@ -154,23 +154,24 @@ TEST_F(DiskCacheTest, DoesNotStoreAnEntryAboveTheLimit) {
   EXPECT_NE(cache(0).problem(), "");
 }
 
-TEST_F(DiskCacheTest, RemovesFilesOfInterruptedWriters) {
+TEST_F(DiskCacheTest, RemovesOldFilesOfInterruptedWriters) {
   runtime::KernelBinary stored = binary_of("x");
   cache().store(key_, stored);
-  const fs::path old_image = path_ / (other_ + "-0123456789abcdef.bin");
-  const fs::path old_temporary = path_ / ("." + other_ + ".entry.1.2.3.4.tmp");
-  const fs::path new_temporary = path_ / ("." + other_ + ".entry.1.2.3.5.tmp");
+  const fs::path old_image = path_ / (other_key_ + "-0123456789abcdef.bin");
+  const fs::path old_temporary = path_ / ("." + other_key_ + ".entry.1.2.3.4.tmp");
+  const fs::path new_temporary = path_ / ("." + other_key_ + ".entry.1.2.3.5.tmp");
   const fs::path foreign = path_ / "notes.txt";
   for (const fs::path& path : {old_image, old_temporary, new_temporary, foreign})
-    std::ofstream(path) << "left";
-  for (const fs::path& path : {old_image, old_temporary, foreign}) age(path, 7200);
-  cache().clear();  // discards the cached size of the folder, so that the next store looks
+    std::ofstream(path) << "contents";
+  constexpr int two_hours = 7200;  // incomplete entries older than one hour count as abandoned
+  for (const fs::path& path : {old_image, old_temporary, foreign}) age(path, two_hours);
+  cache().clear();  // also discards the known size of the folder, so that the next store lists it
   EXPECT_TRUE(fs::exists(foreign)) << "clear() touches only its own files";
   EXPECT_FALSE(fs::exists(new_temporary));
 
   for (const fs::path& path : {old_image, old_temporary, new_temporary})
-    std::ofstream(path) << "left";
-  for (const fs::path& path : {old_image, old_temporary}) age(path, 7200);
+    std::ofstream(path) << "contents";
+  for (const fs::path& path : {old_image, old_temporary}) age(path, two_hours);
   cache().store(key_, stored);
   EXPECT_FALSE(fs::exists(old_image));
   EXPECT_FALSE(fs::exists(old_temporary));
@@ -179,64 +180,65 @@ TEST_F(DiskCacheTest, RemovesFilesOfInterruptedWriters) {
   EXPECT_TRUE(cache().find(key_));
 }
 
-TEST_F(DiskCacheTest, FullDiskIsNoError) {
+// A limit on the size of files fails writes as a full disk does.
+TEST_F(DiskCacheTest, FailedWriteIsNoErrorAndLeavesNoFile) {
   runtime::KernelBinary small = binary_of("x"), large = binary_of(std::string(100'000, 'x'));
   cache().store(key_, small);
   struct rlimit before;
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
-  const struct rlimit tiny{1000, before.rlim_max};
+  const struct rlimit tiny{1000 /* bytes */, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &tiny), 0);
-  EXPECT_FALSE(cache().store(other_, large));
+  EXPECT_FALSE(cache().store(other_key_, large));
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  EXPECT_FALSE(cache().find(other_));
+  EXPECT_FALSE(cache().find(other_key_));
   EXPECT_TRUE(cache().find(key_));
   EXPECT_TRUE(files(".tmp").empty()) << "a part of a file was left";
   EXPECT_NE(cache().problem().find("cannot write to " + path_.string() + ": File too large"),
             std::string::npos)
       << cache().problem();
-  EXPECT_TRUE(cache().store(other_, small));
-  EXPECT_EQ(cache().problem(), "") << "a store that succeeded";
+  EXPECT_TRUE(cache().store(other_key_, small));
+  EXPECT_EQ(cache().problem(), "") << "after a successful store";
 }
 
 TEST_F(DiskCacheTest, FolderThatCannotBeCreatedIsNoError) {
   folder_.write("file", "");
-  const DiskCache nowhere((folder_.path() / "file" / "kernels").string(), 1 << 20);
+  const DiskCache below_a_file((folder_.path() / "file" / "kernels").string(), 1 << 20);
   runtime::KernelBinary stored = binary_of("x");
-  EXPECT_FALSE(nowhere.store(key_, stored));
-  EXPECT_FALSE(nowhere.find(key_));
+  EXPECT_FALSE(below_a_file.store(key_, stored));
+  EXPECT_FALSE(below_a_file.find(key_));
   EXPECT_EQ(DiskCache("", 1 << 20).find(key_), std::nullopt);
   EXPECT_NE(DiskCache("", 1 << 20).problem().find("SPANWISE_CACHE_DIR"), std::string::npos);
 }
 
 TEST_F(DiskCacheTest, FollowsAnAliasToTheLastKey) {
-  cache().set_alias(other_, key_);
-  EXPECT_EQ(cache().follow_alias(other_), key_);
-  cache().set_alias(other_, sha256("newer"));
-  EXPECT_EQ(cache().follow_alias(other_), sha256("newer"));
-  std::ofstream(path_ / (other_ + ".alias")) << "../../etc/passwd";
-  EXPECT_FALSE(cache().follow_alias(other_));
+  cache().set_alias(other_key_, key_);
+  EXPECT_EQ(cache().follow_alias(other_key_), key_);
+  cache().set_alias(other_key_, sha256("newer"));
+  EXPECT_EQ(cache().follow_alias(other_key_), sha256("newer"));
+  std::ofstream(path_ / (other_key_ + ".alias")) << "../../etc/passwd";
+  EXPECT_FALSE(cache().follow_alias(other_key_));
 }
 
-// Each process writes an image of its own under the one key, as two compilers may; every reader
-// must get one of them whole.
+// Each process stores another image under the same key; every reader must get a complete one.
 TEST_F(DiskCacheTest, ProcessesMayWriteTheSameEntryAtOnce) {
   constexpr int processes = 4, rounds = 60;
   std::vector<pid_t> children;
   for (int p = 0; p < processes; ++p) {
     const pid_t child = ::fork();
     if (child == 0) {
-      int wrong = 0;
+      int failures = 0;
       for (int i = 0; i < rounds; ++i) {
         const std::string image(static_cast<std::size_t>(1000 + 500 * p),
                                 static_cast<char>('a' + p));
         runtime::KernelBinary stored = binary_of(image);
-        wrong += !cache().store(key_, stored);
-        const auto found = cache().find(key_);
-        wrong += !found || found->image.size() != 1000 + 500 * std::size_t(found->image[0] - 'a');
+        failures += !cache().store(key_, stored);
+        const auto binary = cache().find(key_);
+        failures +=
+            !binary || binary->image.size() != 1000 + 500 * std::size_t(binary->image[0] - 'a');
       }
-      ::_exit(wrong == 0 ? 0 : 1);
+      ::_exit(failures == 0 ? 0 : 1);
     }
     ASSERT_GT(child, 0);
     children.push_back(child);

@@ -27,8 +27,8 @@
 #include "spanwise/kernel.hpp"
 #include "support/message_of.hpp"
 
-/// Two devices in the place of GPUs, in host memory: they compile by copying the text and launch by
-/// recording their arguments, so that the kernels layer is tested alone.
+/// Two fake GPUs in host memory, for tests of the kernels layer alone: compiling copies the text,
+/// and a launch records its arguments.
 namespace spanwise::test {
 
 struct RecordedLaunch {
@@ -37,7 +37,7 @@ struct RecordedLaunch {
   std::int64_t shared_bytes = 0;
   const runtime::StreamState* stream = nullptr;
   std::vector<std::string> arguments;  ///< the bytes of each
-  bool is_checked = false;             ///< under a LaunchCheck
+  bool is_checked = false;             ///< launched with a LaunchCheck
 
   template <class T>
   T value(std::size_t i) const {
@@ -68,11 +68,10 @@ class CountingStream final : public runtime::StreamState {
   int waits = 0;
 };
 
-/// What tests set and read; outlives kernels that programs still hold.
+/// What a FakeBackend counts and records. Kernels share it, as they may outlive the back end.
 struct FakeLog {
   std::vector<RecordedLaunch> launches;
   std::atomic<int> compilations{0}, loads{0}, unloads{0};
-  std::atomic<bool> keep_launches{true};
 };
 
 class FakeKernel final : public runtime::LoadedKernel {
@@ -85,7 +84,6 @@ class FakeKernel final : public runtime::LoadedKernel {
   }
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
               runtime::StreamState& stream, void* const* arguments) override {
-    if (!log_->keep_launches) return;
     RecordedLaunch launch{symbol_, grid, block, shared_bytes, &stream, {}, false};
     for (std::size_t i = 0; i < slots_.size(); ++i)
       launch.arguments.emplace_back(static_cast<const char*>(arguments[i]),
@@ -96,7 +94,7 @@ class FakeKernel final : public runtime::LoadedKernel {
                    std::int64_t shared_bytes, runtime::StreamState& stream,
                    void* const* arguments) override {
     launch(grid, block, shared_bytes, stream, arguments);
-    if (log_->keep_launches) log_->launches.back().is_checked = attributes.check != nullptr;
+    log_->launches.back().is_checked = attributes.check != nullptr;
   }
 
  private:
@@ -105,8 +103,8 @@ class FakeKernel final : public runtime::LoadedKernel {
   std::vector<Slot> slots_;
 };
 
-/// The size that the fake compiler gives a type: a pointer, a known number, View<T, N>; a type of
-/// the user's has 4 or 8 bytes where its name ends so, else 12.
+/// The size in bytes that the fake compiler gives a parameter: that of a pointer, of a known dtype
+/// or of View<T, N>; other types have 4 or 8 bytes if their name ends with this digit, else 12.
 inline std::int64_t size_of(const source::SourceParameter& parameter) {
   if (parameter.is_pointer) return 8;
   if (parameter.dtype) return parameter.dtype->itemsize();
@@ -150,7 +148,7 @@ class FakeModule final : public runtime::LoadedModule {
 class FakeBackend final : public runtime::Backend {
  public:
   std::shared_ptr<FakeLog> log = std::make_shared<FakeLog>();
-  std::string compiler = "fakecc 1.0";  ///< "": not on this machine
+  std::string compiler = "fakecc 1.0";  ///< with its version; empty if there is none
   std::function<void(const runtime::CompileRequest&)> on_compile;
   std::map<std::string, std::string> more_symbols;  ///< further symbols of the compiled image
 
@@ -206,6 +204,7 @@ class FakeBackend final : public runtime::Backend {
     return binary;
   }
   Ref<runtime::LoadedModule> load(int, const runtime::KernelBinary& binary) override {
+    // Such an image loads only after it was compiled again.
     if (binary.image.find("unloadable") != std::string::npos && log->compilations <= 1)
       fail<DeviceError>("fake device: cannot load an image");
     ++log->loads;
@@ -238,7 +237,7 @@ class TestFolder {
   std::filesystem::path path_;
 };
 
-/// Puts the fake devices and an empty disk cache in the place of the real ones.
+/// Replaces the GPUs and the disk cache by fake GPUs and an empty cache.
 class KernelsTest : public ::testing::Test {
  protected:
   KernelsTest() {

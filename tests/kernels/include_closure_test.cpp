@@ -26,8 +26,8 @@ class IncludeClosureTest : public ::testing::Test {
   IncludeClosure closure(const std::string& source, const Strings& options = {}) {
     return find_includes(source, options, Strings{(folder_.path() / "inc").string()});
   }
-  // Names within the test's folder.
-  Strings found(const IncludeClosure& closure) {
+  // The files of the closure, relative to the test's folder.
+  Strings files_of(const IncludeClosure& closure) {
     Strings names;
     for (const auto& file : closure.files)
       names.push_back(std::filesystem::path(file.path).lexically_relative(folder_.path()).string());
@@ -49,12 +49,12 @@ TEST_F(IncludeClosureTest, FollowsIncludesOfIncludesOnce) {
   folder_.write("inc/deep/b.h", "#include \"c.h\"\n#include <a.h>\n");
   folder_.write("inc/deep/c.h", "int c;");
   const IncludeClosure all = closure("#include <a.h>\n");
-  EXPECT_THAT(found(all), ElementsAre("inc/a.h", "inc/deep/b.h", "inc/deep/c.h"));
+  EXPECT_THAT(files_of(all), ElementsAre("inc/a.h", "inc/deep/b.h", "inc/deep/c.h"));
   EXPECT_EQ(all.files.back().digest, sha256("int c;"));
   EXPECT_TRUE(all.complete);
 }
 
-TEST_F(IncludeClosureTest, IgnoresCommentsAndStringsButNoConditions) {
+TEST_F(IncludeClosureTest, IgnoresCommentsAndStringsButReadsInactiveBranches) {
   folder_.write("inc/yes.h", "");
   folder_.write("inc/maybe.h", "");
   folder_.write("inc/no.h", "");
@@ -62,7 +62,7 @@ TEST_F(IncludeClosureTest, IgnoresCommentsAndStringsButNoConditions) {
       "// #include \"no.h\"\n/*\n#include \"no.h\"\n*/\nconst char* s = \"\\\n#include "
       "<no.h>\\\n\";\n"
       "#if 0\n#include \"maybe.h\" // why\n#endif\n  #  include /* x */ <yes.h>\n");
-  EXPECT_THAT(found(all), UnorderedElementsAre("inc/maybe.h", "inc/yes.h"));
+  EXPECT_THAT(files_of(all), UnorderedElementsAre("inc/maybe.h", "inc/yes.h"));
 }
 
 TEST_F(IncludeClosureTest, SearchesTheIncludeFoldersOfTheOptions) {
@@ -74,13 +74,14 @@ TEST_F(IncludeClosureTest, SearchesTheIncludeFoldersOfTheOptions) {
   const IncludeClosure all = closure("#include <a.h>\n#include <b.h>\n#include <c.h>\n",
                                      {"-I" + root + "one", "-I", root + "two",
                                       "--include-path=" + root + "three", "-include", "first.h"});
-  EXPECT_THAT(found(all), UnorderedElementsAre("one/a.h", "two/b.h", "three/c.h", "three/first.h"));
+  EXPECT_THAT(files_of(all),
+              UnorderedElementsAre("one/a.h", "two/b.h", "three/c.h", "three/first.h"));
 }
 
-TEST_F(IncludeClosureTest, CountsEveryFolderThatHasTheName) {
+TEST_F(IncludeClosureTest, ListsTheFileOfEachFolderThatHasTheName) {
   folder_.write("inc/a.h", "1");
   folder_.write("other/a.h", "2");
-  EXPECT_THAT(found(closure("#include <a.h>\n", {"-I" + (folder_.path() / "other").string()})),
+  EXPECT_THAT(files_of(closure("#include <a.h>\n", {"-I" + (folder_.path() / "other").string()})),
               UnorderedElementsAre("inc/a.h", "other/a.h"));
 }
 
@@ -90,19 +91,19 @@ TEST_F(IncludeClosureTest, FollowsMacrosThatNameAHeader) {
   folder_.write("inc/c.h", "");
   const IncludeClosure all = closure(
       "#define FIRST \"a.h\"\n#include FIRST\n#include NEXT\n#include THIRD\n", {"-DTHIRD=<c.h>"});
-  EXPECT_THAT(found(all), UnorderedElementsAre("inc/a.h", "inc/b.h", "inc/c.h"));
+  EXPECT_THAT(files_of(all), UnorderedElementsAre("inc/a.h", "inc/b.h", "inc/c.h"));
   EXPECT_TRUE(all.complete);
 }
 
-TEST_F(IncludeClosureTest, IsIncompleteForAnUnknownMacro) {
+TEST_F(IncludeClosureTest, IsIncompleteOnlyForAnUnknownMacro) {
   EXPECT_FALSE(closure("#include HEADER(x)\n").complete);
   EXPECT_FALSE(closure("#include UNKNOWN\n").complete);
   EXPECT_TRUE(closure("#include <cuda_fp16.h>\n").complete);
 }
 
-TEST_F(IncludeClosureTest, SeesHasInclude) {
+TEST_F(IncludeClosureTest, FollowsHasInclude) {
   folder_.write("inc/a.h", "");
-  EXPECT_THAT(found(closure("#if defined(__has_include) && __has_include(\"a.h\")\n#endif\n")),
+  EXPECT_THAT(files_of(closure("#if defined(__has_include) && __has_include(\"a.h\")\n#endif\n")),
               ElementsAre("inc/a.h"));
 }
 
@@ -118,7 +119,7 @@ TEST_F(IncludeClosureTest, ChangesWhenAFileIsChangedAddedOrRemoved) {
   folder_.write("inc/later.h", "");
   EXPECT_FALSE(after.unchanged());
   const IncludeClosure both = closure(source);
-  EXPECT_THAT(found(both), UnorderedElementsAre("inc/a.h", "inc/later.h"));
+  EXPECT_THAT(files_of(both), UnorderedElementsAre("inc/a.h", "inc/later.h"));
   std::filesystem::remove(folder_.path() / "inc/a.h");
   EXPECT_FALSE(both.unchanged());
 }

@@ -59,7 +59,7 @@ TEST_F(KernelArgumentsTest, RealsAreRoundedToTheParameter) {
        KernelArg::real(std::numeric_limits<double>::infinity()));
   EXPECT_EQ(last_launch().value<float>(0), 0.1f);
   EXPECT_EQ(last_launch().value<float>(1), 0.1f);
-  EXPECT_EQ(last_launch().value<std::uint16_t>(2), 0x2e66);
+  EXPECT_EQ(last_launch().value<std::uint16_t>(2), 0x2e66);  // 0.1 in binary16
   EXPECT_EQ(last_launch().value<float>(3), std::numeric_limits<float>::infinity());
 }
 
@@ -108,12 +108,12 @@ TEST_F(KernelArgumentsTest, ArrayOfAnotherKindOfDeviceIsRefused) {
               AllOf(HasSubstr("cuda:1"), HasSubstr("x.to(\"cuda:0\")")));
 }
 
-TEST_F(KernelArgumentsTest, PinnedAndManagedMemoryIsReachable) {
+TEST_F(KernelArgumentsTest, PinnedAndManagedMemoryIsAccepted) {
   float values[4];
   for (const DeviceKind kind : {DeviceKind::cuda_host, DeviceKind::cuda_managed}) {
-    const Array pinned(Storage::adopt(values, sizeof values, Device(kind), nullptr, nullptr),
-                       Layout::row_major({4}), float32);
-    call(kernel("float *x"), pinned);
+    const Array array(Storage::adopt(values, sizeof values, Device(kind), nullptr, nullptr),
+                      Layout::row_major({4}), float32);
+    call(kernel("float *x"), array);
     EXPECT_EQ(last_launch().value<void*>(0), values);
   }
 }
@@ -138,7 +138,7 @@ TEST_F(KernelArgumentsTest, StridedArrayIsRefusedForARawPointer) {
   EXPECT_EQ(log_->launches.size(), 2u);
 }
 
-TEST_F(KernelArgumentsTest, StridedArrayRequiresAView) {
+TEST_F(KernelArgumentsTest, StridedArrayIsPassedAsAView) {
   const Kernel f = kernel("spanwise::View<const float, 2> x, View<float,2> out");
   call(f, x_.as_readonly().transpose(), y_.slice(1, {.step = -1}));
   struct View {

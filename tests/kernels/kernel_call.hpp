@@ -10,7 +10,7 @@
 
 namespace spanwise::test {
 
-/// Kernels with given parameters on a fake GPU, and the errors of their calls.
+/// Makes kernels by their parameters, on a fake GPU, and calls them.
 class KernelCallTest : public KernelsTest {
  protected:
   Kernel kernel(const std::string& parameters) {
@@ -20,6 +20,7 @@ class KernelCallTest : public KernelsTest {
   void call(const Kernel& function, const Args&... args) {
     function({}, {KernelArg(args)...});
   }
+  /// The message of the E that a call must throw before it launches.
   template <class E = KernelArgumentError, class... Args>
   std::string refusal(const Kernel& function, const Args&... args) {
     const std::size_t launches = log_->launches.size();

@@ -54,11 +54,12 @@ TEST_F(KernelDeclarationsTest, GiveTypesToParametersThatHaveNone) {
   EXPECT_THROW(bound({}, {KernelArg(y), KernelArg::integer(2), KernelArg(y)}), KernelArgumentError);
 }
 
-TEST_F(KernelDeclarationsTest, ThatContradictAreRefused) {
+TEST_F(KernelDeclarationsTest, ThatContradictTheSourceAreRefused) {
   const Kernel f = kernel("float *x, int n");
-  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+  for (const std::vector<std::string>& declarations : std::vector<std::vector<std::string>>{
            {"contiguous"}, {"strided", "int"}, {"raw", "double"}, {"raw int*", "int"}, {"", "int"}})
-    EXPECT_THROW(bind(f, wrong), KernelArgumentError) << ::testing::PrintToString(wrong);
+    EXPECT_THROW(bind(f, declarations), KernelArgumentError)
+        << ::testing::PrintToString(declarations);
 }
 
 TEST_F(KernelDeclarationsTest, CopyOtherLayoutsAroundTheLaunch) {
@@ -79,15 +80,16 @@ TEST_F(KernelDeclarationsTest, OfATemplateMatchTheInstance) {
       "typedef double real;\n"
       "template <class T, int N = 2, typename U = float>\n"
       "__global__ void scale(T *x, const U *y, spanwise::View<T, 2> v, T by, real r) {}";
+  // Named with all template arguments, and with the first alone.
   const SourceModule module(source, {.names = {"scale<int, 2, real>", "scale<float>"}});
-  const Kernel whole = module.get_function("scale<int, 2, real>");
-  EXPECT_EQ(whole.parameters()[0].dtype, int32);
-  EXPECT_EQ(whole.parameters()[1].dtype, float64);
-  EXPECT_TRUE(whole.parameters()[1].is_const);
-  EXPECT_EQ(whole.parameters()[4].dtype, float64);
-  const Kernel part = module.get_function("scale<float>");
-  EXPECT_EQ(part.parameters()[0].dtype, float32);
-  EXPECT_FALSE(part.parameters()[1].dtype) << "what the compiler deduces is not known";
+  const Kernel all_named = module.get_function("scale<int, 2, real>");
+  EXPECT_EQ(all_named.parameters()[0].dtype, int32);
+  EXPECT_EQ(all_named.parameters()[1].dtype, float64);
+  EXPECT_TRUE(all_named.parameters()[1].is_const);
+  EXPECT_EQ(all_named.parameters()[4].dtype, float64);
+  const Kernel one_named = module.get_function("scale<float>");
+  EXPECT_EQ(one_named.parameters()[0].dtype, float32);
+  EXPECT_FALSE(one_named.parameters()[1].dtype) << "default template arguments are not evaluated";
 }
 
 TEST(Signatures, UseTheBinaryForUnknownTypes) {
@@ -95,16 +97,16 @@ TEST(Signatures, UseTheBinaryForUnknownTypes) {
   const char* types = "float*, float const*, float, int, Vec";
   const source::KernelSource source =
       source::scan_kernels("__global__ void k(real *out, input x, real a, int n, Vec v) {}");
-  const kernels::Signature joined = kernels::make_signature(&source.kernels.at(0), slots, types);
-  EXPECT_EQ(joined.parameters[0].dtype, float32);
-  EXPECT_EQ(joined.parameters[0].type, "real *");
-  EXPECT_TRUE(joined.parameters[1].is_pointer && joined.parameters[1].is_const);
-  EXPECT_EQ(joined.rules[2].kind, kernels::ParameterRule::Kind::scalar);
-  EXPECT_EQ(joined.rules[4].kind, kernels::ParameterRule::Kind::opaque);
+  const kernels::Signature from_both = kernels::make_signature(&source.kernels.at(0), slots, types);
+  EXPECT_EQ(from_both.parameters[0].dtype, float32);
+  EXPECT_EQ(from_both.parameters[0].type, "real *");
+  EXPECT_TRUE(from_both.parameters[1].is_pointer && from_both.parameters[1].is_const);
+  EXPECT_EQ(from_both.rules[2].kind, kernels::ParameterRule::Kind::scalar);
+  EXPECT_EQ(from_both.rules[4].kind, kernels::ParameterRule::Kind::opaque);
 
-  const kernels::Signature bare = kernels::make_signature(nullptr, slots, types);
-  EXPECT_EQ(bare.parameters[1].type, "float const *");
-  EXPECT_EQ(bare.parameters[3].dtype, int32);
+  const kernels::Signature from_binary = kernels::make_signature(nullptr, slots, types);
+  EXPECT_EQ(from_binary.parameters[1].type, "float const *");
+  EXPECT_EQ(from_binary.parameters[3].dtype, int32);
   // If the count or a size differs from the source's, only the binary's slots are used.
   EXPECT_EQ(kernels::make_signature(nullptr, slots, "float*").parameters[0].type, "");
   EXPECT_EQ(
@@ -136,7 +138,7 @@ TEST_F(KernelDeclarationsTest, OccupancyChecksTheBlock) {
   EXPECT_EQ(f.occupancy_block_size().threads, 1024);
 }
 
-TEST_F(KernelDeclarationsTest, ModulesFromBinariesHaveNoSource) {
+TEST_F(KernelDeclarationsTest, ParametersOfABinaryHaveNoTypes) {
   const std::string image = "__global__ void k(Handle8 x, Handle4 n) {}";
   const Module module = Module::load(std::as_bytes(std::span(image)), gpu_);
   const Kernel f = module.get_function("k");

@@ -20,27 +20,27 @@ TEST(Sha256, MatchesPublishedDigests) {
             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-TEST(Sha256, DoesNotDependOnHowTheBytesAreFed) {
+TEST(Sha256, DoesNotDependOnThePartsOfTheInput) {
   std::string text;
   for (int i = 0; i < 500; ++i) text += static_cast<char>(i * 31);
   for (const std::size_t step : {1u, 7u, 63u, 64u, 65u, 200u}) {
     Sha256 hash;
     for (std::size_t i = 0; i < text.size(); i += step)
       hash.update(std::string_view(text).substr(i, step));
-    EXPECT_EQ(hash.hex(), sha256(text)) << "fed by " << step;
+    EXPECT_EQ(hash.hex(), sha256(text)) << "in parts of " << step;
   }
 }
 
 TEST(Sha256, IsTheSameWithShaInstructions) {
-  if (sha256_instructions() == nullptr) GTEST_SKIP() << "this processor has none";
-  std::array<std::uint32_t, 8> plain{}, quick{};
+  if (sha256_instructions() == nullptr) GTEST_SKIP() << "this processor has no SHA instructions";
+  std::array<std::uint32_t, 8> portable{}, accelerated{};
   std::array<unsigned char, 64> bytes{};
   for (int round = 0; round < 1000; ++round) {
     for (std::size_t i = 0; i < bytes.size(); ++i)
-      bytes[i] = static_cast<unsigned char>(bytes[i] * 7 + plain[i % 8] + i);
-    sha256_plain(plain, bytes.data());
-    sha256_instructions()(quick, bytes.data());
-    ASSERT_EQ(plain, quick);
+      bytes[i] = static_cast<unsigned char>(bytes[i] * 7 + portable[i % 8] + i);
+    sha256_plain(portable, bytes.data());
+    sha256_instructions()(accelerated, bytes.data());
+    ASSERT_EQ(portable, accelerated);
   }
 }
 

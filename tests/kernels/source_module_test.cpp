@@ -22,7 +22,7 @@ using ::testing::UnorderedElementsAre;
 
 class SourceModuleTest : public KernelsTest {
  protected:
-  // The state that another process would see.
+  // Loads the source as a new process would, with an empty table of loaded modules.
   static SourceModule after_restart(const std::string& source, const ModuleOptions& options = {}) {
     kernels::forget_loaded_modules();
     return SourceModule(source, options);
@@ -44,7 +44,7 @@ TEST_F(SourceModuleTest, FindsKernelsByPlainQualifiedAndMangledName) {
   EXPECT_EQ(module.device(), gpu_);
 }
 
-TEST_F(SourceModuleTest, AKernelOfSeveralNamesIsListedOnce) {
+TEST_F(SourceModuleTest, AKernelWithSeveralNamesIsListedOnce) {
   backend_->on_compile = [&](const auto&) {
     backend_->more_symbols = {{"image::blur", "_Z_blur"}, {"blur(float*, int)", "_Z_blur"}};
   };
@@ -144,7 +144,7 @@ TEST_F(SourceModuleTest, KeyCoversEveryInputOfTheCompilation) {
   EXPECT_TRUE(compiles(source_));
 }
 
-TEST_F(SourceModuleTest, AChangedHeaderIsCompiledAlsoInTheSameProcess) {
+TEST_F(SourceModuleTest, AChangedHeaderIsCompiledInTheSameProcess) {
   folder_.write("a.cuh", "#include \"b.cuh\"\n");
   folder_.write("b.cuh", "#define N 1\n");
   const std::string source = "#include \"a.cuh\"\n" + source_;
@@ -155,7 +155,8 @@ TEST_F(SourceModuleTest, AChangedHeaderIsCompiledAlsoInTheSameProcess) {
   const SourceModule changed(source, options);
   EXPECT_EQ(log_->compilations, 2);
   folder_.write("b.cuh", "#define N 1\n");
-  EXPECT_TRUE(SourceModule(source, options).from_cache()) << "what it was before is still on disk";
+  EXPECT_TRUE(SourceModule(source, options).from_cache())
+      << "the kernel of the first version is still on disk";
   EXPECT_EQ(log_->compilations, 2);
 }
 
@@ -167,7 +168,7 @@ TEST_F(SourceModuleTest, AnIncludeThatCannotBeFollowedIsNeverCached) {
   EXPECT_EQ(kernel_cache::info().entries, 0);
 }
 
-TEST_F(SourceModuleTest, KeepRunsTheCompilerEachTime) {
+TEST_F(SourceModuleTest, KeepCompilesEachTime) {
   SourceModule first(source_, {.keep = true}), second(source_, {.keep = true});
   EXPECT_EQ(log_->compilations, 2);
 }
@@ -185,13 +186,12 @@ TEST_F(SourceModuleTest, RecompilesABrokenCacheEntryWithoutAnError) {
   for (const auto& file : std::filesystem::directory_iterator(folder_.path() / "cache" / "kernels"))
     std::ofstream(file.path(), std::ios::binary) << "garbage";
   EXPECT_FALSE(after_restart(source_).from_cache());
-  EXPECT_TRUE(after_restart(source_).from_cache()) << "it was not replaced";
+  EXPECT_TRUE(after_restart(source_).from_cache()) << "the broken entry was not replaced";
 }
 
 TEST_F(SourceModuleTest, RecompilesAnEntryThatDoesNotLoad) {
   const std::string source = "// unloadable\n" + source_;
-  EXPECT_THROW(SourceModule(source, {}),
-               DeviceError);  // compiled and stored, refused once
+  EXPECT_THROW(SourceModule(source, {}), DeviceError);  // compiled and stored, but not loaded
   EXPECT_FALSE(after_restart(source).from_cache());
   EXPECT_TRUE(after_restart(source).from_cache());
 }
@@ -212,16 +212,16 @@ TEST_F(SourceModuleTest, CompilesOnceForManyThreads) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   };
   std::latch start(threads);
-  std::atomic<int> good{0};
+  std::atomic<int> modules{0};
   {
-    std::vector<std::jthread> all;
+    std::vector<std::jthread> workers;
     for (int i = 0; i < threads; ++i)
-      all.emplace_back([&] {
+      workers.emplace_back([&] {
         start.arrive_and_wait();
-        good += SourceModule(source_).get_function("k").name() == "k";
+        modules += SourceModule(source_).get_function("k").name() == "k";
       });
   }
-  EXPECT_EQ(good, threads);
+  EXPECT_EQ(modules, threads);
   EXPECT_EQ(log_->compilations, 1);
   EXPECT_EQ(log_->loads, 1);
 }
@@ -231,19 +231,19 @@ TEST_F(SourceModuleTest, ThreadsThatWaitGetTheCompilersError) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     throw CompileError("does not compile", "log", "source");
   };
-  std::atomic<int> refused{0};
+  std::atomic<int> errors{0};
   {
-    std::vector<std::jthread> all;
+    std::vector<std::jthread> workers;
     for (int i = 0; i < 4; ++i)
-      all.emplace_back([&] {
+      workers.emplace_back([&] {
         try {
           SourceModule module(source_);
         } catch (const CompileError& error) {
-          refused += error.log() == "log";
+          errors += error.log() == "log";
         }
       });
   }
-  EXPECT_EQ(refused, 4);
+  EXPECT_EQ(errors, 4);
   backend_->on_compile = nullptr;
   EXPECT_EQ(SourceModule(source_).get_function("k").name(), "k")
       << "a failure must not be remembered";

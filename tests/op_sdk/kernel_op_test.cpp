@@ -108,7 +108,9 @@ __global__ void transpose_view(spanwise::View<const int, 2> x, spanwise::View<in
   EXPECT_THAT(values_of(f({window})[0]), ElementsAre(16, 6, 18, 8));
   EXPECT_EQ(values_of(f({x.transpose()})[0]), values_of(x));
   for (const KernelOpCounts& counts : kernel_op_counts())
-    if (counts.name == spec.name) EXPECT_EQ(counts.copied, 0);
+    if (counts.name == spec.name) {
+      EXPECT_EQ(counts.copied, 0);
+    }
 }
 
 TEST_P(KernelOps, WritesSeveralOutputsWithExpressionsAsShapesAndArguments) {
@@ -248,7 +250,7 @@ std::vector<Device> present_devices() {
   return present;
 }
 INSTANTIATE_TEST_SUITE_P(, KernelOps, testing::ValuesIn(present_devices()),
-                         [](const auto& info) { return info.param.is_cpu() ? "cpu" : "cuda"; });
+                         [](const auto& test) { return test.param.is_cpu() ? "cpu" : "cuda"; });
 
 TEST(KernelOp, InfersStaticShapesAndDevices) {
   KernelOpSpec spec = scale_spec();

@@ -12,6 +12,7 @@
 #include "spanwise/creation.hpp"
 #include "spanwise/error.hpp"
 #include "spanwise/op_sdk.hpp"
+#include "spanwise/view.hpp"
 #include "support/message_of.hpp"
 
 namespace spanwise {

@@ -31,7 +31,8 @@ void fill_on_cpu(const Array& target, const Scalar& value) {
   runtime::element_loops(cpu).fill(target, value, runtime::current_stream(cpu));
 }
 
-void expect_copied(GuardedOperand& source, GuardedOperand& target, const std::string& what) {
+// Copies and compares all bytes of the target with those of a copy by element.
+void expect_copied(GuardedOperand& source, GuardedOperand& target, const std::string& label) {
   GuardedOperand expected = target;
   test::for_each_index(source.layout.shape, [&](const std::vector<std::int64_t>& index) {
     if (source.dtype == target.dtype) {
@@ -50,12 +51,12 @@ void expect_copied(GuardedOperand& source, GuardedOperand& target, const std::st
   });
   copy_on_cpu(source.array(), target.array());
   EXPECT_TRUE(expected.bytes == target.bytes)
-      << what << ": " << source.layout << " -> " << target.layout;
+      << label << ": " << source.layout << " -> " << target.layout;
 }
 
-Shape random_shape(std::mt19937& random, std::int64_t most) {
+Shape random_shape(std::mt19937& random, std::int64_t max_extent) {
   Shape shape(static_cast<int>(random() % 5));
-  for (std::int64_t& extent : shape) extent = 1 + static_cast<std::int64_t>(random()) % most;
+  for (std::int64_t& extent : shape) extent = 1 + static_cast<std::int64_t>(random()) % max_extent;
   return shape;
 }
 
@@ -80,14 +81,14 @@ TEST(CpuCopy, CastsEveryPairOfDtypesBetweenRandomLayouts) {
         const Shape shape = random_shape(random, 7);
         GuardedOperand source = random_operand(shape, from, true, random);
         GuardedOperand target = random_operand(shape, to, false, random);
-        set_numbers(source, random);
+        set_small_integers(source, random);
         expect_copied(source, target, from.name() + " -> " + to.name());
       }
     }
   }
 }
 
-// Large enough for several blocks and threads; extents that are no multiple of a tile.
+// The arrays are large enough for several blocks and threads; extents are no multiples of a tile's.
 TEST(CpuCopy, MovesLargeTransposesAndSlices) {
   std::mt19937 random(3);
   for (const DType dtype : {uint8, float16, float32, float64, complex128}) {
@@ -104,7 +105,7 @@ TEST(CpuCopy, MovesLargeTransposesAndSlices) {
     const Shape shape{700, 900};
     GuardedOperand source = random_operand(shape, dtype, false, random);
     GuardedOperand target = random_operand(shape, float64, false, random);
-    set_numbers(source, random);
+    set_small_integers(source, random);
     expect_copied(source, target, "cast " + dtype.name());
   }
 }
@@ -115,24 +116,25 @@ TEST(CpuCopy, MovesTransposesOfSmallAxes) {
     for (const Strides& signs : {Strides{1, 1, 1}, Strides{-1, 1, -1}, Strides{1, -1, 1}}) {
       const std::int64_t n = 300 + static_cast<std::int64_t>(random() % 5);
       const Shape shape{n, 5, 4};
-      const auto operand = [&](Strides strides) {
-        GuardedOperand made{{}, {shape, Strides(3), 7}, dtype};
+      constexpr std::int64_t margin = 7;  // elements on both sides
+      const auto make_operand = [&](Strides strides) {
+        GuardedOperand operand{{}, {shape, Strides(3), margin}, dtype};
         for (int axis = 0; axis < 3; ++axis) {
-          made.layout.strides[axis] = signs[axis] * strides[axis];
-          if (signs[axis] < 0) made.layout.offset += strides[axis] * (shape[axis] - 1);
+          operand.layout.strides[axis] = signs[axis] * strides[axis];
+          if (signs[axis] < 0) operand.layout.offset += strides[axis] * (shape[axis] - 1);
         }
-        made.bytes.resize(static_cast<std::size_t>((n * 21 + 14) * dtype.itemsize()));
-        for (std::byte& byte : made.bytes) byte = static_cast<std::byte>(random());
-        return made;
+        operand.bytes.resize(static_cast<std::size_t>((n * 21 + 2 * margin) * dtype.itemsize()));
+        for (std::byte& byte : operand.bytes) byte = static_cast<std::byte>(random());
+        return operand;
       };
-      GuardedOperand source = operand({21, 1, 5}), target = operand({20, 4, 1});
+      GuardedOperand source = make_operand({21, 1, 5}), target = make_operand({20, 4, 1});
       expect_copied(source, target, "small axes " + dtype.name());
     }
   }
 }
 
-// Each class of layouts that has loops of its own, at extents around a tile's and a register's.
-TEST(CpuCopy, MovesEveryClassOfLayoutsAndNothingElse) {
+// Layouts of each class that has separate loops. Extents are near those of tiles and registers.
+TEST(CpuCopy, WritesOnlyTheTargetForEachClassOfLayouts) {
   std::mt19937 random(6);
   const auto around = [&](std::int64_t n) {
     return std::max<std::int64_t>(1, n + static_cast<std::int64_t>(random() % 9) - 4);
@@ -154,7 +156,7 @@ TEST(CpuCopy, MovesEveryClassOfLayoutsAndNothingElse) {
         source.layout = source.layout.slice(static_cast<int>(random() % 2), backwards);
       if (round % 4 == 1)
         target.layout = target.layout.slice(static_cast<int>(random() % 2), backwards);
-      expect_copied(source, target, "crossing " + dtype.name());
+      expect_copied(source, target, "transposed, reversed " + dtype.name());
     }
   }
 }
@@ -169,8 +171,9 @@ TEST(CpuCopy, SwapsTheBytesOfWords) {
       target.layout = Layout::row_major(shape);
       source.layout = Layout::row_major(shape).slice(2, {{}, {}, -1});
       expect_copied(source, target, "byte order");
-      const int turned[] = {1, 0, 2};  // and the words in another order
-      source.layout = Layout::row_major({count, 3, width}).permute(turned).slice(2, {{}, {}, -1});
+      const int swapped_axes[] = {1, 0, 2};  // the order of the words changes, too
+      source.layout =
+          Layout::row_major({count, 3, width}).permute(swapped_axes).slice(2, {{}, {}, -1});
       expect_copied(source, target, "byte order, transposed");
     }
   }
@@ -178,33 +181,34 @@ TEST(CpuCopy, SwapsTheBytesOfWords) {
 
 // Large enough for non-temporal stores, at aligned and unaligned addresses.
 TEST(CpuCopy, NonTemporalStoresWriteOnlyTheTarget) {
-  for (const std::int64_t first : {0, 1, 3}) {
-    for (const bool crosses : {false, true}) {
+  for (const std::int64_t offset : {0, 1, 3}) {
+    for (const bool is_transposed : {false, true}) {
       const Shape shape{2051, 2049};
       const auto size = static_cast<std::size_t>(shape[0] * shape[1]);
       std::vector<float> from(size + 16), to(size + 16, -1.0f), expected = to;
       std::iota(from.begin(), from.end(), 0.0f);
       const auto array = [&](std::vector<float>& values, Layout layout) {
-        layout.offset = first;
+        layout.offset = offset;
         return Array(Storage::adopt(values.data(), values.size() * 4, cpu, nullptr, nullptr),
                      std::move(layout), float32);
       };
-      copy_on_cpu(array(from, crosses ? Layout::column_major(shape) : Layout::row_major(shape)),
-                  array(to, Layout::row_major(shape)));
+      copy_on_cpu(
+          array(from, is_transposed ? Layout::column_major(shape) : Layout::row_major(shape)),
+          array(to, Layout::row_major(shape)));
       const auto rows = static_cast<std::size_t>(shape[0]), columns = size / rows;
-      const auto start = static_cast<std::size_t>(first);
+      const auto start = static_cast<std::size_t>(offset);
       for (std::size_t i = 0; i < size; ++i)
-        expected[start + i] = from[start + (crosses ? i % columns * rows + i / columns : i)];
-      EXPECT_TRUE(expected == to) << first << ' ' << crosses;
+        expected[start + i] = from[start + (is_transposed ? i % columns * rows + i / columns : i)];
+      EXPECT_TRUE(expected == to) << offset << ' ' << is_transposed;
     }
   }
 }
 
-// The processor that the tests run on may have better loops, so these are called by themselves.
+// Called directly: on most processors other loops are selected.
 TEST(CpuCopy, BaselineLoopsTransposeTiles) {
   std::mt19937 random(8);
-  for (int address = 0; address < 5; ++address) {
-    const std::int64_t bytes = std::int64_t{1} << address;
+  for (int log2_bytes = 0; log2_bytes < 5; ++log2_bytes) {
+    const std::int64_t bytes = std::int64_t{1} << log2_bytes;
     for (const std::int64_t rows : {1, 3, 16, 47, 200}) {
       for (const std::int64_t columns : {1, 5, 16, 33, 130}) {
         std::vector<std::byte> from(static_cast<std::size_t>(rows * columns * bytes));
@@ -214,9 +218,9 @@ TEST(CpuCopy, BaselineLoopsTransposeTiles) {
           for (std::int64_t j = 0; j < columns; ++j)
             std::memcpy(expected.data() + 16 + (i * columns + j) * bytes,
                         from.data() + (j * rows + i) * bytes, static_cast<std::size_t>(bytes));
-        baseline_kernels.transpose[address]({to.data() + 16, from.data(), rows, columns,
-                                             columns * bytes, bytes, bytes, rows * bytes,
-                                             columns == 130});
+        baseline_kernels.transpose[log2_bytes]({to.data() + 16, from.data(), rows, columns,
+                                                columns * bytes, bytes, bytes, rows * bytes,
+                                                columns == 130});
         ASSERT_TRUE(expected == to) << bytes << ": " << rows << " x " << columns;
       }
     }

@@ -14,8 +14,9 @@
 namespace spanwise::strided {
 namespace {
 
-// Strides of elements in memory of random order and direction, with gaps; `lowest` receives the
-// offset of element (0, ..., 0) that keeps all elements at 0 and above.
+// A layout whose axes have random order, direction and gaps. `first` receives the offset of element
+// (0, ..., 0) for which the lowest offset of an element is 0, and `size` the elements of the
+// memory.
 Layout random_layout(std::mt19937& random, const Shape& shape, bool may_broadcast,
                      std::int64_t& first, std::int64_t& size) {
   const auto draw = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
@@ -42,6 +43,7 @@ Shape random_shape(std::mt19937& random) {
   return shape;
 }
 
+// Memory of an operand as either dtype. `first` is the index of element (0, ..., 0).
 struct Memory {
   Layout layout;
   std::int64_t first;
@@ -82,7 +84,7 @@ TEST(CpuLoop, ComputesEachElementOfRandomLayoutsOnceAndNoOther) {
     }
     std::vector<std::uint8_t> selected(mask.floats.size());
     for (auto& each : selected) each = random() % 2 != 0;
-    // a is converted, b is in the dtype of the body, the sum is converted in every other round.
+    // a is converted, b has the dtype of the body, the sum is converted in every other round.
     const bool is_narrow = round % 2 == 0;
     std::vector<CpuOperand> operands(is_masked ? 4 : 3);
     const auto set = [&](std::size_t k, const Memory& memory, const void* data, DType dtype,
@@ -114,8 +116,8 @@ TEST(CpuLoop, ComputesEachElementOfRandomLayoutsOnceAndNoOther) {
     CpuBody body;
     body.loop = add_doubles;
     body.block = round % 4 == 0 ? 256 : 0;
-    const std::int64_t most = body.block == 0 ? 1 << 20 : body.block;
-    body.context = &most;
+    const std::int64_t max_elements = body.block == 0 ? 1 << 20 : body.block;  // in one call
+    body.context = &max_elements;
     body.grain = round % 7 == 0 ? 64 : 1 << 15;
     run_on_cpu(shape, operands, body);
     if (is_narrow)

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The GPU's copies, casts and fills, whose kernels are run on the CPU.
+// The copies, casts and fills for GPUs; the CPU runs their kernels.
 #include "runtime/element_loops.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ using Bytes = std::vector<unsigned char>;
 const runtime::ElementLoops& loops() { return runtime::element_loops(Device(DeviceKind::cuda, 0)); }
 runtime::StreamState& stream() { return Stream::current(cpu).state(); }
 
-/// Host memory that the layout's elements lie in, `shift` bytes from a multiple of 16.
+/// Host memory for the elements of a layout, `shift` bytes after a multiple of 16, filled with
+/// `byte`.
 class HostMemory {
  public:
   HostMemory(const Layout& layout, DType dtype, int shift, unsigned char byte)
@@ -37,16 +38,17 @@ class HostMemory {
         Storage::adopt(bytes_.data() + skip_, bytes_.size() - skip_, cpu, nullptr, nullptr),
         layout_, dtype_);
   }
-  /// From the first byte of the array's memory on.
+  /// The bytes from the start of the array's memory, with unused ones behind its last element.
   Bytes bytes() const {
-    return {bytes_.begin() + static_cast<std::ptrdiff_t>(skip_), bytes_.end() - 32};
+    return {bytes_.begin() + static_cast<std::ptrdiff_t>(skip_),
+            bytes_.end() - 32};  // of which up to 31 precede the array
   }
 
  private:
   static std::size_t size_of(const Layout& layout, DType dtype) {
     return static_cast<std::size_t>((layout.extent().second + 1 + layout.offset) *
                                     dtype.itemsize()) +
-           64;
+           64;  // for the alignment, the shift and stray writes
   }
 
   Layout layout_;
@@ -55,7 +57,7 @@ class HostMemory {
   std::size_t skip_;
 };
 
-void put_values(const Array& array, Random& random) {
+void set_random_values(const Array& array, Random& random) {
   for (const std::int64_t at : test::offsets(array.layout())) {
     const Scalar value =
         Scalar(static_cast<double>(between(random, -300, 300)) / 4).cast(array.dtype());
@@ -64,23 +66,23 @@ void put_values(const Array& array, Random& random) {
   }
 }
 
-// Both vectors end in bytes that nothing writes, of which one may have more.
-bool prefix(const Bytes& a, const Bytes& b) {
+// Compares the bytes that both have: the alignment decides how many unused ones are at the end.
+bool have_equal_prefix(const Bytes& a, const Bytes& b) {
   return std::equal(
       a.begin(), a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size())), b.begin());
 }
 
-// Copies by the GPU's kernels and by naive loops into equal memory, of which no other byte changes.
+// Copies by the GPU's kernels and by naive loops into equal memory, and compares all bytes.
 void check_copy(Random& random, const Layout& source, DType from, const Layout& target, DType to,
                 int source_shift = 0, int target_shift = 0) {
-  HostMemory given(source, from, source_shift, 0);
-  put_values(given.array(), random);
-  HostMemory got(target, to, target_shift, 0xa5), wanted(target, to, target_shift, 0xa5);
+  HostMemory source_memory(source, from, source_shift, 0);
+  set_random_values(source_memory.array(), random);
+  HostMemory actual(target, to, target_shift, 0xa5), expected(target, to, target_shift, 0xa5);
   SCOPED_TRACE(testing::Message() << from << ' ' << source << " + " << source_shift << " -> " << to
                                   << ' ' << target << " + " << target_shift);
-  ASSERT_NO_THROW(loops().copy(given.array(), got.array(), stream()));
-  test::naive_copy(test::Window(given.array()), test::Window(wanted.array()));
-  ASSERT_TRUE(prefix(got.bytes(), wanted.bytes()));
+  ASSERT_NO_THROW(loops().copy(source_memory.array(), actual.array(), stream()));
+  test::naive_copy(test::Window(source_memory.array()), test::Window(expected.array()));
+  ASSERT_TRUE(have_equal_prefix(actual.bytes(), expected.bytes()));
 }
 
 TEST(GpuCopies, MoveElementsOfEveryWidthBetweenRandomLayouts) {
@@ -94,15 +96,15 @@ TEST(GpuCopies, MoveElementsOfEveryWidthBetweenRandomLayouts) {
   }
 }
 
-// Views as users make them, of memory in another order of axes.
+// The layout of a transposed view: its axes in the order `order` are C-contiguous.
 Layout permuted(const Shape& shape, const std::vector<int>& order) {
   Shape memory(shape.size());
-  std::vector<int> back(order.size());
+  std::vector<int> inverse(order.size());
   for (std::size_t k = 0; k < order.size(); ++k) {
     memory[static_cast<int>(k)] = shape[order[k]];
-    back[static_cast<std::size_t>(order[k])] = static_cast<int>(k);
+    inverse[static_cast<std::size_t>(order[k])] = static_cast<int>(k);
   }
-  return Layout::row_major(memory).permute(back);
+  return Layout::row_major(memory).permute(inverse);
 }
 
 TEST(GpuCopies, ReorderTheElementsOfSmallCells) {
@@ -117,10 +119,11 @@ TEST(GpuCopies, ReorderTheElementsOfSmallCells) {
       {{2, 5, 1024}, {2, 1, 0}}, {{1100, 31}, {1, 0}},     {{5, 3, 640}, {2, 0, 1}}};
   for (const DType dtype : {uint8, float16, float32, float64})
     for (const Case& each : cases)
-      for (const bool back : {false, true}) {
-        const Layout plain = Layout::row_major(each.shape),
-                     other = permuted(each.shape, each.order);
-        check_copy(random, back ? plain : other, dtype, back ? other : plain, dtype);
+      for (const bool permutes_target : {false, true}) {
+        const Layout row_major = Layout::row_major(each.shape),
+                     reordered = permuted(each.shape, each.order);
+        check_copy(random, permutes_target ? row_major : reordered, dtype,
+                   permutes_target ? reordered : row_major, dtype);
         if (testing::Test::HasFailure()) return;
       }
 }
@@ -129,21 +132,22 @@ TEST(GpuCopies, MoveRowsOfAnyAlignment) {
   Random random(20260604);
   for (const DType dtype : {uint8, float16})
     for (const int columns : {64, 100, 257})
-      for (const int left : {0, 1, 2, 3})
-        for (const int right : {0, 1, 3}) {
-          const Layout memory = Layout::row_major({6, columns + 3});
-          const auto view = [&](int skip) { return memory.slice(1, {skip, skip + columns, {}}); };
-          check_copy(random, view(left), dtype, view(right), dtype);
-          check_copy(random, view(left), dtype, Layout::row_major({6, columns}), dtype);
-          const Layout run = Layout::row_major({columns * 40});
-          check_copy(random, run.slice(0, {{}, {}, -1}), dtype, run, dtype, 2 * left, 2 * right);
-          check_copy(random, run, dtype, run, dtype, 2 * left, 2 * right);
+      for (const int source_skip : {0, 1, 2, 3})
+        for (const int target_skip : {0, 1, 3}) {
+          const Layout rows = Layout::row_major({6, columns + 3});
+          const auto view = [&](int skip) { return rows.slice(1, {skip, skip + columns, {}}); };
+          check_copy(random, view(source_skip), dtype, view(target_skip), dtype);
+          check_copy(random, view(source_skip), dtype, Layout::row_major({6, columns}), dtype);
+          const Layout vector = Layout::row_major({columns * 40});
+          check_copy(random, vector.slice(0, {{}, {}, -1}), dtype, vector, dtype, 2 * source_skip,
+                     2 * target_skip);
+          check_copy(random, vector, dtype, vector, dtype, 2 * source_skip, 2 * target_skip);
           if (testing::Test::HasFailure()) return;
         }
 }
 
 // A view of a larger array with permuted axes, some of them reversed.
-Layout view_of(Random& random, const Shape& shape) {
+Layout random_view(Random& random, const Shape& shape) {
   std::vector<int> order(static_cast<std::size_t>(shape.size()));
   std::iota(order.begin(), order.end(), 0);
   std::shuffle(order.begin(), order.end(), random);
@@ -167,7 +171,7 @@ TEST(GpuCopies, CastBetweenViews) {
   for (int round = 0; round < 600 && !testing::Test::HasFailure(); ++round) {
     const DType from = dtypes[between(random, 0, 4)], to = dtypes[between(random, 0, 4)];
     const Shape shape = test::random_shape(random, 3, round % 2 == 0 ? 12 : 40, 1);
-    check_copy(random, view_of(random, shape), from, view_of(random, shape), to);
+    check_copy(random, random_view(random, shape), from, random_view(random, shape), to);
   }
 }
 
@@ -190,11 +194,11 @@ TEST(GpuCopies, FillsWriteOnlyTheElements) {
     for (int round = 0; round < 12; ++round) {
       const Layout layout =
           test::with_disjoint_strides(random, test::random_shape(random, 3, 60, 1));
-      HostMemory got(layout, dtype, 0, 0xa5), wanted(layout, dtype, 0, 0xa5);
+      HostMemory actual(layout, dtype, 0, 0xa5), expected(layout, dtype, 0, 0xa5);
       const Scalar value = Scalar(2.5).cast(dtype);
-      loops().fill(got.array(), value, stream());
-      test::naive_fill(test::Window(wanted.array()), value);
-      ASSERT_TRUE(prefix(got.bytes(), wanted.bytes())) << dtype << ' ' << layout;
+      loops().fill(actual.array(), value, stream());
+      test::naive_fill(test::Window(expected.array()), value);
+      ASSERT_TRUE(have_equal_prefix(actual.bytes(), expected.bytes())) << dtype << ' ' << layout;
     }
 }
 

@@ -16,7 +16,8 @@
 
 namespace spanwise::strided {
 
-/// An array of its own memory, with room around the elements in which stray writes are seen.
+/// An array and its memory, which has unused bytes around the elements: a comparison of all bytes
+/// finds stray writes.
 struct GuardedOperand {
   std::vector<std::byte> bytes;
   Layout layout;
@@ -32,8 +33,8 @@ struct GuardedOperand {
   }
 };
 
-/// Axes in random order, each with a random gap, some running backwards; for a source, some of
-/// stride 0.
+/// An operand of random bytes whose axes have a random order and random gaps; some strides are
+/// negative and, if `may_repeat`, some are 0.
 inline GuardedOperand random_operand(const Shape& shape, DType dtype, bool may_repeat,
                                      std::mt19937& random) {
   std::vector<int> order(static_cast<std::size_t>(shape.size()));
@@ -49,15 +50,15 @@ inline GuardedOperand random_operand(const Shape& shape, DType dtype, bool may_r
     step *= std::max<std::int64_t>(shape[axis], 1);
     if (random() % 2 == 0) step += static_cast<std::int64_t>(random() % 3);
   }
-  const std::int64_t margin = 3;
+  const std::int64_t margin = 3;  // elements before the first one and after the last one
   operand.layout.offset = lowest + margin;
   operand.bytes.resize(static_cast<std::size_t>((step + 2 * margin + 2) * dtype.itemsize()));
   for (std::byte& byte : operand.bytes) byte = static_cast<std::byte>(random());
   return operand;
 }
 
-/// Values that every conversion defines: small whole numbers.
-inline void set_numbers(GuardedOperand& operand, std::mt19937& random) {
+/// Sets small non-negative integers: every dtype represents them, so that all casts are defined.
+inline void set_small_integers(GuardedOperand& operand, std::mt19937& random) {
   core::visit(operand.dtype, "test", [&](auto type) {
     using T = typename decltype(type)::type;
     for (std::size_t at = 0; at + sizeof(T) <= operand.bytes.size(); at += sizeof(T)) {

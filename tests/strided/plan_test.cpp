@@ -17,16 +17,16 @@ using Kind = PlanShape::Kind;
 TEST(StridedPlan, VisitsEachElementOnceInAlignedPacks) {
   int kinds[4] = {};
   for (unsigned seed = 0; seed < 1500; ++seed) {
-    Drawer drawer(seed);
-    const RandomArrays arrays = drawer.arrays();
+    ArrayGenerator generator(seed);
+    const RandomArrays arrays = generator.arrays();
     PlanOptions options;
-    if (drawer.once_in(5)) options.max_width = 1;
-    options.is_serial = options.max_width == 1 && drawer.once_in(2);
+    if (generator.once_in(5)) options.max_width = 1;
+    options.is_serial = options.max_width == 1 && generator.once_in(2);
     const StridedPlan plan = arrays.plan(options);
     ++kinds[static_cast<int>(plan.shape().kind)];
-    const Visited visited = visit(plan, arrays), wanted = expected(arrays);
-    ASSERT_EQ(visited.count, wanted.count) << seed;
-    ASSERT_EQ(visited.offsets, wanted.offsets) << seed;
+    const Visited visited = visit(plan, arrays), expected = expected_visits(arrays);
+    ASSERT_EQ(visited.count, expected.count) << seed;
+    ASSERT_EQ(visited.offsets, expected.offsets) << seed;
     ASSERT_LE(plan.shape().width, options.max_width);
     expect_aligned(plan, arrays);
     ASSERT_FALSE(HasFailure()) << seed;
@@ -35,7 +35,9 @@ TEST(StridedPlan, VisitsEachElementOnceInAlignedPacks) {
     EXPECT_GT(kinds[static_cast<int>(kind)], 20);
 }
 
-RandomArrays two(const Layout& read, const Layout& written, const Shape& shape) {
+// Operands and result of a binary operation on float32: the first operand has the layout `read`,
+// the second is C-contiguous, the result has the layout `written`.
+RandomArrays binary(const Layout& read, const Layout& written, const Shape& shape) {
   RandomArrays arrays;
   arrays.shape = shape;
   arrays.add(read, 4, ArrayRole::read);
@@ -43,8 +45,8 @@ RandomArrays two(const Layout& read, const Layout& written, const Shape& shape) 
   arrays.add(written, 4, ArrayRole::write);
   return arrays;
 }
-RandomArrays two(const Layout& read, const Shape& shape) {
-  return two(read, Layout::row_major(shape), shape);
+RandomArrays binary(const Layout& read, const Shape& shape) {
+  return binary(read, Layout::row_major(shape), shape);
 }
 
 std::vector<AccessPattern> patterns(const StridedPlan& plan) {
@@ -52,7 +54,7 @@ std::vector<AccessPattern> patterns(const StridedPlan& plan) {
 }
 
 TEST(StridedPlan, UsesTilesForTransposes) {
-  const StridedPlan plan = two(Layout::row_major({4096, 2048}).transpose(), {2048, 4096}).plan();
+  const StridedPlan plan = binary(Layout::row_major({4096, 2048}).transpose(), {2048, 4096}).plan();
   EXPECT_EQ(plan.shape().kind, Kind::tiles);
   EXPECT_EQ(plan.shape().width, 4);
   EXPECT_EQ(plan.shape().side_s, 64);
@@ -62,7 +64,7 @@ TEST(StridedPlan, UsesTilesForTransposes) {
 }
 
 TEST(StridedPlan, UsesRowsForBroadcasts) {
-  const StridedPlan plan = two(Layout::row_major({64, 1}), {64, 128}).plan();
+  const StridedPlan plan = binary(Layout::row_major({64, 1}), {64, 128}).plan();
   EXPECT_EQ(plan.shape().kind, Kind::rows);
   EXPECT_EQ(plan.shape().width, 4);
   EXPECT_FALSE(plan.shape().has_tail);
@@ -70,21 +72,21 @@ TEST(StridedPlan, UsesRowsForBroadcasts) {
                                          AccessPattern::contiguous}));
 }
 
-TEST(StridedPlan, ReversesTheLeader) {
+TEST(StridedPlan, ReversesOtherArraysThanTheLeader) {
   const Layout backwards = Layout::row_major({1024}).slice(0, {{}, {}, -1});
-  RandomArrays reading = two(backwards, {1024});
-  reading.planned[0].address += 1023 * 4;
+  RandomArrays reading = binary(backwards, {1024});
+  reading.planned[0].address += 1023 * 4;  // of element 0, the last in memory
   const StridedPlan read = reading.plan();
   EXPECT_EQ(read.shape().width, 4);
   EXPECT_EQ(patterns(read), (std::vector{AccessPattern::reversed, AccessPattern::contiguous,
                                          AccessPattern::contiguous}));
-  RandomArrays writing = two(Layout::row_major({1024}), backwards, {1024});
+  RandomArrays writing = binary(Layout::row_major({1024}), backwards, {1024});
   writing.planned[2].address += 1023 * 4;
   EXPECT_EQ(patterns(writing.plan()), (std::vector{AccessPattern::reversed, AccessPattern::reversed,
                                                    AccessPattern::contiguous}));
 }
 
-TEST(StridedPlan, TakesArraysThatAreReversedAlikeAsDense) {
+TEST(StridedPlan, ArraysReversedInTheSameAxesAreDense) {
   const Layout backwards =
       Layout::row_major({32, 64}).slice(1, {{}, {}, -1}).slice(0, {{}, {}, -1});
   RandomArrays arrays;
@@ -97,8 +99,8 @@ TEST(StridedPlan, TakesArraysThatAreReversedAlikeAsDense) {
   EXPECT_EQ(plan.offset(1), -2047);
 }
 
-TEST(StridedPlan, VisitsRunsOneByOneOnTheCpu) {
-  RandomArrays arrays = two(Layout::row_major({64, 100}).transpose(), {100, 64});
+TEST(StridedPlan, VisitsRowsInOneThreadOnTheCpu) {
+  RandomArrays arrays = binary(Layout::row_major({64, 100}).transpose(), {100, 64});
   const StridedPlan plan = arrays.plan({.max_width = 1, .packs = 1, .is_serial = true});
   EXPECT_EQ(plan.shape().kind, Kind::rows);
   EXPECT_EQ(plan.shape().threads_per_block(), 1);
@@ -108,19 +110,20 @@ TEST(StridedPlan, VisitsRunsOneByOneOnTheCpu) {
 }
 
 TEST(StridedPlan, UsesCellsForShortAxes) {
-  const StridedPlan pixels = two(Layout::row_major({8, 1024}).transpose(), {1024, 8}).plan();
+  const StridedPlan pixels = binary(Layout::row_major({8, 1024}).transpose(), {1024, 8}).plan();
   EXPECT_EQ(pixels.shape().kind, Kind::cells);
   EXPECT_EQ(patterns(pixels), (std::vector{AccessPattern::planes, AccessPattern::contiguous,
                                            AccessPattern::contiguous}));
-  const StridedPlan planes = two(Layout::row_major({1024, 3}).transpose(), {3, 1024}).plan();
+  const StridedPlan planes = binary(Layout::row_major({1024, 3}).transpose(), {3, 1024}).plan();
   EXPECT_TRUE(planes.shape().has_planes);
   EXPECT_EQ(patterns(planes)[0], AccessPattern::cells);
   const Layout matrices = Layout::row_major({900, 4, 5}).permute(std::vector{0, 2, 1});
-  EXPECT_EQ(patterns(two(matrices, {900, 5, 4}).plan())[0], AccessPattern::cells);
-  EXPECT_EQ(two(matrices, {900, 5, 4}).plan().shape().width, 4);
-  // Too few, or too large for shared memory.
-  EXPECT_EQ(two(Layout::row_major({3, 20}).transpose(), {20, 3}).plan().shape().kind, Kind::rows);
-  EXPECT_EQ(two(Layout::row_major({20, 2, 300}).permute(std::vector{0, 2, 1}), {20, 300, 2})
+  EXPECT_EQ(patterns(binary(matrices, {900, 5, 4}).plan())[0], AccessPattern::cells);
+  EXPECT_EQ(binary(matrices, {900, 5, 4}).plan().shape().width, 4);
+  // Too few cells, and cells that are too large for shared memory.
+  EXPECT_EQ(binary(Layout::row_major({3, 20}).transpose(), {20, 3}).plan().shape().kind,
+            Kind::rows);
+  EXPECT_EQ(binary(Layout::row_major({20, 2, 300}).permute(std::vector{0, 2, 1}), {20, 300, 2})
                 .plan()
                 .shape()
                 .kind,
@@ -136,7 +139,8 @@ TEST(StridedPlan, ShiftsRowsOfMisalignedBytes) {
   const StridedPlan plan = arrays.plan();
   EXPECT_TRUE(plan.shape().is_shifted);
   EXPECT_EQ(plan.shape().width, 16);
-  EXPECT_EQ(plan.steps(), 100 * 14);  // 215 / 16, rounded up
+  EXPECT_EQ(plan.steps(),
+            100 * 14);  // (200 + 15) / 16: 200 bytes, shifted by up to 15, in packs of 16
   EXPECT_EQ(patterns(plan)[0], AccessPattern::unaligned);
 }
 
@@ -151,29 +155,30 @@ TEST(StridedPlan, JoinsElementsThatAreAdjacentInBothArrays) {
   EXPECT_EQ(plan.shape().rank, 2);
 }
 
-TEST(StridedPlan, TakesNumbersInMemoryAsConstants) {
-  const StridedPlan plan = two(Layout{}, {4096}).plan();
+TEST(StridedPlan, TakesScalarsAsConstants) {
+  const StridedPlan plan = binary(Layout{}, {4096}).plan();
   EXPECT_EQ(plan.shape().kind, Kind::dense);
   EXPECT_EQ(patterns(plan), (std::vector{AccessPattern::constant, AccessPattern::contiguous,
                                          AccessPattern::contiguous}));
 }
 
 TEST(StridedPlan, KeepsOneRowOfStridesForWrittenArraysOfOneLayout) {
-  RandomArrays arrays = two(Layout::row_major({64, 1}), {64, 128});
+  RandomArrays arrays = binary(Layout::row_major({64, 1}), {64, 128});
   arrays.add(Layout::row_major({64, 128}), 8, ArrayRole::write);
   const StridedPlan plan = arrays.plan();
   EXPECT_EQ(plan.shape().shares_strides, 1u << 3);
   EXPECT_EQ(plan.numbers().size(), 8u);
 }
 
-TEST(StridedPlan, CountsInSixtyFourBits) {
+TEST(StridedPlan, UsesSixtyFourBitsAboveTwoToTheThirtyOne) {
   const StridedPlan plan =
-      two(Layout::row_major({std::int64_t{1} << 16, 1}), {std::int64_t{1} << 16, 1 << 17}).plan();
+      binary(Layout::row_major({std::int64_t{1} << 16, 1}), {std::int64_t{1} << 16, 1 << 17})
+          .plan();
   EXPECT_TRUE(plan.shape().is_large);
   EXPECT_EQ(plan.steps(), std::int64_t{1} << 31);
 }
 
-TEST(StridedPlan, RefersToStructsInMemory) {
+TEST(StridedPlan, VisitsElementsUsedInPlaceOneByOne) {
   RandomArrays arrays;
   arrays.shape = {8, 64};
   arrays.add(Layout::row_major({64, 8}).transpose(), 12, ArrayRole::read_in_place);

@@ -12,12 +12,14 @@
 
 namespace spanwise::strided {
 
-/// RandomArrays of random layouts that broadcast to one shape, at addresses far apart.
+/// Arrays of random layouts that broadcast to one shape. Their addresses are 4 GiB apart: plans do
+/// not access memory.
 struct RandomArrays {
   Shape shape;
   std::vector<Layout> layouts;
   std::vector<PlanArray> planned;
 
+  /// `shift`: elements from an address that is aligned for all packs.
   void add(Layout layout, int itemsize, ArrayRole role, std::uintptr_t shift = 0) {
     layouts.push_back(std::move(layout));
     const std::uintptr_t base = (layouts.size() << 32) + shift * static_cast<unsigned>(itemsize);
@@ -25,18 +27,19 @@ struct RandomArrays {
     for (std::size_t k = 0; k < layouts.size(); ++k) planned[k].layout = &layouts[k];
   }
   StridedPlan plan(const PlanOptions& options = {}) const {
-    StridedPlan made;
-    made.make(shape, planned, options);
-    return made;
+    StridedPlan plan;
+    plan.make(shape, planned, options);
+    return plan;
   }
 };
 
-/// Draws layouts by views, as users make them.
-class Drawer {
+/// Draws arrays whose layouts are views of larger arrays, as those of users are.
+class ArrayGenerator {
  public:
-  explicit Drawer(unsigned seed) : random_(seed) {}
+  explicit ArrayGenerator(unsigned seed) : random_(seed) {}
 
   int below(int limit) { return static_cast<int>(random_() % static_cast<unsigned>(limit)); }
+  /// True with probability 1 / count.
   bool once_in(int count) { return below(count) == 0; }
 
   Layout layout(const Shape& shape, bool may_broadcast) {
@@ -51,21 +54,22 @@ class Drawer {
       if (steps.back() == 2) extent *= 2;
       if (once_in(8)) extent += 4;  // a window of a larger array
     }
-    Layout made = Layout::row_major(memory);
+    Layout layout = Layout::row_major(memory);
     for (int axis = 0; axis < shape.size(); ++axis)
-      made = made.slice(axis, {{}, {}, steps[static_cast<std::size_t>(axis)]});
-    made = made.permute(axes);
+      layout = layout.slice(axis, {{}, {}, steps[static_cast<std::size_t>(axis)]});
+    layout = layout.permute(axes);
     for (int axis = 0; axis < shape.size(); ++axis) {
       const std::int64_t extent = may_broadcast && once_in(5) ? 1 : shape[axis];
-      made = made.slice(axis, {0, extent, 1});
+      layout = layout.slice(axis, {0, extent, 1});
     }
-    return may_broadcast && once_in(12) ? Layout{} : made;
+    return may_broadcast && once_in(12) ? Layout{} : layout;  // a scalar broadcasts, too
   }
 
   RandomArrays arrays() {
     RandomArrays drawn;
     std::vector<std::int64_t> extents;
     for (int rank = below(5); rank > 0; --rank) {
+      // Small extents on later axes, since visit() visits each element.
       constexpr std::int64_t choices[] = {1, 2, 3, 4, 5, 16, 20};
       extents.push_back(choices[below(extents.size() > 2 ? 4 : 7)]);
     }
@@ -88,12 +92,14 @@ class Drawer {
   std::mt19937 random_;
 };
 
-/// One loop over the plan's axes, as kernels do it.
+/// The elements that a loop visits.
 struct Visited {
   std::set<std::vector<std::int64_t>> offsets;  ///< of all arrays, for each element
   std::int64_t count = 0;
 };
 
+/// The row of StridedPlan::numbers() with the strides of `array`; -1 for an array that shares the
+/// strides of the leader.
 inline std::int64_t numbers_row(const StridedPlan& plan, int array) {
   std::int64_t row = 1;
   for (int k = 0; k < array; ++k) row += (plan.shape().shares_strides >> k & 1) == 0;
@@ -109,6 +115,7 @@ inline std::int64_t stride_of(const StridedPlan& plan, const RandomArrays& array
   return plan.numbers()[static_cast<std::size_t>(row * plan.shape().rank + axis)];
 }
 
+/// Visits the elements as kernels do, by the numbers of the plan.
 inline Visited visit(const StridedPlan& plan, const RandomArrays& arrays) {
   const int rank = plan.numbers().empty() ? 1 : plan.shape().rank;
   const int count = static_cast<int>(arrays.planned.size());
@@ -122,10 +129,10 @@ inline Visited visit(const StridedPlan& plan, const RandomArrays& arrays) {
   for (std::int64_t i = 0; i < size; ++i, ++visited.count) {
     std::vector<std::int64_t> at;
     for (int k = 0; k < count; ++k) at.push_back(plan.offset(k));
-    std::int64_t rest = i;
+    std::int64_t remaining = i;
     for (int axis = rank - 1; axis >= 0; --axis) {
-      const std::int64_t index = rest % extent(axis);
-      rest /= extent(axis);
+      const std::int64_t index = remaining % extent(axis);
+      remaining /= extent(axis);
       for (int k = 0; k < count; ++k) {
         const bool is_constant =
             plan.shape().patterns[static_cast<std::size_t>(k)] == AccessPattern::constant;
@@ -138,16 +145,17 @@ inline Visited visit(const StridedPlan& plan, const RandomArrays& arrays) {
   return visited;
 }
 
-inline Visited expected(const RandomArrays& arrays) {
-  const Layout all = Layout::row_major(arrays.shape);
+/// Visits the elements by the index arithmetic of the layouts.
+inline Visited expected_visits(const RandomArrays& arrays) {
+  const Layout row_major = Layout::row_major(arrays.shape);
   Visited visited;
-  for (std::int64_t i = 0; i < all.size(); ++i, ++visited.count) {
+  for (std::int64_t i = 0; i < row_major.size(); ++i, ++visited.count) {
     std::vector<std::int64_t> at;
     for (const Layout& layout : arrays.layouts) {
       const Layout broadcast = layout.broadcast_to(arrays.shape);
       std::int64_t offset = 0;
       for (int axis = 0; axis < broadcast.rank(); ++axis)
-        offset += i / std::max<std::int64_t>(all.strides[axis], 1) % arrays.shape[axis] *
+        offset += i / std::max<std::int64_t>(row_major.strides[axis], 1) % arrays.shape[axis] *
                   broadcast.strides[axis];
       at.push_back(offset);
     }
@@ -156,13 +164,14 @@ inline Visited expected(const RandomArrays& arrays) {
   return visited;
 }
 
-// Along the axis before a cell's, each array advances by one element or by a whole cell.
+// Along the axis before those of a cell, each array advances by one element or by a whole cell.
 inline void expect_cells(const StridedPlan& plan, const RandomArrays& arrays) {
   const PlanShape& shape = plan.shape();
   const int along = shape.rank - 1 - shape.inner;
   std::int64_t size = 1;
   for (int axis = along + 1; axis < shape.rank; ++axis)
     size *= plan.numbers()[static_cast<std::size_t>(axis)];
+  // A block visits at least 16 cells.
   ASSERT_LE(size * 16, shape.side_s * 128);
   for (int k = 0; k < shape.count; ++k) {
     const AccessPattern pattern = shape.patterns[static_cast<std::size_t>(k)];
@@ -174,7 +183,7 @@ inline void expect_cells(const StridedPlan& plan, const RandomArrays& arrays) {
   }
 }
 
-// Every pack that a kernel accesses as a whole has adjacent elements and is aligned.
+// Each pack that a kernel accesses as a whole has adjacent elements and is aligned.
 inline void expect_aligned(const StridedPlan& plan, const RandomArrays& arrays) {
   const PlanShape& shape = plan.shape();
   if (shape.kind == PlanShape::Kind::dense) {
@@ -193,13 +202,13 @@ inline void expect_aligned(const StridedPlan& plan, const RandomArrays& arrays) 
     const PlanArray& array = arrays.planned[static_cast<std::size_t>(k)];
     const AccessPattern pattern = shape.patterns[static_cast<std::size_t>(k)];
     const bool is_tile = pattern == AccessPattern::transposed_in_packs;
-    const bool is_back = pattern == AccessPattern::reversed;
-    if (!is_tile && !is_back && (pattern != AccessPattern::contiguous || shape.is_shifted))
+    const bool is_reversed = pattern == AccessPattern::reversed;
+    if (!is_tile && !is_reversed && (pattern != AccessPattern::contiguous || shape.is_shifted))
       continue;  // a shifted row's packs begin where they are aligned
     const int along = shape.rank - (is_tile ? 2 : 1);
-    const std::int64_t width = is_tile ? 16 / array.itemsize : shape.width;
-    EXPECT_EQ(stride_of(plan, arrays, k, along), is_back ? -1 : 1);
-    const std::int64_t first = plan.offset(k) - (is_back ? width - 1 : 0);
+    const std::int64_t width = is_tile ? 16 / array.itemsize : shape.width;  // 16 bytes in tiles
+    EXPECT_EQ(stride_of(plan, arrays, k, along), is_reversed ? -1 : 1);
+    const std::int64_t first = plan.offset(k) - (is_reversed ? width - 1 : 0);
     const auto address = static_cast<std::int64_t>(array.address) + first * array.itemsize;
     EXPECT_EQ(address % (width * array.itemsize), 0);
     for (int axis = 0; axis < shape.rank; ++axis)

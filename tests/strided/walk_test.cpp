@@ -19,7 +19,7 @@ Walk walk(const Shape& shape, std::vector<Layout> layouts, int leader) {
 
 Layout strided(Shape shape, Strides strides) { return {std::move(shape), std::move(strides), 0}; }
 
-TEST(Walk, DenseArraysAreOneAxis) {
+TEST(Walk, MergesTheAxesOfDenseArrays) {
   const Layout c = Layout::row_major({2, 3, 4});
   const Walk w = walk({2, 3, 4}, {c, c, c}, 2);
   EXPECT_EQ(w.rank(), 1);
@@ -46,21 +46,21 @@ TEST(Walk, BroadcastAxesHaveStrideZeroAndMerge) {
 }
 
 TEST(Walk, ForwardReversesAxesOfTheLeaderAndMergesThem) {
-  const Layout reversed = strided({2, 3}, {3, -1}), backwards = strided({2, 3}, {-3, -1});
-  const std::vector<const Layout*> both = {&reversed, &backwards};
-  const Walk w(Shape{2, 3}, both, 1, Walk::Direction::forward);
+  const Layout half_reversed = strided({2, 3}, {3, -1}), reversed = strided({2, 3}, {-3, -1});
+  const std::vector<const Layout*> layouts = {&half_reversed, &reversed};
+  const Walk w(Shape{2, 3}, layouts, 1, Walk::Direction::forward);
   ASSERT_EQ(w.rank(), 2);
   EXPECT_EQ(w.stride(0, 0), -3);
   EXPECT_EQ(w.stride(1, 0), 1);
   EXPECT_EQ(w.offset(0), 3 - 2);
   EXPECT_EQ(w.offset(1), -3 - 2);
-  const std::vector<const Layout*> alike = {&backwards, &backwards};
-  const Walk merged(Shape{2, 3}, alike, 1, Walk::Direction::forward);
+  const std::vector<const Layout*> both_reversed = {&reversed, &reversed};
+  const Walk merged(Shape{2, 3}, both_reversed, 1, Walk::Direction::forward);
   EXPECT_TRUE(merged.is_dense());
   EXPECT_EQ(merged.offset(0), -5);
 }
 
-TEST(Walk, AReductionFollowsItsSource) {
+TEST(Walk, OfAReductionFollowsTheSource) {
   const Layout source = Layout::column_major({4, 5});
   const Walk w = walk({4, 5}, {source, strided({4, 5}, {1, 0})}, 0);
   ASSERT_EQ(w.rank(), 2);
@@ -70,17 +70,16 @@ TEST(Walk, AReductionFollowsItsSource) {
 }
 
 TEST(Walk, ScalarsAndEmptyArraysHaveOneAxis) {
-  const Walk one = walk({}, {Layout{}, Layout{}}, 1);
-  EXPECT_EQ(one.rank(), 1);
-  EXPECT_EQ(one.size(), 1);
-  EXPECT_EQ(one.extent(0), 1);
-  const Layout empty = Layout::row_major({3, 0, 2});
-  const Walk none = walk({3, 0, 2}, {empty}, 0);
-  EXPECT_EQ(none.rank(), 1);
-  EXPECT_EQ(none.size(), 0);
+  const Walk scalars = walk({}, {Layout{}, Layout{}}, 1);
+  EXPECT_EQ(scalars.rank(), 1);
+  EXPECT_EQ(scalars.size(), 1);
+  EXPECT_EQ(scalars.extent(0), 1);
+  const Walk empty = walk({3, 0, 2}, {Layout::row_major({3, 0, 2})}, 0);
+  EXPECT_EQ(empty.rank(), 1);
+  EXPECT_EQ(empty.size(), 0);
 }
 
-TEST(Walk, ManyAxesAndOperandsMove) {
+TEST(Walk, KeepsManyAxesAndOperandsWhenMoved) {
   Shape shape(9, 2);
   std::vector<Layout> layouts;
   for (int i = 0; i < 7; ++i)
@@ -92,7 +91,7 @@ TEST(Walk, ManyAxesAndOperandsMove) {
   EXPECT_EQ(moved.stride(8, 1), 256);
 }
 
-// Visits every element once, at its address in each layout, for any chunk size.
+// Visits each element once, at its address in each layout, in two parts of random size.
 TEST(ForEachRun, VisitsEveryElementOfRandomLayouts) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {
@@ -107,11 +106,11 @@ TEST(ForEachRun, VisitsEveryElementOfRandomLayouts) {
     std::multiset<std::pair<std::int64_t, std::int64_t>> expected, seen;
     const std::int64_t size = Layout{shape, a, 0}.size();
     for (std::int64_t i = 0; i < size; ++i) {
-      std::int64_t rest = i, x = 0, y = 0;
+      std::int64_t remaining = i, x = 0, y = 0;
       for (int axis = rank - 1; axis >= 0; --axis) {
-        x += rest % shape[axis] * (shape[axis] == 1 ? 0 : a[axis]);
-        y += rest % shape[axis] * (shape[axis] == 1 ? 0 : b[axis]);
-        rest /= shape[axis];
+        x += remaining % shape[axis] * (shape[axis] == 1 ? 0 : a[axis]);
+        y += remaining % shape[axis] * (shape[axis] == 1 ? 0 : b[axis]);
+        remaining /= shape[axis];
       }
       expected.emplace(x * 4, y * 2);
     }
