@@ -14,8 +14,10 @@ import numpy as np
 import spanwise as sw
 
 CORE = sw._core
-NOT_OURS = {"__class__", "__subclasshook__", "__reduce__", "__reduce_ex__"}
-LEAKED = re.compile(r"Unable to cast|std::|bad_\w+|vector::|basic_string|map::at|C\+\+ type")
+# Members that every class inherits from object.
+SKIPPED_MEMBERS = {"__class__", "__subclasshook__", "__reduce__", "__reduce_ex__"}
+# Words of messages by the C++ library and by pybind11.
+CPP_MESSAGE = re.compile(r"Unable to cast|std::|bad_\w+|vector::|basic_string|map::at|C\+\+ type")
 
 
 class Raising:
@@ -28,7 +30,8 @@ class Raising:
     __repr__ = __float__ = __int__ = __call__ = __array__ = _raise
 
 
-def arguments():
+def argument_values():
+    """One value of each type that functions of the module may or may not expect."""
     x = sw.tensor.fvector("x")
     array = sw.arange(6, device="cpu")
     return [
@@ -42,63 +45,67 @@ def arguments():
     ]
 
 
-class Attack:
-    def __init__(self, tries):
-        self.tries = tries
-        self.values = arguments()
-        self.random = random.Random(11)
-        self.leaked = set()
+class HostileCaller:
+    """Calls functions with wrong arguments. `reports` names the calls whose error is a SystemError or
+    has a message of C++."""
 
-    def call(self, name, function, *given):
+    def __init__(self, random_calls):
+        self.random_calls = random_calls
+        self.values = argument_values()
+        self.random = random.Random(11)
+        self.reports = set()
+
+    def call(self, name, function, *arguments):
         try:
-            function(*given)
+            function(*arguments)
         except Exception as error:
             try:
                 message = str(error)
             except Exception:
                 return
-            if isinstance(error, SystemError) or LEAKED.search(message.split("\n")[0]):
-                self.leaked.add(f"{name}: {type(error).__name__}: {message[:200]}")
+            if isinstance(error, SystemError) or CPP_MESSAGE.search(message.split("\n")[0]):
+                self.reports.add(f"{name}: {type(error).__name__}: {message[:200]}")
 
-    def some(self, most):
+    def random_arguments(self, most):
         return [self.random.choice(self.values) for _ in range(self.random.randrange(most + 1))]
 
-    def function(self, name, function):
+    def call_function(self, name, function):
         for count in range(6):
             for value in self.values:
                 self.call(name, function, *[value] * count)
-        for _ in range(self.tries):
-            self.call(name, function, *self.some(8))
+        for _ in range(self.random_calls):
+            self.call(name, function, *self.random_arguments(8))
 
-    def members(self, name, cls):
+    def call_members(self, name, cls):
         """Calls the members of the class and of an uninitialised object."""
-        raw = None
+        uninitialised = None
         with contextlib.suppress(Exception):
-            raw = cls.__new__(cls)
-        for member in sorted(set(dir(cls)) - NOT_OURS):
-            of_class = getattr(cls, member, None)
-            if callable(of_class):
-                for _ in range(self.tries // 4):
-                    self.call(f"{name}.{member}", of_class, *self.some(4))
-            if raw is None:
+            uninitialised = cls.__new__(cls)
+        for member in sorted(set(dir(cls)) - SKIPPED_MEMBERS):
+            class_member = getattr(cls, member, None)
+            if callable(class_member):
+                for _ in range(self.random_calls // 4):
+                    self.call(f"{name}.{member}", class_member, *self.random_arguments(4))
+            if uninitialised is None:
                 continue
-            self.call(f"{name}().{member}", getattr, raw, member)
-            self.call(f"{name}().{member}", setattr, raw, member, None)
-            bound = getattr_or_none(raw, member)
+            self.call(f"{name}().{member}", getattr, uninitialised, member)
+            self.call(f"{name}().{member}", setattr, uninitialised, member, None)
+            bound = getattr_or_none(uninitialised, member)
             if callable(bound):
-                for _ in range(self.tries // 8):
-                    self.call(f"{name}().{member}", bound, *self.some(3))
+                for _ in range(self.random_calls // 8):
+                    self.call(f"{name}().{member}", bound, *self.random_arguments(3))
 
     def run(self, only=""):
+        """Calls everything in the module whose name contains `only`."""
         for name in sorted(dir(CORE)):
             target = getattr(CORE, name)
             if only not in name or not callable(target):
                 continue
             if isinstance(target, type) and issubclass(target, BaseException):
                 continue
-            self.function(name, target)
+            self.call_function(name, target)
             if isinstance(target, type):
-                self.members(name, target)
+                self.call_members(name, target)
 
 
 def getattr_or_none(value, name):
@@ -108,11 +115,12 @@ def getattr_or_none(value, name):
         return None
 
 
-def main(tries="16", only=""):
-    attack = Attack(int(tries))
-    attack.run(only)
-    print("\n".join(sorted(attack.leaked)))
-    return 1 if attack.leaked else 0
+def main(random_calls="16", only=""):
+    """Prints the reports and returns the exit status."""
+    caller = HostileCaller(int(random_calls))
+    caller.run(only)
+    print("\n".join(sorted(caller.reports)))
+    return 1 if caller.reports else 0
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ import spanwise as sw
 from spanwise import doctor
 
 
-def run(**environment):
+def run_doctor(**environment):
     return subprocess.run(
         [sys.executable, "-m", "spanwise", "doctor"],
         capture_output=True,
@@ -25,15 +25,15 @@ def run(**environment):
 
 @pytest.fixture(scope="module")
 def report():
-    done = run()
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    completed = run_doctor()
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout
 
 
 def section(report, title):
-    found = re.search(rf"^{title}\n((?:  .*\n)+)", report, re.MULTILINE)
-    assert found, f"no section {title!r} in:\n{report}"
-    return found.group(1)
+    match = re.search(rf"^{title}\n((?:  .*\n)+)", report, re.MULTILINE)
+    assert match, f"no section {title!r} in:\n{report}"
+    return match.group(1)
 
 
 def test_report_has_every_section(report):
@@ -66,17 +66,18 @@ def test_report_lists_compilers_with_version_and_path(report):
 
 
 def test_missing_compiler_report_names_the_package(tmp_path):
-    done = run(PATH=str(tmp_path), CXX="")
-    assert done.returncode == 0, done.stderr
-    compilers = section(done.stdout, "Compilers of kernels")
+    completed = run_doctor(PATH=str(tmp_path), CXX="")
+    assert completed.returncode == 0, completed.stderr
+    compilers = section(completed.stdout, "Compilers of kernels")
     assert re.search(r"host compiler: missing\. .*install", compilers), compilers
 
 
 def test_report_explains_a_disabled_cache(tmp_path):
+    # A cache folder that others may write to is not used.
     (tmp_path / "kernels").mkdir()
     (tmp_path / "kernels").chmod(0o770)
-    done = run(SPANWISE_CACHE_DIR=str(tmp_path))
-    cache = section(done.stdout, "Kernel cache")
+    completed = run_doctor(SPANWISE_CACHE_DIR=str(tmp_path))
+    cache = section(completed.stdout, "Kernel cache")
     assert "nothing is kept: " in cache and "may be written by other users" in cache
 
 
@@ -88,25 +89,25 @@ def test_report_lists_cache_and_bridges(report):
 
 
 def test_report_lists_settings_from_the_environment():
-    done = run(SPANWISE_FLOATX="float16")
-    assert "floatX = float16 (environment)" in section(done.stdout, "Settings")
+    completed = run_doctor(SPANWISE_FLOATX="float16")
+    assert "floatX = float16 (environment)" in section(completed.stdout, "Settings")
 
 
 def test_report_is_complete_with_an_invalid_setting():
-    done = run(SPANWISE_DEVICE="abacus", SPANWISE_CACHE_DIR="/proc/no/such/place")
-    assert done.returncode == 0, done.stderr
-    assert "abacus" in done.stdout
-    assert "Bridges\n" in done.stdout
+    completed = run_doctor(SPANWISE_DEVICE="abacus", SPANWISE_CACHE_DIR="/proc/no/such/place")
+    assert completed.returncode == 0, completed.stderr
+    assert "abacus" in completed.stdout
+    assert "Bridges\n" in completed.stdout
 
 
-def test_a_broken_part_is_a_line_of_the_report(monkeypatch):
+def test_exception_of_a_section_is_a_line_of_the_report(monkeypatch):
     def broken():
         yield "first"
         raise RuntimeError("out of order")
 
-    monkeypatch.setattr(doctor, "SECTIONS", (("Part", broken), ("Next", lambda: iter(["fine"]))))
+    monkeypatch.setattr(doctor, "SECTIONS", (("Section", broken), ("Next", lambda: iter(["fine"]))))
     assert list(doctor.report()) == [
-        "Part",
+        "Section",
         "  first",
         "  cannot be determined: RuntimeError: out of order",
         "Next",
@@ -130,7 +131,7 @@ def test_report_names_the_blas_or_a_package(report):
     lines = section(report, "BLAS")
     assert re.search(r"^  cuBLAS(: missing\. .*pip install| \S+, /)", lines, re.MULTILINE)
     assert re.search(r"^  BLAS(: missing\. .*pip install| OpenBLAS \S+, /)", lines, re.MULTILINE)
-    without = section(run(SPANWISE_BLAS="none").stdout, "BLAS")
-    assert "BLAS: missing" in without and "config blas is none" in without
-    lost = section(run(SPANWISE_BLAS="/nowhere/libblas.so").stdout, "BLAS")
-    assert "/nowhere/libblas.so" in lost and "pip install" in lost
+    disabled = section(run_doctor(SPANWISE_BLAS="none").stdout, "BLAS")
+    assert "BLAS: missing" in disabled and "config blas is none" in disabled
+    not_found = section(run_doctor(SPANWISE_BLAS="/nowhere/libblas.so").stdout, "BLAS")
+    assert "/nowhere/libblas.so" in not_found and "pip install" in not_found

@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """The exception classes: their built-in bases, which programs already catch, pickling, and
-exceptions that pass through C++."""
+exceptions of Python objects that pass through C++."""
 
 import pickle
 
@@ -29,21 +29,21 @@ BASES = {
 
 
 @pytest.mark.parametrize("name", BASES)
-def test_bases_names_and_pickles(name):
-    kind = getattr(sw, name)
-    assert kind.__bases__ == BASES[name]
-    assert (kind.__module__, kind.__qualname__) == ("spanwise", name)
-    assert kind.__doc__
-    error = pickle.loads(pickle.dumps(kind("what went wrong")))
-    assert type(error) is kind
+def test_error_class_has_its_bases_name_and_docstring_and_can_be_pickled(name):
+    error_class = getattr(sw, name)
+    assert error_class.__bases__ == BASES[name]
+    assert (error_class.__module__, error_class.__qualname__) == ("spanwise", name)
+    assert error_class.__doc__
+    error = pickle.loads(pickle.dumps(error_class("what went wrong")))
+    assert type(error) is error_class
     assert str(error) == "what went wrong"
     # tblib, which Dask's workers use, makes exceptions by __new__ without __init__.
-    made = kind.__new__(kind, "what went wrong")
-    assert type(made) is kind and made.args == ("what went wrong",)
+    uninitialised = error_class.__new__(error_class, "what went wrong")
+    assert type(uninitialised) is error_class and uninitialised.args == ("what went wrong",)
 
 
-# A call that raises each class, for the classes whose error needs no device and no compiler.
-RAISED = {
+# A call that raises each class, for the classes whose error needs no GPU and no compiler.
+RAISING_CALLS = {
     "ArgumentError": lambda: sw.device("abacus"),
     "LayoutError": lambda: sw.zeros((2, 3)).reshape(7),
     "BoundsError": lambda: sw.zeros(3)[3],
@@ -57,12 +57,12 @@ RAISED = {
 }
 
 
-@pytest.mark.parametrize("name", RAISED)
-def test_each_error_class_is_preserved(name):
+@pytest.mark.parametrize("name", RAISING_CALLS)
+def test_call_raises_its_error_class_itself_and_a_sentence(name):
     with pytest.raises(sw.Error) as caught:
-        RAISED[name]()
+        RAISING_CALLS[name]()
     assert type(caught.value) is getattr(sw, name)
-    assert len(str(caught.value)) > 20  # not only a word: says what was expected and got
+    assert len(str(caught.value)) > 20  # a sentence, not only a name
 
 
 def test_a_device_error_has_the_drivers_code_and_name():
@@ -74,7 +74,7 @@ def test_a_device_error_has_the_drivers_code_and_name():
     assert (sw.CompileError("raised in Python").log, sw.CompileError("x").source) == ("", "")
 
 
-def test_an_error_in_a_callback_is_not_translated():
+def test_exception_in_a_method_of_an_argument_reaches_the_caller_unchanged():
     class Broken:
         @property
         def __array_interface__(self):

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""`import spanwise` imports few modules, since it delays every program."""
+"""The names of the package; `import spanwise` loads few modules, since each delays every program;
+and config.change."""
 
 import subprocess
 import sys
@@ -33,7 +34,7 @@ def test_every_name_of_the_stub_can_be_loaded():
     assert [name for name in dir(sw) if not hasattr(sw, name)] == []
 
 
-def test_folders_of_files_are_no_modules():
+def test_folders_without_python_modules_are_not_attributes_of_the_package():
     folders = {file.name for file in Path(sw.__file__).parent.iterdir() if file.is_dir()}
     assert "lib" in folders
     packages = {
@@ -54,7 +55,7 @@ def test_folders_of_files_are_no_modules():
     assert sw.compat.__name__ == "spanwise.compat"
 
 
-def test_settings_hold_inside_a_block_again_and_around_a_function():
+def test_config_change_can_be_nested_reused_and_a_decorator_and_restores_settings():
     change = sw.config.change(floatX="float32")
     before = sw.config.floatX
     with change as config:

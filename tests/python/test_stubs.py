@@ -16,10 +16,8 @@ import spanwise as sw
 
 PACKAGE = Path(sw.__file__).parent
 REMEDY = "scripts/make_stubs.py writes _core.pyi with the types of sdk/python/**/*_types.pyi"
-# Members that only type checkers see, or that every class has.
+# Members that only type checkers read, or that every class has.
 NOT_COMPARED = {"__init__", "__hash__", "__doc__", "__module__", "__buffer__", "__numpy_dtype__"}
-
-
 STUB = PACKAGE / "_core.pyi"
 if not STUB.exists():
     pytest.skip("builds with sanitizers write no stub", allow_module_level=True)
@@ -48,22 +46,22 @@ STUB_CLASSES = {node.name: node for node in stub().body if isinstance(node, ast.
 STUB_FUNCTIONS = {node.name: node for node in stub().body if isinstance(node, ast.FunctionDef)}
 
 
-def test_every_public_name_is_in_the_stub_and_the_other_way_round():
+def test_module_and_stub_have_the_same_public_names():
     assert public(vars(sw._core)) == public(names_in(stub().body)), REMEDY
 
 
-def test_names_used_by_the_package_are_in_the_stubs():
+def test_private_names_of_the_stub_exist_in_the_module():
     private = {name for name in names_in(stub().body) if name.startswith("_")}
     aliases = {name for name in private if name[1:2].isupper()}  # types of the stub, and classes
     assert private - aliases <= set(vars(sw._core)), REMEDY
 
 
 @pytest.mark.parametrize("name", sorted(public(STUB_CLASSES)))
-def test_members_of_classes(name):
-    kind = getattr(sw, name)
-    inherited = {member for base in kind.__mro__[1:] for member in vars(base)}
-    foreign = {m for m, v in vars(kind).items() if type(v) is sw._core._ForeignName}
-    members = set(vars(kind)) - NOT_COMPARED - foreign
+def test_class_and_its_stub_have_the_same_members(name):
+    cls = getattr(sw, name)
+    inherited = {member for base in cls.__mro__[1:] for member in vars(base)}
+    foreign = {m for m, v in vars(cls).items() if type(v) is sw._core._ForeignName}
+    members = set(vars(cls)) - NOT_COMPARED - foreign
     expected = names_in(STUB_CLASSES[name].body) - NOT_COMPARED
     assert public(members) == public(expected), REMEDY
     missing = {member for member in expected if member not in members | inherited}
@@ -75,36 +73,39 @@ def parameters_of(signature):
     return [
         (parameter.name, parameter.kind)
         for parameter in signature.parameters.values()
-        # The first positional parameter, such as self, may have any name.
+        # self is left out; in text signatures its name is $self.
         if not (parameter.name in ("self", "$self") and parameter.kind != kinds.KEYWORD_ONLY)
     ]
 
 
 def stub_parameters(node):
     kinds, arguments = inspect.Parameter, node.args
-    positional = [(a.arg, kinds.POSITIONAL_ONLY) for a in arguments.posonlyargs]
-    both = [(a.arg, kinds.POSITIONAL_OR_KEYWORD) for a in arguments.args]
-    several = [(arguments.vararg.arg, kinds.VAR_POSITIONAL)] if arguments.vararg else []
-    named = [(a.arg, kinds.KEYWORD_ONLY) for a in arguments.kwonlyargs]
-    rest = [(arguments.kwarg.arg, kinds.VAR_KEYWORD)] if arguments.kwarg else []
-    found = [*positional, *both, *several, *named, *rest]
-    return [parameter for parameter in found if parameter[0] != "self"]
+    positional_only = [(a.arg, kinds.POSITIONAL_ONLY) for a in arguments.posonlyargs]
+    positional_or_keyword = [(a.arg, kinds.POSITIONAL_OR_KEYWORD) for a in arguments.args]
+    var_positional = [(arguments.vararg.arg, kinds.VAR_POSITIONAL)] if arguments.vararg else []
+    keyword_only = [(a.arg, kinds.KEYWORD_ONLY) for a in arguments.kwonlyargs]
+    var_keyword = [(arguments.kwarg.arg, kinds.VAR_KEYWORD)] if arguments.kwarg else []
+    parameters = (
+        positional_only + positional_or_keyword + var_positional + keyword_only + var_keyword
+    )
+    return [parameter for parameter in parameters if parameter[0] != "self"]
 
 
 def callables():
+    """(name, function, node of the stub) for each function and method; the function is None for a
+    method of a class that only the stub has."""
     for name, node in STUB_FUNCTIONS.items():
         yield name, getattr(sw._core, name), node
     for name, node in STUB_CLASSES.items():
         for member in node.body:
             if isinstance(member, ast.FunctionDef) and not member.decorator_list:
-                # A class that only the stubs name is the type of a result, never imported.
                 owner = getattr(sw._core, name, None)
                 yield f"{name}.{member.name}", getattr(owner, member.name, None), member
 
 
 def test_stub_parameters_match_text_signatures():
     """Functions that CPython can inspect; pybind11 functions have text signatures only."""
-    wrong, compared = [], 0
+    mismatches, compared = [], 0
     for name, function, node in callables():
         text = getattr(function, "__text_signature__", None)
         if text is None or not getattr(function, "__doc__", None):
@@ -117,29 +118,31 @@ def test_stub_parameters_match_text_signatures():
             continue
         compared += 1
         if parameters_of(signature) != stub_parameters(node):
-            wrong.append(f"{name}{signature} is not {stub_parameters(node)}")
-    assert not wrong, "\n".join([*wrong, REMEDY])
-    assert compared > 20
+            mismatches.append(f"{name}{signature} is not {stub_parameters(node)}")
+    assert not mismatches, "\n".join([*mismatches, REMEDY])
+    assert compared > 20, "most functions have no text signature: nothing is compared"
 
 
-def test_the_marker_for_type_checkers_ships():
+def test_py_typed_marker_is_installed():
     assert (PACKAGE / "py.typed").is_file()
 
 
-def test_a_type_checker_agrees():
-    """The sample's wrong lines carry the error that they must give: an ignore that is not needed is
-    an error too, so that stubs cannot decay to Any unnoticed."""
+def test_mypy_accepts_the_sample_and_reports_its_intended_errors():
+    """Wrong lines of the sample ignore the error that they must give. An ignore that is not needed is
+    an error too, so that types of the stubs do not become Any unnoticed."""
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
     sample = Path(__file__).parent / "typed_sample.py"
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"]
     command += ["--cache-dir", os.devnull, str(sample)]
     environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    completed = subprocess.run(
+        command, capture_output=True, text=True, env=environment, check=False
+    )
+    assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
-def test_the_sample_runs():
+def test_sample_runs():
     from python import typed_sample
 
     assert typed_sample.main() == (2, 3)

@@ -21,27 +21,36 @@ def test_hostile_calls_raise_python_errors_and_do_not_crash():
     program = (
         "import os, resource, sys\n"
         "from python import hostile_calls\n"
-        # Not RLIMIT_AS: CUDA reserves more address space than a machine has memory. No limit with
+        # Random shapes must not fill the memory of the machine. Not RLIMIT_AS: CUDA reserves more address space than a machine has memory. No limit with
         # ASan, whose shadow memory counts as data.
         "if 'ASAN_OPTIONS' not in os.environ:\n"
         "    resource.setrlimit(resource.RLIMIT_DATA, (16 << 30, 16 << 30))\n"
         "sys.exit(hostile_calls.main())\n"
     )
     path = os.pathsep.join([str(ROOT / "tests"), *filter(None, sys.path)])
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-X", "faulthandler", "-W", "ignore", "-c", program],
         env=dict(os.environ, PYTHONPATH=path),
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    assert completed.returncode == 0, completed.stdout[-3000:] + completed.stderr[-3000:]
 
 
-@pytest.mark.parametrize("name", ["Stream", "Event", "Module", "Apply", "_OpHandle"])
-def test_an_object_that_was_not_initialised_raises(name):
-    raw = getattr(core, name).__new__(getattr(core, name))
+@pytest.mark.parametrize(
+    ("name", "attribute"),
+    [
+        ("Stream", "device"),
+        ("Event", "device"),
+        ("Module", "device"),
+        ("Apply", "op"),
+        ("_OpHandle", "name"),
+    ],
+)
+def test_attribute_of_an_uninitialised_object_raises(name, attribute):
+    uninitialised = getattr(core, name).__new__(getattr(core, name))
     with pytest.raises(TypeError, match="was not initialised"):
-        str(raw) if name == "Apply" else getattr(raw, "device" if name != "_OpHandle" else "name")
+        getattr(uninitialised, attribute)
 
 
 @pytest.mark.parametrize(
@@ -54,8 +63,10 @@ def test_an_object_that_was_not_initialised_raises(name):
         lambda counter: core._order_use(sw.current_stream("cpu"), None, True),
     ],
 )
-def test_private_functions_take_arrays_only(call):
-    with pytest.raises(TypeError, match=r"spanwise.Array|incompatible function arguments"):
+def test_private_functions_reject_objects_that_are_not_arrays(call):
+    with pytest.raises(
+        TypeError, match=r"spanwise.Array|incompatible function arguments|is not an array"
+    ):
         call(core._random_counter(1, 2, 3))
 
 
@@ -81,11 +92,11 @@ def test_conversion_errors_name_expected_and_actual_types(call, message):
 
 
 @pytest.mark.parametrize(
-    "make", [sw.ones, sw.empty, lambda shape: sw.tensor.TensorType("float32", shape)]
+    "function", [sw.ones, sw.empty, lambda shape: sw.tensor.TensorType("float32", shape)]
 )
-def test_an_infinite_iterable_as_a_shape_raises(make):
+def test_an_infinite_iterable_as_a_shape_raises(function):
     with pytest.raises(sw.LayoutError, match=f"at most {core._max_rank} dimensions, got more"):
-        make(itertools.count())
+        function(itertools.count())
 
 
 def test_an_exception_in_the_read_only_flag_is_raised():
@@ -94,12 +105,12 @@ def test_an_exception_in_the_read_only_flag_is_raised():
             raise ZeroDivisionError("of the flag")
 
     class Interface:
-        kept = np.ones(3)
+        values = np.ones(3)
         __array_interface__ = {
             "version": 3,
             "typestr": "<f8",
             "shape": (3,),
-            "data": (kept.ctypes.data, Flag()),
+            "data": (values.ctypes.data, Flag()),
         }
 
     with pytest.raises(ZeroDivisionError, match="of the flag"):

@@ -18,7 +18,7 @@ def window(array: sw.Array) -> sw.Array:
 
 
 def main() -> tuple[int, ...]:
-    """One call of each kind."""
+    """Uses functions, attributes and context managers of each kind; (2, 3) if all types hold."""
     array = sw.zeros((2, 3), "float32", device="cpu")
     array = sw.asarray(np.ones((2, 3), np.float32), dtype=sw.float32, device=sw.device("cpu"))
     shape: tuple[int, ...] = array.shape

@@ -5,11 +5,12 @@
 import functools
 
 import pytest
-from python.graph.plugins.compile_plugin import SOURCES, compiled
+from python.graph.plugins.compile_plugin import SOURCES, compile_plugin
 
 import spanwise as sw
 
-# By the namespace of their ops. The old ABI of libstdc++ has another std::string, linked in.
+# Compilers by the namespace that their ops get. With the old ABI of libstdc++ std::string has another
+# layout; that library is linked in.
 COMPILERS = {
     "gnu": "g++ -std=c++20",
     "gnu_old_abi": "g++ -std=c++20 -D_GLIBCXX_USE_CXX11_ABI=0 -static-libstdc++ -static-libgcc",
@@ -20,24 +21,24 @@ COMPILERS = {
 
 @pytest.fixture(scope="session")
 def plugin(tmp_path_factory):
-    """plugin(name): the ops of many_ops.cpp by a compiler, built and loaded once."""
+    """plugin(name): the ops of many_ops.cpp, compiled by COMPILERS[name] and loaded once."""
 
     @functools.cache
     def load(name):
         library = tmp_path_factory.mktemp(name) / f"lib{name}.so"
         command = f"{COMPILERS[name]} -DNAMESPACE={name}"
-        return sw.load_ops(compiled(command, SOURCES / "many_ops.cpp", library))
+        return sw.load_ops(compile_plugin(command, SOURCES / "many_ops.cpp", library))
 
     return load
 
 
 @pytest.fixture(params=COMPILERS)
-def many(request, plugin):
-    """Each compiler's ops in turn."""
+def ops(request, plugin):
+    """The ops of many_ops.cpp, in turn by each compiler."""
     return plugin(request.param)
 
 
 @pytest.fixture
 def gnu(plugin):
-    """The ops of one compiler, for tests whose result does not depend on it."""
+    """The ops of many_ops.cpp by g++, for tests whose result does not depend on the compiler."""
     return plugin("gnu")

@@ -12,27 +12,27 @@ import spanwise as sw
 T = sw.tensor
 RNG = np.random.default_rng(5)
 MATRIX = RNG.uniform(0.2, 0.8, (3, 3))
-OTHER = RNG.uniform(0.2, 0.8, (3, 3)) + 0.013
+MATRIX_2 = RNG.uniform(0.2, 0.8, (3, 3))
 VECTOR = RNG.uniform(1.2, 1.8, (3,))
 NUMBER = np.array(0.7)
 INTEGERS = np.array([3, 1, 2])
 
 
 @functools.cache
-def alone():
+def own_communicator():
     """A communicator of this process only."""
     from spanwise import collectives
 
     return collectives.init(name="alone", device="cpu")
 
 
-def summed(a):
+def summed_over_ranks(a):
     from spanwise import collectives
 
-    return collectives.all_reduce(a, alone())
+    return collectives.all_reduce(a, own_communicator())
 
 
-#: Of the registered ops that are not ufuncs.
+#: Examples of the registered ops that are not ufuncs.
 OPS = {
     "all": (T.all, [MATRIX]),
     "angle": (sw.angle, [MATRIX]),
@@ -43,8 +43,8 @@ OPS = {
     "broadcast_to": (lambda a: T.broadcast_to(a, (2, 3, 3)), [MATRIX]),
     "cast": (lambda a: T.cast(a, "float32"), [MATRIX]),
     "clip": (T.clip, [MATRIX, np.array(0.3), np.array(0.6)]),
-    "collective": (summed, [MATRIX]),
-    "concatenate": (lambda a, b: T.concatenate([a, b]), [MATRIX, OTHER]),
+    "collective": (summed_over_ranks, [MATRIX]),
+    "concatenate": (lambda a, b: T.concatenate([a, b]), [MATRIX, MATRIX_2]),
     "consider_constant": (T.consider_constant, [MATRIX]),
     "contiguous": (lambda a: T.contiguous(a.T), [MATRIX]),
     "count_nonzero": (T.count_nonzero, [MATRIX]),
@@ -52,13 +52,13 @@ OPS = {
     "cumsum": (lambda a: T.cumsum(a, axis=0), [MATRIX]),
     "dimshuffle": (lambda a: a.dimshuffle(1, "x", 0), [MATRIX]),
     "disconnected_grad": (T.disconnected_grad, [MATRIX]),
-    "ifelse": (lambda n, a, b: T.ifelse(n > 0.5, a, b), [NUMBER, MATRIX, OTHER]),
+    "ifelse": (lambda n, a, b: T.ifelse(n > 0.5, a, b), [NUMBER, MATRIX, MATRIX_2]),
     "inc_subtensor": (lambda a, b: T.inc_subtensor(a[np.array([0, 0])], b), [MATRIX, VECTOR]),
     "affine": (
         lambda a, b, c: sw.graph.apply_registered("affine", a, b, c, alpha=0.5, beta=2.0),
-        [MATRIX, OTHER, VECTOR],
+        [MATRIX, MATRIX_2, VECTOR],
     ),
-    "matmul": (T.matmul, [MATRIX, OTHER]),
+    "matmul": (T.matmul, [MATRIX, MATRIX_2]),
     "max": (lambda a: T.max(a, axis=0), [MATRIX]),
     "mean": (lambda a: T.mean(a, axis=0), [MATRIX]),
     "min": (lambda a: T.min(a, axis=0), [MATRIX]),
@@ -74,31 +74,31 @@ OPS = {
     "sum_to": (lambda a, b: sw.ops.sum_to(a, b), [MATRIX, VECTOR]),
     "transfer": (lambda a: a.transfer("cpu:1"), [MATRIX]),
     "var": (lambda a: T.var(a, axis=0), [MATRIX]),
-    "where": (lambda a, b: T.where(a > 0.5, a, b), [MATRIX, OTHER]),
+    "where": (lambda a, b: T.where(a > 0.5, a, b), [MATRIX, MATRIX_2]),
 }
 
-#: Of functions of spanwise.tensor that are made of several ops, or of one under another name.
+#: Examples of functions of spanwise.tensor that are made of several ops, or of one with another name.
 FUNCTIONS = {
     "argsort": (lambda a: T.argsort(a, axis=0), [MATRIX]),
     "astype": (lambda a: T.astype(a, "float32"), [MATRIX]),
     "atleast_1d": (T.atleast_1d, [NUMBER]),
     "atleast_2d": (T.atleast_2d, [VECTOR]),
     "atleast_3d": (T.atleast_3d, [MATRIX]),
-    "batched_dot": (lambda a, b: T.batched_dot(a[None], b[None]), [MATRIX, OTHER]),
+    "batched_dot": (lambda a, b: T.batched_dot(a[None], b[None]), [MATRIX, MATRIX_2]),
     "column_stack": (lambda a, b: T.column_stack([a, b]), [VECTOR, MATRIX]),
     "diag": (lambda a: T.diag(a, 1), [MATRIX]),
     "diagonal": (lambda a: T.diagonal(a, -1), [MATRIX]),
-    "divmod": (lambda a, b: T.divmod(a, b)[1], [MATRIX, OTHER]),
+    "divmod": (lambda a, b: T.divmod(a, b)[1], [MATRIX, MATRIX_2]),
     "dot": (T.dot, [MATRIX, VECTOR]),
-    "dstack": (lambda a, b: T.dstack([a, b]), [MATRIX, OTHER]),
-    "einsum": (lambda a, b: T.einsum("ij,kj->ik", a, b), [MATRIX, OTHER]),
+    "dstack": (lambda a, b: T.dstack([a, b]), [MATRIX, MATRIX_2]),
+    "einsum": (lambda a, b: T.einsum("ij,kj->ik", a, b), [MATRIX, MATRIX_2]),
     "expand_dims": (lambda a: T.expand_dims(a, 0), [MATRIX]),
     "eye": (lambda n: T.eye(n.astype("int64") + 3), [NUMBER]),
     "flatten": (T.flatten, [MATRIX]),
     "flip": (T.flip, [MATRIX]),
-    "hstack": (lambda a, b: T.hstack([a, b]), [MATRIX, OTHER]),
+    "hstack": (lambda a, b: T.hstack([a, b]), [MATRIX, MATRIX_2]),
     "identity_like": (T.identity_like, [MATRIX]),
-    "join": (lambda a, b: T.join(1, a, b), [MATRIX, OTHER]),
+    "join": (lambda a, b: T.join(1, a, b), [MATRIX, MATRIX_2]),
     "log_softmax": (T.log_softmax, [MATRIX]),
     "matrix_transpose": (T.matrix_transpose, [MATRIX]),
     "moveaxis": (lambda a: T.moveaxis(a, 0, 1), [MATRIX]),
@@ -113,16 +113,16 @@ FUNCTIONS = {
     "softmax": (T.softmax, [MATRIX]),
     "sort": (lambda a: T.sort(a, axis=0), [MATRIX]),
     "squeeze": (lambda a: T.squeeze(a[:1], 0), [MATRIX]),
-    "stack": (lambda a, b: T.stack([a, b]), [MATRIX, OTHER]),
+    "stack": (lambda a, b: T.stack([a, b]), [MATRIX, MATRIX_2]),
     "swapaxes": (lambda a: T.swapaxes(a, 0, 1), [MATRIX]),
     "take": (lambda a: T.take(a, np.array([2, 0]), axis=1), [MATRIX]),
-    "tensordot": (lambda a, b: T.tensordot(a, b, 1), [MATRIX, OTHER]),
+    "tensordot": (lambda a, b: T.tensordot(a, b, 1), [MATRIX, MATRIX_2]),
     "tile": (lambda a: T.tile(a, (2, 1)), [MATRIX]),
     "trace": (T.trace, [MATRIX]),
     "transpose": (T.transpose, [MATRIX]),
     "tril": (T.tril, [MATRIX]),
     "triu": (T.triu, [MATRIX]),
-    "vstack": (lambda a, b: T.vstack([a, b]), [MATRIX, OTHER]),
+    "vstack": (lambda a, b: T.vstack([a, b]), [MATRIX, MATRIX_2]),
     "zero_grad": (T.zero_grad, [MATRIX]),
     "zeros_like": (T.zeros_like, [MATRIX]),
 }
@@ -130,17 +130,17 @@ FUNCTIONS = {
 
 def elementwise_example(name):
     """The example of a ufunc, with integers where it takes no float64; None for another op."""
-    function = ufunc = getattr(sw, name, None)
+    ufunc = getattr(sw, name, None)
     if not isinstance(ufunc, sw.ufunc):
         return None
     if name == "arccosh":
-        return function, [MATRIX + 1.5]
-    points = [MATRIX, OTHER][: ufunc.nin]
+        return ufunc, [MATRIX + 1.5]  # it is defined from 1 on
+    points = [MATRIX, MATRIX_2][: ufunc.nin]
     try:
-        function(*(T.tensor("float64", p.shape) for p in points))
+        ufunc(*(T.tensor("float64", p.shape) for p in points))
     except sw.DTypeError:
         points = [INTEGERS, INTEGERS + 1][: ufunc.nin]
-    return function, points
+    return ufunc, points
 
 
 def example_of(name):

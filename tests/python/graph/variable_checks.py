@@ -15,17 +15,17 @@ def like(values, name=None):
 
 
 def check(expression, *values, device, exact=True, mode=None, oracle=None):
-    """Checks that `expression` of variables equals, in two calls, `oracle` (by default `expression`)
-    of the same values in NumPy."""
+    """Checks that a function that computes `expression` of variables equals, in two calls, `oracle` (by
+    default `expression`) of the same values in NumPy."""
     variables = [like(v) for v in values]
     result = expression(*variables)
     f = sw.function(variables, result, device=device, mode=mode, on_unused_input="ignore")
     for _ in range(2):
         ours = f(*values)
-        theirs = np.asarray((oracle or expression)(*values))
-        assert result.ndim == theirs.ndim and result.type.dtype == ours.dtype
-        assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
+        expected = np.asarray((oracle or expression)(*values))
+        assert result.ndim == expected.ndim and result.type.dtype == ours.dtype
+        assert ours.dtype == expected.dtype and ours.shape == expected.shape
         compare = np.testing.assert_array_equal if exact else np.testing.assert_allclose
-        compare(ours.numpy(), theirs, **({} if exact else {"rtol": 1e-6}))
+        compare(ours.numpy(), expected, **({} if exact else {"rtol": 1e-6}))
         if ours.flags.writeable:
-            ours[...] = 0  # what the caller does with a result changes no later one
+            ours[...] = 0  # must not change the result of the next call

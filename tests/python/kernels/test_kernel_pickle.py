@@ -10,7 +10,7 @@ import threading
 
 import numpy as np
 import pytest
-from python.graph.plugins.compile_plugin import SOURCES, compiled
+from python.graph.plugins.compile_plugin import SOURCES, compile_plugin
 
 import spanwise as sw
 
@@ -186,7 +186,9 @@ def test_host_launcher_runs_in_another_process(folder):
 
 
 def test_plugin_is_loaded_in_another_process(folder):
-    library = compiled("g++ -std=c++20 -DNAMESPACE=sent", SOURCES / "many_ops.cpp", folder / "a.so")
+    library = compile_plugin(
+        "g++ -std=c++20 -DNAMESPACE=sent", SOURCES / "many_ops.cpp", folder / "a.so"
+    )
     ops = sw.load_ops(library)
     x = sw.tensor.dvector("x")
     f = sw.function([x], ops.increment(x), device="cpu")

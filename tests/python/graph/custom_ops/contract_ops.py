@@ -14,7 +14,7 @@ def ones(*shape):
 
 
 class DoubleOp(sw.Op):
-    """2 x; subclasses say how make_thunk is spelled."""
+    """2 * x; subclasses define make_thunk, with any accepted signature, or perform."""
 
     def make_node(self, x):
         x = sw.graph.as_variable(x)
@@ -32,10 +32,10 @@ class DoubleOp(sw.Op):
 class Perform(DoubleOp):
     def perform(self, node, inputs, output_storage):
         output_storage[0][0] = np.asarray(inputs[0]) * 2
-        return "ignored"
+        return "ignored"  # the contract allows any return value
 
 
-def with_thunk(work):
+def op_with_thunk(work):
     """An op of one input and one output whose thunk calls work(x_cell, z_cell)."""
 
     class Work(DoubleOp):

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""sw.kernel_op, sw.ops, and the custom ops of the tutorials."""
+"""sw.kernel_op, sw.ops, the example of a custom op, and spanwise.compat.sandbox_cuda."""
 
 import os
 import subprocess
@@ -59,7 +59,7 @@ def random(*shape, dtype="float32"):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "uint64"])
-def test_two_outputs_of_one_kernel(both, dtype, device):
+def test_kernel_with_two_outputs_computes_both_and_checks_extents(both, dtype, device):
     x, y = T.tensor(dtype, (None, None)), T.tensor(dtype, (None, None))
     f = sw.function([x, y], both(x, y), device=device)
     a, b = random(20, 10, dtype=dtype) + 100, random(20, 10, dtype=dtype)
@@ -75,8 +75,8 @@ def test_strided_parameter_accepts_any_view_without_a_copy(transposed, device):
     f = sw.function([x], transposed(x), device=device)
     base = random(12, 9)
     on_device = sw.asarray(base, device=device)
-    for window in (np.s_[:, :], np.s_[::-1, ::2], np.s_[3:4, ::-3], np.s_[:0]):
-        assert np.array_equal(f(on_device[window]), base[window].T)
+    for index in (np.s_[:, :], np.s_[::-1, ::2], np.s_[3:4, ::-3], np.s_[:0]):
+        assert np.array_equal(f(on_device[index]), base[index].T)
     assert np.array_equal(f(on_device.T), base)
     readonly = random(3, 4)
     readonly.flags.writeable = False
@@ -102,7 +102,7 @@ def test_contiguous_parameter_copies_other_layouts_and_counts(device):
     assert counts == {"shared": 1, "copied": 1, "bytes_copied": 20}
 
 
-def test_scalars_templates_and_options(device):
+def test_kernel_gets_scalars_template_arguments_and_options(device):
     op = sw.kernel_op(
         "axpy",
         """
@@ -125,7 +125,7 @@ def test_scalars_templates_and_options(device):
         )
 
 
-def test_ops_compose_and_compare(both, device):
+def test_kernel_ops_compose_and_equal_the_op_of_their_nodes(both, device):
     x, y = T.fmatrices("x", "y")
     total, difference = both(x, y)
     f = sw.function([x, y], [*both(total, difference * 2), total], device=device)
@@ -136,7 +136,7 @@ def test_ops_compose_and_compare(both, device):
     assert isinstance(both, sw.Op) and str(both) == "both" and both.view_map == {}
 
 
-def test_static_shapes_are_known(transposed):
+def test_type_of_the_output_has_the_known_extents(transposed):
     z = transposed(T.tensor("uint8", (3, None)))
     assert z.type.shape == (None, 3) and z.dtype == "uint8"
 
@@ -156,13 +156,13 @@ def test_static_shapes_are_known(transposed):
     ],
 )
 def test_inconsistent_declaration_raises_at_construction(change, message):
-    given = {"inputs": "x: strided T[h, w]", "outputs": "z: strided T[w, h]", **change}
+    declaration = {"inputs": "x: strided T[h, w]", "outputs": "z: strided T[w, h]", **change}
     with pytest.raises(sw.Error, match=message) as caught:
-        sw.kernel_op("transposed", TRANSPOSED, **given)
+        sw.kernel_op("transposed", TRANSPOSED, **declaration)
     assert "transposed" in str(caught.value)
 
 
-def test_inputs_that_do_not_fit(transposed):
+def test_inputs_of_wrong_rank_or_number_raise(transposed):
     with pytest.raises(ValueError, match="transposed: input x: expected 2 axes, got 1"):
         transposed(T.fvector())
     with pytest.raises(sw.GraphError, match="expected 1 input, got 2"):
@@ -184,7 +184,7 @@ def test_a_kernel_that_does_not_compile_is_an_error_of_the_function(device):
     assert "wrong(x), in make_thunk" in str(caught.value)
 
 
-def test_ops_by_name():
+def test_registered_op_is_called_by_its_name():
     x = T.fmatrix("x")
     assert str(sw.ops.add(x, 1).owner.op) == "Add"
     assert sw.ops.add(sw.array([1, 2]), [3, 4]).tolist() == [4, 6], "on arrays it computes"
@@ -198,13 +198,14 @@ def test_ops_by_name():
         sw.ops.add(x)
 
 
-def test_the_example_runs(device):
+def test_example_runs(device):
     command = [sys.executable, str(ROOT / "examples/03_custom_op.py"), "--device", str(device)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
+    assert completed.returncode == 0, completed.stderr
     assert (
-        f"PyCUDADoubleOp on {device}: [Contiguous(x), PyCUDADoubleOp(Contiguous.0)]" in done.stdout
+        f"PyCUDADoubleOp on {device}: [Contiguous(x), PyCUDADoubleOp(Contiguous.0)]"
+        in completed.stdout
     )
 
 

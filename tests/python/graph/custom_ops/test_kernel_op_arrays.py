@@ -12,11 +12,11 @@ import spanwise as sw
 T = sw.tensor
 
 SOURCE = """
-__global__ void axpy(const T *a, const T *x, const T *y, T *z, T *rest, int n) {
+__global__ void axpy(const T *a, const T *x, const T *y, T *z, T *difference, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   z[i] = a[0] * x[i] + y[i];
-  rest[i] = a[0] * x[i] - y[i];
+  difference[i] = a[0] * x[i] - y[i];
 }"""
 INCREMENT = """
 __global__ void increment(float *total, const float *by, int n) {
@@ -31,18 +31,18 @@ def axpy():
         "axpy",
         SOURCE,
         inputs=["a: contiguous T[]", "x: contiguous T[n]", "y: contiguous T[n]"],
-        outputs=["z: contiguous T[n]", "rest: contiguous T[n]"],
+        outputs=["z: contiguous T[n]", "difference: contiguous T[n]"],
     )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16"])
-def test_arrays_numpy_arrays_and_numbers(axpy, device, dtype):
+def test_call_on_arrays_numpy_arrays_and_numbers_returns_arrays(axpy, device, dtype):
     x = sw.arange(6, dtype=dtype, device=device)
     y = np.arange(6, dtype=dtype)[::-1]
-    z, rest = axpy(3, x, y)
+    z, difference = axpy(3, x, y)
     assert isinstance(z, sw.Array) and z.device == device and z.dtype == dtype
-    assert np.array_equal(z, 3 * x.numpy() + y) and np.array_equal(rest, 3 * x.numpy() - y)
-    z, _ = axpy(np.asarray(3, dtype), x[::-2], y[:3])  # any layout
+    assert np.array_equal(z, 3 * x.numpy() + y) and np.array_equal(difference, 3 * x.numpy() - y)
+    z, _ = axpy(np.asarray(3, dtype), x[::-2], y[:3])
     assert np.array_equal(z, 3 * x.numpy()[::-2] + y[:3])
 
 
@@ -68,11 +68,11 @@ def test_any_variable_makes_the_call_part_of_a_graph(axpy, device):
     y = T.fvector("y")
     two, ones = np.float32(2), np.ones(3, "float32")
     for inputs in [(two, ones, ones), (T.constant(two), x, x), (two, x, y)]:
-        z, rest = axpy(*inputs)
-        assert isinstance(z, sw.Variable) and z.owner is rest.owner
+        z, difference = axpy(*inputs)
+        assert isinstance(z, sw.Variable) and z.owner is difference.owner
     f = sw.function([y], z, device=device)
     assert f([1, 1, 1]).tolist() == [1, 3, 5]
-    # The op of a node is the same op, and computes as well.
+    # The op of the node is equal to axpy, and can be called on arrays too.
     assert z.owner.op == axpy and z.owner.op(2, x, x)[0].tolist() == [0, 3, 6]
 
 

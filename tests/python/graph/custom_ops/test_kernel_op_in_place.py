@@ -25,38 +25,38 @@ __global__ void negate(spanwise::View<double, 2> z, int h, int w) {
 
 
 def add_to(**kwargs):
-    declared = {
+    defaults = {
         "inputs": ["x: contiguous float64[n]", "y: contiguous float64[n]"],
         "outputs": ["total: contiguous float64[n]"],
         "arguments": ["total", "y", "n"],
         "overwrites": {"total": "x"},
     }
-    return sw.kernel_op("add_to", IN_PLACE, **{**declared, **kwargs})
+    return sw.kernel_op("add_to", IN_PLACE, **{**defaults, **kwargs})
 
 
 @pytest.mark.parametrize("mode", ["fast_run", "fast_compile", "debug"])
-def test_an_output_in_an_inputs_memory(device, mode):
+def test_output_in_the_memory_of_an_input_leaves_arguments_unchanged(device, mode):
     x, y = T.dvectors("x", "y")
     op = add_to()
     assert op.destroy_map == {0: [0]} and op == add_to() and op != add_to(block=64)
     assert pickle.loads(pickle.dumps(op)) == op
     f = sw.function([x, y], op(op(x * 2, y), y[::-1]), device=device, mode=mode)
-    given = sw.array([1.0, 2.0, 3.0], device=device)
+    argument = sw.array([1.0, 2.0, 3.0], device=device)
     for _ in range(2):
-        assert f(given, [10, 20, 30]).tolist() == [42, 44, 46]
-    assert given.tolist() == [1, 2, 3], "the caller's array was not ours to overwrite"
+        assert f(argument, [10, 20, 30]).tolist() == [42, 44, 46]
+    assert argument.tolist() == [1, 2, 3], "an argument is not overwritten"
     g = sw.function([x], [op(x, x), op(x + 0, (x + 0)[::-1]), x], device=device, mode=mode)
     assert [r.tolist() for r in g([1, 2])] == [[2, 4], [3, 3], [1, 2]]
     h = sw.function([x, y], op((x * 2)[::-2], y), device=device, mode=mode)
-    assert h([1, 2, 3], [1, 1]).tolist() == [7, 3], "what is not in C order is copied"
+    assert h([1, 2, 3], [1, 1]).tolist() == [7, 3], "an input in another order than C is copied"
 
 
-def test_an_input_that_may_be_overwritten_is(device):
+def test_mutable_argument_is_overwritten(device):
     x, y = T.dvectors("x", "y")
     f = sw.function([sw.In(x, mutable=True), y], sw.Out(add_to()(x, y), borrow=True), device=device)
-    given = sw.array([1.0, 2.0], device=device)
-    result = f(given, sw.array([3.0, 4.0], device=device))
-    assert result.tolist() == [4, 6] and result.ptr == given.ptr
+    argument = sw.array([1.0, 2.0], device=device)
+    result = f(argument, sw.array([3.0, 4.0], device=device))
+    assert result.tolist() == [4, 6] and result.ptr == argument.ptr
 
 
 def test_strided_view_is_overwritten_in_place(device):

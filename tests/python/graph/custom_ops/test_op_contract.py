@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The contract of ops: errors, properties, calls, lifetimes."""
 
+import gc
 import traceback
+import weakref
 
 import numpy as np
 import pytest
-from python.graph.custom_ops.contract_ops import DoubleOp, Perform, T, ones, with_thunk
+from python.graph.custom_ops.contract_ops import DoubleOp, Perform, T, ones, op_with_thunk
 
 import spanwise as sw
 
@@ -30,14 +32,14 @@ class Fails(DoubleOp):
 
 def test_an_exception_keeps_type_and_traceback_and_names_the_node():
     x = T.fmatrix("x")
-    y = Fails()(x + 1)  # made here
+    y = Fails()(x + 1)  # the node is created here
     f = sw.function([x], y * 2, name="train")
     Fails.broken = True
     with pytest.raises(OwnError, match="it broke") as caught:
         f(ones(2, 3))
     frames = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
     assert frames[-2:] == ["perform", "failing"]
-    shown = "".join(traceback.format_exception(caught.value))
+    text = "".join(traceback.format_exception(caught.value))
     for part in (
         "Apply node that caused the error: Fails(Add.0)",
         "Toposort index: 1 of function train",
@@ -48,7 +50,7 @@ def test_an_exception_keeps_type_and_traceback_and_names_the_node():
         "Created at:",
         "test_an_exception_keeps_type_and_traceback_and_names_the_node",
     ):
-        assert part in shown
+        assert part in text
     Fails.broken = False
     assert np.array_equal(f(ones(2, 3)), ones(2, 3) * 4)
 
@@ -66,13 +68,13 @@ def test_spanwise_error_keeps_its_type():
 def test_an_error_in_make_thunk_names_the_node():
     class Bad(DoubleOp):
         def make_thunk(self, node, storage_map, compute_map, no_recycling):
-            raise OwnError("no thunk today")
+            raise OwnError("in make_thunk")
 
     x = T.fmatrix("x")
     with pytest.raises(OwnError) as caught:
         sw.function([x], Bad()(x), name="train")
-    shown = "".join(traceback.format_exception(caught.value))
-    assert "Bad(x), in make_thunk, for function train" in shown
+    text = "".join(traceback.format_exception(caught.value))
+    assert "Bad(x), in make_thunk, for function train" in text
 
 
 def test_a_function_that_calls_itself_is_refused():
@@ -82,19 +84,19 @@ def test_a_function_that_calls_itself_is_refused():
     def work(x, z):
         z[0] = functions[0](x[0])
 
-    functions.append(sw.function([x], with_thunk(work)(x), name="f"))
+    functions.append(sw.function([x], op_with_thunk(work)(x), name="f"))
     with pytest.raises(sw.GraphError, match="expected no recursion"):
         functions[0](ones(1, 1))
 
 
-def test_functions_may_call_others():
+def test_function_may_call_another_function():
     x = T.fmatrix("x")
     inner = sw.function([x], x * 2)
 
     def work(x, z):
         z[0] = inner(x[0])
 
-    assert sw.function([x], with_thunk(work)(x) + 1)(ones(1, 1)).item() == 3
+    assert sw.function([x], op_with_thunk(work)(x) + 1)(ones(1, 1)).item() == 3
 
 
 def test_props_give_equality_hash_and_str():
@@ -104,11 +106,11 @@ def test_props_give_equality_hash_and_str():
         def __init__(self, factor, mode="fast"):
             self.factor, self.mode = factor, mode
 
-    class Other(Scale):
+    class Derived(Scale):
         __props__ = ("factor", "mode")
 
     a, b = Scale(2), Scale(2)
-    assert a == b and hash(a) == hash(b) and a != Scale(3) and a != Other(2) and a != 2
+    assert a == b and hash(a) == hash(b) and a != Scale(3) and a != Derived(2) and a != 2
     assert str(a) == repr(a) == "Scale{factor=2, mode='fast'}"
     b.destroy_map = {0: [0]}
     assert a != b
@@ -118,18 +120,18 @@ def test_props_give_equality_hash_and_str():
 
     assert str(Plain()) == "Plain" and Plain() == Plain()
 
-    class Own(sw.Op):
+    class WithStr(sw.Op):
         __props__ = ()
 
         def __str__(self):
             return "mine"
 
-    assert str(Own()) == "mine" and Own() == Own()
+    assert str(WithStr()) == "mine" and WithStr() == WithStr()
 
-    class Without(sw.Op):
+    class WithoutProps(sw.Op):
         pass
 
-    assert Without() != Without() and str(Without()) == "Without"
+    assert WithoutProps() != WithoutProps() and str(WithoutProps()) == "WithoutProps"
 
 
 def test_calling_an_op_gives_one_variable_or_a_list():
@@ -180,44 +182,41 @@ def test_python_ops_are_applied_again_after_givens_change_types():
 
 
 def test_ops_and_thunks_are_released_with_their_function():
-    import gc
-    import weakref
-
-    there = []
+    references = []
 
     class Held(DoubleOp):
         def make_thunk(self, node, storage_map, compute_map, no_recycling):
             thunk = self.bind(node, storage_map)
-            there.append(weakref.ref(thunk))
+            references.append(weakref.ref(thunk))
             return thunk
 
     x = T.fmatrix("x")
     op = Held()
-    there.append(weakref.ref(op))
+    references.append(weakref.ref(op))
     f = sw.function([x], op(x))
     f(ones(1, 1))
     del op
     gc.collect()
-    assert all(ref() is not None for ref in there)
+    assert all(ref() is not None for ref in references)
     del f
     gc.collect()
-    assert all(ref() is None for ref in there)
+    assert all(ref() is None for ref in references)
 
 
 def test_thunks_run_on_the_functions_device(device):
-    places = []
+    devices = []
 
-    class Where(DoubleOp):
+    class RecordsDevice(DoubleOp):
         def make_thunk(self, node, storage_map, compute_map, no_recycling):
-            places.append(sw.default_device())
+            devices.append(sw.default_device())
             z = storage_map[node.outputs[0]]
 
             def thunk():
-                places.append(sw.default_device())
+                devices.append(sw.default_device())
                 z[0] = sw.zeros((1, 1), dtype="float32")
 
             return thunk
 
     x = T.fmatrix("x")
-    assert sw.function([x], Where()(x), device=device)(ones(1, 1)).device == device
-    assert places == [device, device]
+    assert sw.function([x], RecordsDevice()(x), device=device)(ones(1, 1)).device == device
+    assert devices == [device, device]

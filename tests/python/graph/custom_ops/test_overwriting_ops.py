@@ -4,12 +4,12 @@
 
 import numpy as np
 import pytest
-from python.graph.custom_ops.contract_ops import DoubleOp, T, ones, with_thunk
+from python.graph.custom_ops.contract_ops import DoubleOp, T, ones, op_with_thunk
 
 import spanwise as sw
 
 
-def test_an_undeclared_view_does_no_harm():
+def test_undeclared_view_of_an_input_does_not_let_results_share_memory():
     def alias(x, z):
         z[0] = x[0]
 
@@ -18,13 +18,13 @@ def test_an_undeclared_view_does_no_harm():
 
     x = T.fmatrix("x")
     for work in (alias, transposed):
-        op = with_thunk(work)
+        op = op_with_thunk(work)
         f = sw.function([x], [op(x), op(x + 1)], device="cpu")
-        given = ones(2, 2)
-        first, second = f(given)
+        argument = ones(2, 2)
+        first, second = f(argument)
         first[...] = -1
-        f(given * 7)
-        assert np.array_equal(given, ones(2, 2))
+        f(argument * 7)
+        assert np.array_equal(argument, ones(2, 2))
         assert np.array_equal(second, ones(2, 2) + 1)
 
 
@@ -49,16 +49,16 @@ def test_overwriting_ops_keep_inputs_and_run_last():
     y = x * 10
     op = AddOneInPlace()
     f = sw.function([x], [op(y), y + 5, Reversed()(y) + 7, op(x)], device="cpu")
-    given = np.array([[1], [2]], "float32")
+    argument = np.array([[1], [2]], "float32")
     for _ in range(2):
-        results = [np.asarray(result).ravel().tolist() for result in f(given)]
+        results = [np.asarray(result).ravel().tolist() for result in f(argument)]
         assert results == [[11, 21], [15, 25], [27, 17], [2, 3]]
-    assert given.ravel().tolist() == [1, 2]
+    assert argument.ravel().tolist() == [1, 2]
     assert any("Copy" in str(node) for node in f.maker.fgraph.toposort())
 
 
 class Either(sw.Op):
-    """A view of the input that `chosen` names."""
+    """Input `chosen`, 0 or 1, as a view."""
 
     view_map = {0: [0, 1]}
 
@@ -76,11 +76,11 @@ def test_input_second_in_a_view_map_is_not_overwritten():
     x, y = T.fmatrix("x"), T.fmatrix("y")
     f = sw.function([x, y], [AddOneInPlace()(Either(1)(x * 10, y)), y * 2], device="cpu")
     for value in (5, 6):
-        given = np.full((2, 1), value, "float32")
-        results = [np.asarray(result).ravel().tolist() for result in f(given, given.copy())]
+        argument = np.full((2, 1), value, "float32")
+        results = [np.asarray(result).ravel().tolist() for result in f(argument, argument.copy())]
         assert results == [[value + 1] * 2, [value * 2] * 2]
-        f(given.copy(), given)
-        assert given.ravel().tolist() == [value] * 2
+        f(argument.copy(), argument)
+        assert argument.ravel().tolist() == [value] * 2
 
 
 def test_result_second_in_a_view_map_is_not_overwritten():
@@ -98,9 +98,9 @@ def test_readers_of_every_viewed_value_run_before_it_is_overwritten(chosen):
     a, b = x * 10, x * 100
     op = AddOneInPlace()
     f = sw.function([x], [op(Either(chosen)(a, b)) + 0, a + 5, b + 7], device="cpu")
-    given = np.array([[1], [2]], "float32")
+    argument = np.array([[1], [2]], "float32")
     for _ in range(2):
-        results = [np.asarray(result).ravel().tolist() for result in f(given)]
+        results = [np.asarray(result).ravel().tolist() for result in f(argument)]
         assert results == [[11, 21] if chosen == 0 else [101, 201], [15, 25], [107, 207]]
 
 

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from python.graph.custom_ops.contract_ops import DoubleOp, Perform, T, ones, with_thunk
+from python.graph.custom_ops.contract_ops import DoubleOp, Perform, T, ones, op_with_thunk
 from support.step_ops import IfElse
 
 import spanwise as sw
@@ -64,7 +64,7 @@ class LazyFalse(DoubleOp):
         Perform,
     ],
 )
-def test_every_shape_of_make_thunk(op, device):
+def test_each_signature_of_make_thunk_is_accepted(op, device):
     x = T.fmatrix("x")
     f = sw.function([x], op()(op()(x)), device=device)
     result = f(ones(2, 3))
@@ -83,7 +83,7 @@ def test_every_shape_of_make_thunk(op, device):
         ),
     ],
 )
-def test_other_shapes_of_make_thunk_are_refused(make_thunk, message):
+def test_other_signature_or_result_of_make_thunk_raises(make_thunk, message):
     op = type("Odd", (DoubleOp,), {"make_thunk": make_thunk})()
     x = T.fmatrix("x")
     with pytest.raises(sw.GraphError, match=message):
@@ -119,7 +119,7 @@ def test_cell_is_indexed_like_a_list_of_one_value():
         z[0] = x[0].copy()
 
     x = T.fmatrix("x")
-    sw.function([x], with_thunk(work)(x))(ones(2, 3))
+    sw.function([x], op_with_thunk(work)(x))(ones(2, 3))
     assert seen == {
         "empty": (None, [None], 1, True, "[None]"),
         "full": ((2, 3), (2, 3), True, True, (2, 3), [(2, 3)]),
@@ -141,7 +141,7 @@ def test_cells_of_results_are_emptied_and_those_of_intermediates_kept():
         z[0] = x[0].copy()
 
     x = T.fmatrix("x")
-    f = sw.function([x], with_thunk(outer)(with_thunk(inner)(x)))
+    f = sw.function([x], op_with_thunk(outer)(op_with_thunk(inner)(x)))
     first = f(ones(2, 2))
     second = f(ones(2, 2) * 5)
     f(ones(3, 1))
@@ -155,19 +155,19 @@ def test_cells_of_results_are_emptied_and_those_of_intermediates_kept():
 def test_no_recycling_lists_escaping_outputs():
     lists = []
 
-    class Note(DoubleOp):
+    class RecordsNoRecycling(DoubleOp):
         def make_thunk(self, node, storage_map, compute_map, no_recycling):
             lists.append((node.outputs[0], no_recycling))
             return self.bind(node, storage_map)
 
     x = T.fmatrix("x")
-    y = Note()(x)
-    z = Note()(y)
+    y = RecordsNoRecycling()(x)
+    z = RecordsNoRecycling()(y)
     sw.function([x], z)
     assert lists == [(y, []), (z, [z])]
 
 
-@pytest.mark.parametrize("kind", ["numpy", "jax", "ours", "strided", "elsewhere"])
+@pytest.mark.parametrize("kind", ["numpy", "jax", "spanwise", "strided", "on the cpu"])
 def test_cells_take_arrays_of_any_library(kind, device):
     def work(x, z):
         if kind == "jax":
@@ -178,12 +178,12 @@ def test_cells_take_arrays_of_any_library(kind, device):
             value = sw.full((3, 2), 7, dtype="float32", device=device).T
         else:
             value = sw.full(
-                (2, 3), 7, dtype="float32", device="cpu" if kind == "elsewhere" else device
+                (2, 3), 7, dtype="float32", device="cpu" if kind == "on the cpu" else device
             )
         z[0] = value
 
     x = T.fmatrix("x")
-    result = sw.function([x], with_thunk(work)(x) + 1, device=device)(ones(2, 3))
+    result = sw.function([x], op_with_thunk(work)(x) + 1, device=device)(ones(2, 3))
     assert result.device == device and np.array_equal(result, np.full((2, 3), 8))
 
 
@@ -201,7 +201,7 @@ def test_invalid_cell_value_error_names_the_node(value, message):
         z[0] = value
 
     x = T.fmatrix("x")
-    f = sw.function([x], with_thunk(work)(x))
+    f = sw.function([x], op_with_thunk(work)(x))
     with pytest.raises(sw.Error, match=message) as caught:
         f(ones(2, 3))
     if value is not None:
@@ -216,28 +216,28 @@ def test_a_thunk_that_is_not_lazy_returns_none(value):
 
     x = T.fmatrix("x")
     with pytest.raises(TypeError, match="a thunk that is not lazy returns None, got"):
-        sw.function([x], with_thunk(work)(x))(ones(1, 1))
+        sw.function([x], op_with_thunk(work)(x))(ones(1, 1))
 
 
 def test_lazy_thunks_compute_only_requested_inputs():
     runs = []
 
-    def noting(name):
+    def recording_op(name):
         def work(x, z):
             runs.append(name)
             z[0] = x[0].copy()
 
-        return with_thunk(work)
+        return op_with_thunk(work)
 
     condition, x = T.iscalar("condition"), T.fmatrix("x")
-    chosen = IfElse()(condition, noting("yes")(x) + 1, noting("no")(x) + 2)
+    chosen = IfElse()(condition, recording_op("yes")(x) + 1, recording_op("no")(x) + 2)
     f = sw.function([condition, x], chosen * 10)
     assert f(1, ones(1, 1)).item() == 20 and runs == ["yes"]
     assert f(0, ones(1, 1)).item() == 30 and runs == ["yes", "no"]
 
 
 @pytest.mark.parametrize(
-    ("answers", "kind", "message"),
+    ("requests", "error", "message"),
     [
         ([3], TypeError, "a lazy thunk returns a list"),
         ([[9]], sw.GraphError, "requests input 9 of 1"),
@@ -245,17 +245,17 @@ def test_lazy_thunks_compute_only_requested_inputs():
         ([[]], sw.GraphError, "has not set the compute_map"),
     ],
 )
-def test_lazy_thunks_are_held_to_their_contract(answers, kind, message):
+def test_lazy_thunks_are_held_to_their_contract(requests, error, message):
     class Lazy(DoubleOp):
         def make_thunk(self, node, storage_map, compute_map, no_recycling):
-            given = iter(answers)
+            remaining = iter(requests)
 
             def thunk():
-                return next(given)
+                return next(remaining)
 
             thunk.lazy = True
             return thunk
 
     x = T.fmatrix("x")
-    with pytest.raises(kind, match=message):
+    with pytest.raises(error, match=message):
         sw.function([x], Lazy()(x))(ones(1, 1))

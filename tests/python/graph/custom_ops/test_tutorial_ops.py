@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The op programs of Theano's tutorials on PyCUDA and on using the GPU, in our names."""
+"""The ops of Theano's tutorials on PyCUDA and on using the GPU, with Spanwise's names."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ T = sw.tensor
 
 
 class PyCUDADoubleOp(sw.Op):
-    """The tutorial's op, with the four parameters and the class methods of its time."""
+    """The op of the tutorial, whose make_thunk has four parameters and which defines equality itself."""
 
     def __eq__(self, other):
         return type(self) is type(other)
@@ -119,7 +119,7 @@ def matrices():
     return [rng.standard_normal((20, 10)).astype("float32") for _ in range(2)]
 
 
-def test_the_tutorials_op(device, mode, matrices):
+def test_op_of_the_tutorial_doubles_any_layout(device, mode, matrices):
     x = T.fmatrix("x")
     f = sw.function([x], PyCUDADoubleOp()(x), mode=mode, device=device)
     xv = np.ones((4, 5), dtype="float32")
@@ -128,14 +128,14 @@ def test_the_tutorials_op(device, mode, matrices):
     assert np.array_equal(f(matrices[0].T[::-1]), matrices[0].T[::-1] * 2)
 
 
-def test_exercise_one_the_product_of_two(device, mode, matrices):
+def test_exercise_one_multiplies_two_matrices(device, mode, matrices):
     x, y = T.fmatrices("x", "y")
     f = sw.function([x, y], KernelOp(TWO_INPUTS, 1)(x, y), mode=mode, device=device)
     a, b = matrices
     assert np.array_equal(f(a, b), a * b)
 
 
-def test_exercise_two_sum_and_difference_in_one_kernel(device, mode, matrices):
+def test_exercise_two_computes_sum_and_difference_in_one_kernel(device, mode, matrices):
     x, y = T.fmatrices("x", "y")
     f = sw.function([x, y], KernelOp(TWO_OUTPUTS, 2)(x, y), mode=mode, device=device)
     a, b = matrices
@@ -144,7 +144,7 @@ def test_exercise_two_sum_and_difference_in_one_kernel(device, mode, matrices):
     assert [str(n.op) for n in f.maker.fgraph.toposort()][-1].startswith("KernelOp")
 
 
-def test_exercise_three_a_strided_input_without_a_copy(device, mode, matrices):
+def test_exercise_three_reads_a_strided_input_without_a_copy(device, mode, matrices):
     x = T.fmatrix("x")
     f = sw.function([x], strided_double(x), mode=mode, device=device)
     a = sw.asarray(matrices[0], device=device)
@@ -154,7 +154,7 @@ def test_exercise_three_a_strided_input_without_a_copy(device, mode, matrices):
         assert np.array_equal(result, view.numpy() * 2)
 
 
-def test_shared_values_as_the_tutorial_has_them(device):
+def test_shared_counter_of_the_tutorial_is_updated(device):
     with device:
         state = sw.shared(0)
         assert repr(state) == "<TensorType(int64, scalar)>"
@@ -167,6 +167,7 @@ def test_shared_values_as_the_tutorial_has_them(device):
     assert f(300).item() == 2 and state.get_value().item() == 302
 
 
+#: The first and last three elements that the tutorial prints.
 VALUES = {
     "float32": [1.23178029, 1.61879337, 1.52278066, 2.20771813, 2.29967761, 1.62323284],
     "float64": [1.23178032, 1.61879341, 1.52278065, 2.20771815, 2.29967753, 1.62323285],
@@ -174,18 +175,18 @@ VALUES = {
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("left", [False, True], ids=["to_the_host", "on_the_device"])
-def test_the_exp_loops(dtype, left, device):
+@pytest.mark.parametrize("stays_on_device", [False, True], ids=["to_the_host", "on_the_device"])
+def test_exp_loop_gives_the_numbers_of_the_tutorial(dtype, stays_on_device, device):
     vlen, iters = 10 * 30 * 768, 5
     with sw.config.change(floatX=dtype), device:
         rng = np.random.RandomState(22)
         x = sw.shared(np.asarray(rng.rand(vlen), sw.config.floatX))
-        y = sw.exp(x).transfer(device) if left else sw.Out(sw.exp(x), as_="numpy")
+        y = sw.exp(x).transfer(device) if stays_on_device else sw.Out(sw.exp(x), as_="numpy")
         f = sw.function([], y)
     assert str(f.maker.fgraph.toposort()[0].op) == "Exp"
     for _ in range(iters):
         r = f()
-    if left:
+    if stays_on_device:
         assert isinstance(r, sw.Array) and r.device == device
     else:
         assert type(r) is np.ndarray

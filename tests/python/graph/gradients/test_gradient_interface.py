@@ -12,12 +12,7 @@ import pytest
 from support.tree import ROOT
 
 import spanwise as sw
-from spanwise.gradient import (
-    Lop,
-    Rop,
-    grad,
-    verify_grad,
-)
+from spanwise.gradient import Lop, Rop, grad, verify_grad
 
 T = sw.tensor
 
@@ -67,12 +62,12 @@ def test_derivative_of_a_derivative(device):
 
 def test_no_derivative_passes_through_constants():
     x = T.dvector("x")
-    cut = x * x
-    cost = (cut * x).sum()
-    got = evaluate(T.grad(cost, x, consider_constant=[cut]), {x: np.array([2.0, 3.0])})
+    square = x * x
+    cost = (square * x).sum()
+    got = evaluate(T.grad(cost, x, consider_constant=[square]), {x: np.array([2.0, 3.0])})
     np.testing.assert_array_equal(got, [4, 9])
-    other = (T.consider_constant(x * x) * x).sum()
-    np.testing.assert_array_equal(evaluate(T.grad(other, x), {x: np.array([2.0, 3.0])}), [4, 9])
+    marked = (T.consider_constant(x * x) * x).sum()
+    np.testing.assert_array_equal(evaluate(T.grad(marked, x), {x: np.array([2.0, 3.0])}), [4, 9])
 
 
 def test_known_grads_replace_the_cost(device):
@@ -106,7 +101,7 @@ def test_disconnected_inputs_ignore_gives_zeros_and_warn_warns():
         assert T.grad(x.sum(), [y], return_disconnected="none") == [None]
 
 
-def test_only_the_shape_of_a_variable_is_not_a_connection():
+def test_cost_that_reads_only_the_shape_of_a_variable_does_not_depend_on_it():
     x, y = T.dvector("x"), T.dvector("y")
     cost = (x * y.shape[0]).sum()
     with pytest.raises(sw.GraphError, match="does not depend on y"):
@@ -115,7 +110,7 @@ def test_only_the_shape_of_a_variable_is_not_a_connection():
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "text"),
+    ("call", "error", "text"),
     [
         (lambda x, i: T.grad(x * 2, x), sw.GraphError, r"cost of rank 0.*sum\(\) or mean\(\)"),
         (lambda x, i: T.grad(i.sum(), x), sw.DTypeError, "cost of a floating dtype"),
@@ -137,9 +132,9 @@ def test_only_the_shape_of_a_variable_is_not_a_connection():
         (lambda x, i: Lop([x, x], x, [x]), sw.GraphError, "2 variables and 1 eval_points"),
     ],
 )
-def test_wrong_arguments_are_named(make, error, text):
+def test_wrong_arguments_are_named(call, error, text):
     with pytest.raises(error, match=text):
-        make(T.dvector("x"), T.ivector("i"))
+        call(T.dvector("x"), T.ivector("i"))
 
 
 def test_lop_is_the_row_times_the_jacobian(device):
@@ -157,7 +152,7 @@ def test_rop_is_the_jacobian_times_the_column(device):
     np.testing.assert_allclose(f(weights, point, column).numpy(), expected)
 
 
-def test_rop_of_a_sum_over_open_shapes_and_of_several_outputs():
+def test_rop_of_several_outputs_with_open_extents_is_a_list():
     x, v = T.dmatrix("x"), T.dmatrix("v")
     total, square = Rop([x.sum(), x * x], x, v)
     values = {x: np.array([[1.0, 2.0]]), v: np.array([[10.0, 100.0]])}
@@ -196,13 +191,13 @@ def squares(grad):
     )
 
 
-def squares_gradient(declared="dy: contiguous T[n]"):
+def squares_gradient(gradient_parameter="dy: contiguous T[n]"):
     return sw.kernel_op(
         "squares_gradient",
         SQUARES_GRADIENT,
-        ["x: contiguous T[n]", declared],
+        ["x: contiguous T[n]", gradient_parameter],
         "dx: contiguous T[n]",
-        arguments=["x", declared.split(":")[0], "dx", "n"],
+        arguments=["x", gradient_parameter.split(":")[0], "dx", "n"],
     )
 
 
@@ -210,12 +205,12 @@ def gradient_of_squares(inputs, gradients):
     return [2 * inputs[0] * gradients[0]]
 
 
-@pytest.mark.parametrize("how", ["callable", "kernel"])
-def test_kernel_op_with_a_gradient(how, device):
-    op = squares(gradient_of_squares if how == "callable" else {"x": squares_gradient()})
+@pytest.mark.parametrize("kind", ["callable", "kernel"])
+def test_gradient_of_a_kernel_op_equals_finite_differences_also_after_pickling(kind, device):
+    op = squares(gradient_of_squares if kind == "callable" else {"x": squares_gradient()})
     verify_grad(lambda x: op(x) * x, [np.array([1.0, -2.0, 3.0])], device=device)
-    copied = pickle.loads(pickle.dumps(op))
-    verify_grad(lambda x: copied(x) * x, [np.array([1.0, -2.0, 3.0])], device=device)
+    unpickled = pickle.loads(pickle.dumps(op))
+    verify_grad(lambda x: unpickled(x) * x, [np.array([1.0, -2.0, 3.0])], device=device)
 
 
 def test_kernel_op_without_a_gradient_names_the_argument():
@@ -240,7 +235,7 @@ def test_a_wrong_gradient_of_a_kernel_op_is_named(grad, text):
         squares(grad)
 
 
-def test_the_example_of_logistic_regression_runs(tmp_path, device):
+def test_example_of_logistic_regression_runs(tmp_path, device):
     example = ROOT / "examples" / "06_logistic_regression.py"
     command = [
         sys.executable,
@@ -252,7 +247,7 @@ def test_the_example_of_logistic_regression_runs(tmp_path, device):
         "--out",
         "curve.png",
     ]
-    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
-    assert "after 100 steps: largest relative difference" in ended.stdout
-    assert "sigmoid(" in ended.stdout and "120 steps in" in ended.stdout
+    completed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
+    assert "after 100 steps: largest relative difference" in completed.stdout
+    assert "sigmoid(" in completed.stdout and "120 steps in" in completed.stdout

@@ -11,7 +11,7 @@ from spanwise.gradient import verify_grad
 T = sw.tensor
 RNG = np.random.default_rng(3)
 MATRIX = RNG.uniform(0.2, 0.8, (2, 3))
-OTHER = RNG.uniform(0.2, 0.8, (2, 3)) + 0.013
+MATRIX_2 = RNG.uniform(0.2, 0.8, (2, 3))
 ROW = RNG.uniform(1.2, 1.8, (3,))
 CUBE = RNG.uniform(-1, 1, (2, 3, 4))
 
@@ -39,20 +39,20 @@ DISCRETE = {
     "signbit",
     "nextafter",
 }
-#: Ops that are not defined or not differentiable in the range of MATRIX.
-RANGES = {"arccosh": (MATRIX + 1.5,), "arctan2": (MATRIX - 0.5, OTHER)}
+#: Values for ops that are not defined or not differentiable everywhere between the values of MATRIX.
+RANGES = {"arccosh": (MATRIX + 1.5,), "arctan2": (MATRIX - 0.5, MATRIX_2)}
 
 
 def elementwise_ops():
-    named = {v.__name__: v for v in vars(sw).values() if isinstance(v, sw.ufunc)}
+    ufuncs = {v.__name__ for v in vars(sw).values() if isinstance(v, sw.ufunc)}
     registered = set(dir(sw.ops))
-    return sorted(n for n in named if n in registered and n not in DISCRETE)
+    return sorted(n for n in ufuncs if n in registered and n not in DISCRETE)
 
 
 @pytest.mark.parametrize("name", elementwise_ops())
 def test_elementwise_derivative_equals_central_differences(name, device):
     op = getattr(sw, name)
-    points = RANGES.get(name, (MATRIX, OTHER, ROW)[: op.nin])
+    points = RANGES.get(name, (MATRIX, MATRIX_2, ROW)[: op.nin])
     verify_grad(op, points, n_tests=1, device=device)
 
 
@@ -97,7 +97,7 @@ OPS = {
     "flatten": (lambda a: a.flatten(2), [CUBE]),
     "broadcast_to": (lambda a: T.broadcast_to(a, (4, 2, 3)), [MATRIX]),
     "concatenate": (lambda a, b: T.concatenate([a, b, a], axis=1), [MATRIX, MATRIX[:, :2]]),
-    "stack": (lambda a, b: T.stack([a, b]), [MATRIX, OTHER]),
+    "stack": (lambda a, b: T.stack([a, b]), [MATRIX, MATRIX_2]),
     "subtensor": (lambda a: a[1, ::-1, 1:3], [CUBE]),
     "index array": (lambda a: a[:, np.array([0, 2, 0])], [MATRIX]),
     "mask": (lambda a: a[MATRIX > 0.5], [MATRIX]),
@@ -134,7 +134,7 @@ def test_derivative_of_a_power_is_finite_at_zero(device):
     np.testing.assert_allclose(dy, [0, 0, np.log(2)])
 
 
-def test_extremes_that_are_equal_share_the_derivative(device):
+def test_equal_maxima_share_the_derivative(device):
     x = T.dvector("x")
     f = sw.function([x], T.grad(x.max(), x), device=device)
     np.testing.assert_array_equal(f([3.0, 1.0, 3.0]).numpy(), [0.5, 0, 0.5])
@@ -160,7 +160,7 @@ def test_derivative_has_the_dtype_of_its_variable(dtype, device):
     assert got.dtype == dtype and got.tolist() == [0.5, 2.0]
 
 
-#: Before other tests load ops of their own.
+#: Read on import, before tests load further ops.
 REGISTERED = set(dir(sw.ops))
 #: Registered ops without a derivative: results that are bool, integers or only shapes, and cumprod.
 WITHOUT_DERIVATIVE = DISCRETE | {

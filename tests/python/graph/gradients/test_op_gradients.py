@@ -65,7 +65,7 @@ def op_with(**methods):
     return type("Custom", (sw.graph.Op,), body)()
 
 
-def test_python_op_with_grad_and_with_l_op(device):
+def test_grad_and_l_op_of_python_ops_equal_finite_differences(device):
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=3), rng.normal(size=3)
     verify_grad(lambda x: Sine()(x) * x, [a], device=device)
@@ -73,7 +73,7 @@ def test_python_op_with_grad_and_with_l_op(device):
     verify_grad(lambda x, y: Scale()(x, y)[1], [a, b], device=device)
 
 
-def test_connection_pattern_cuts_inputs():
+def test_input_without_connection_by_the_pattern_is_disconnected():
     op = op_with(connection_pattern=lambda self, node: [[False]])
     x = T.dvector("x")
     with pytest.raises(sw.GraphError, match="does not depend on x"):
@@ -90,20 +90,20 @@ def test_missing_gradient_error_names_op_and_source_line():
     assert Path(__file__).name in message
 
 
-@pytest.mark.parametrize("make", [grad_undefined, grad_not_implemented])
-def test_an_undefined_derivative_gives_its_reason(make):
-    def own_grad(self, inputs, gradients):
-        return [make(self, 0, inputs[0], "it is a step")]
+@pytest.mark.parametrize("undefined", [grad_undefined, grad_not_implemented])
+def test_an_undefined_derivative_gives_its_reason(undefined):
+    def grad(self, inputs, gradients):
+        return [undefined(self, 0, inputs[0], "it is a step")]
 
     x = T.dvector("x")
     with pytest.raises(sw.GraphError, match="it is a step"):
-        T.grad(op_with(grad=own_grad)(x).sum(), x)
-    own = op_with(grad=lambda self, inputs, g: [make(self, 0, inputs[0])])
+        T.grad(op_with(grad=grad)(x).sum(), x)
+    without_reason = op_with(grad=lambda self, inputs, g: [undefined(self, 0, inputs[0])])
     with pytest.raises(sw.GraphError, match="derivative"):
-        T.grad(own(x).sum(), x)
+        T.grad(without_reason(x).sum(), x)
 
 
-def test_a_disconnected_derivative_of_a_python_op():
+def test_disconnected_derivative_of_a_python_op_is_zero_if_ignored():
     op = op_with(grad=lambda self, inputs, g: [DisconnectedType()()])
     x = T.dvector("x")
     got = T.grad(op(x).sum(), x, disconnected_inputs="ignore")
@@ -127,12 +127,12 @@ def test_wrong_results_of_grad_are_named(result, text):
 
 
 def test_an_exception_of_grad_reaches_the_caller():
-    def own_grad(self, inputs, gradients):
+    def grad(self, inputs, gradients):
         raise ZeroDivisionError("in grad")
 
     x = T.dvector("x")
     with pytest.raises(ZeroDivisionError, match="in grad"):
-        T.grad(op_with(grad=own_grad)(x).sum(), x)
+        T.grad(op_with(grad=grad)(x).sum(), x)
 
 
 def test_verify_grad_finds_a_wrong_derivative():

@@ -1,13 +1,13 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of ops of loaded libraries (sw_op.gradient_op), and libraries of interface 1.1. The ops
-and what their gradient_op is given are declared in tests/python/graph/plugins/gradient_ops.cpp."""
+and the inputs of their gradient_op are declared in tests/python/graph/plugins/gradient_ops.cpp."""
 
 import pickle
 
 import numpy as np
 import pytest
-from python.graph.plugins.compile_plugin import SOURCES, compiled
+from python.graph.plugins.compile_plugin import SOURCES, compile_plugin
 
 import spanwise as sw
 
@@ -17,7 +17,7 @@ T = sw.tensor
 @pytest.fixture(scope="session")
 def derived(tmp_path_factory):
     library = tmp_path_factory.mktemp("derived") / "libderived.so"
-    return sw.load_ops(compiled("g++ -std=c++20", SOURCES / "gradient_ops.cpp", library))
+    return sw.load_ops(compile_plugin("g++ -std=c++20", SOURCES / "gradient_ops.cpp", library))
 
 
 def test_gradient_op_gets_the_declared_inputs(derived, device):
@@ -40,17 +40,17 @@ def test_output_without_influence_has_the_derivative_zero(derived, device):
         assert g.numpy().tolist() == [12.0, -2.0]
 
 
-def test_second_derivatives_and_rop(derived, device):
+def test_second_derivatives_and_rop_come_from_gradient_ops(derived, device):
     rng = np.random.default_rng(6)
     a, b, p, q = rng.standard_normal((4, 12))
-    for of in (0, 1):
+    for output in (0, 1):
         sw.gradient.verify_grad(
-            lambda x, y, of=of: derived.product(x, y, factor=2.0)[of], [a, b], rng=rng
+            lambda x, y, output=output: derived.product(x, y, factor=2.0)[output], [a, b], rng=rng
         )
         sw.gradient.verify_grad(
-            lambda x, y, of=of: T.grad((derived.product(x, y, factor=2.0)[of] ** 3).sum(), [x, y])[
-                0
-            ],
+            lambda x, y, output=output: T.grad(
+                (derived.product(x, y, factor=2.0)[output] ** 3).sum(), [x, y]
+            )[0],
             [a, b],
             rng=rng,
         )
@@ -82,7 +82,7 @@ def test_ops_without_gradient_op_are_named(derived):
         T.grad(z.sum(), x)
 
 
-def test_pickled_gradient(derived):
+def test_function_of_a_gradient_survives_pickling(derived):
     x, y = T.dvectors("x", "y")
     f = sw.function([x, y], T.grad(derived.product(x, y, factor=4.0)[0].sum(), x), device="cpu")
     assert pickle.loads(pickle.dumps(f))([1.0], [3.0]).tolist() == [12.0]
@@ -95,15 +95,15 @@ def test_ops_with_an_element_body_are_fused(derived, device):
     assert len(names) == 1 and "derived.parabola(i0)" in names[0]
     alone = sw.function([x], derived.parabola(x, scale=0.1), device=device)
     values = np.random.default_rng(7).standard_normal(700)
-    for given in (values, values[::-3], values[:0]):
-        expected = 0.1 * given * given
-        np.testing.assert_allclose(alone(given).numpy(), expected, rtol=1e-14)
-        np.testing.assert_allclose(f(given).numpy(), np.sqrt(expected + 1), rtol=1e-14)
+    for vector in (values, values[::-3], values[:0]):
+        expected = 0.1 * vector * vector
+        np.testing.assert_allclose(alone(vector).numpy(), expected, rtol=1e-14)
+        np.testing.assert_allclose(f(vector).numpy(), np.sqrt(expected + 1), rtol=1e-14)
 
 
-def test_library_of_version_1_1(tmp_path):
+def test_library_of_interface_1_1_computes_and_has_no_gradient(tmp_path):
     library = tmp_path / "libof_1_1.so"
-    old = sw.load_ops(compiled("gcc -std=c99", SOURCES / "ops_1_1.c", library))
+    old = sw.load_ops(compile_plugin("gcc -std=c99", SOURCES / "ops_1_1.c", library))
     x = T.dvector("x")
     f = sw.function([x], old.increment(x), device="cpu")
     assert f(np.arange(6.0)[::-2]).tolist() == [6.0, 4.0, 2.0]

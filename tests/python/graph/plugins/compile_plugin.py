@@ -17,7 +17,7 @@ INCLUDE = f"-I{ROOT / 'sdk' / 'include'}"
 
 
 @functools.cache
-def works(compiler: str) -> bool:
+def can_link(compiler: str) -> bool:
     """Whether the compiler compiles and links a program in C++, or in C for a C compiler."""
     arguments = shlex.split(compiler)
     if shutil.which(arguments[0]) is None:
@@ -33,11 +33,12 @@ def works(compiler: str) -> bool:
     )
 
 
-def compiled(command: str, source: Path, library: Path) -> Path:
-    if not works(command):
+def compile_plugin(command: str, source: Path, library: Path) -> Path:
+    """Builds `library` from `source` and returns it; skips the test where the compiler is missing."""
+    if not can_link(command):
         pytest.skip(f"{command} is not installed, or its C++ library is missing")
     arguments = [*shlex.split(command), "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
     arguments += [INCLUDE, str(source), "-o", str(library)]
-    done = subprocess.run(arguments, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run(arguments, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
     return library

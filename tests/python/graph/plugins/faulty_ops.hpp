@@ -14,60 +14,62 @@ namespace {
 
 namespace swp = spanwise::plugin;
 
-[[noreturn]] void throw_as(const std::string& what) {
-  if (what == "error") throw swp::Error(SW_LAYOUT_ERROR, "said so");
-  if (what == "runtime") throw std::runtime_error("said so");
-  if (what == "invalid") throw std::invalid_argument("said so");
-  if (what == "memory") throw std::bad_alloc();
+[[noreturn]] void throw_as(const std::string& exception) {
+  if (exception == "plug-in error") throw swp::Error(SW_LAYOUT_ERROR, "thrown by a test");
+  if (exception == "runtime_error") throw std::runtime_error("thrown by a test");
+  if (exception == "invalid_argument") throw std::invalid_argument("thrown by a test");
+  if (exception == "bad_alloc") throw std::bad_alloc();
   throw 42;
 }
 
-/// Throws `what` in the function `where`.
+/// Throws `exception` in the function `where`.
 class Throw final : public swp::Op {
  public:
-  explicit Throw(const swp::Properties& p) : where_(p.text("where")), what_(p.text("what")) {
-    at("create");
+  explicit Throw(const swp::Properties& p)
+      : where_(p.text("where")), exception_(p.text("exception")) {
+    throw_if_in("create");
   }
   void infer(const swp::Infer& infer) const override {
-    at("infer");
+    throw_if_in("infer");
     infer.output(0, infer.input(0));
   }
   std::unique_ptr<swp::State> bind(const swp::Bind&) const override {
-    at("bind");
+    throw_if_in("bind");
     return nullptr;
   }
   void run(const swp::Run& run) const override {
-    at("run");
+    throw_if_in("run");
     run.new_output(0, run.input(0).shape());
   }
 
  private:
-  void at(const char* here) const {
-    if (where_ == here) throw_as(what_);
+  void throw_if_in(const char* function) const {
+    if (where_ == function) throw_as(exception_);
   }
-  std::string where_, what_;
+  std::string where_, exception_;
 };
 SW_REGISTER_OP(Throw,
                {.name = "throw",
-                .properties = {{"where", swp::Property::text}, {"what", swp::Property::text}},
+                .properties = {{"where", swp::Property::text}, {"exception", swp::Property::text}},
                 .flags = SW_ON_CPU | SW_NOT_PURE});
 
-/// A lazy op with the error `how`.
+/// A lazy op with an error: it requests an input that it does not have, launches a kernel on an
+/// input that is not computed, or requests nothing and computes nothing.
 class BadlyLazy final : public swp::Op {
  public:
-  explicit BadlyLazy(const swp::Properties& p) : how_(p.text("how")) {}
+  explicit BadlyLazy(const swp::Properties& p) : fault_(p.text("fault")) {}
   void infer(const swp::Infer& infer) const override { infer.output(0, infer.input(0)); }
   void run(const swp::Run& run) const override {
-    if (how_ == "no such") swp::check_host(swp::host->need_input(run.call(), 7));
-    if (how_ == "kernel") copy_.launch(run, {}, run.input(0));
+    if (fault_ == "unknown input") swp::check_host(swp::host->need_input(run.call(), 7));
+    if (fault_ == "kernel on a missing input") kernel_.launch(run, {}, run.input(0));
   }
 
  private:
-  std::string how_;
-  swp::Kernel copy_{"__global__ void read(const double* x) {}", "read"};
+  std::string fault_;
+  swp::Kernel kernel_{"__global__ void read(const double* x) {}", "read"};
 };
 SW_REGISTER_OP(BadlyLazy, {.name = "badly_lazy",
-                           .properties = {{"how", swp::Property::text}},
+                           .properties = {{"fault", swp::Property::text}},
                            .flags = SW_ON_CPU | SW_LAZY});
 
 /// Requests an input although all are computed.
@@ -75,13 +77,13 @@ class Greedy final : public swp::Op {
  public:
   void infer(const swp::Infer& infer) const override { infer.output(0, infer.input(0)); }
   void run(const swp::Run& run) const override {
-    if (!run.need_input(0)) throw swp::Error(SW_ERROR, "is given all");
+    if (!run.need_input(0)) throw swp::Error(SW_ERROR, "input 0 is not computed");
     swp::check_host(swp::host->need_input(run.call(), 0));
   }
 };
 SW_REGISTER_OP(Greedy, {.name = "greedy", .flags = SW_ON_CPU});
 
-/// Depending on `fault`: no output, another shape than inferred, or no inferred type.
+/// Breaks the contract of infer or run as `fault` names it.
 class Wrong final : public swp::Op {
  public:
   explicit Wrong(const swp::Properties& p) : fault_(p.text("fault")) {}

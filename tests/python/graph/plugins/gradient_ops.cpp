@@ -124,7 +124,7 @@ SW_REGISTER_OP(HalfOp, {.name = "half",
                                      .inputs = {swp::from_input(0), swp::from_gradient(0)},
                                      .wrt = {1}}});
 
-/// offset + scale * x * x, which is fused by its text.
+/// offset + scale * x * x, fused as element_body; run() computes it for offset 0 only.
 class Parabola final : public Elementwise {
  public:
   explicit Parabola(const swp::Properties& p)

@@ -20,12 +20,13 @@ namespace {
 
 namespace swp = spanwise::plugin;
 
-void same_type_out(const swp::Infer& infer) {
+/// One output of the type of the first input, which must be float64.
+void infer_type_of_input(const swp::Infer& infer) {
   swp::expect_dtype(infer.input(0).dtype(), swp::dtype_of<double>(), "x");
   infer.output(0, infer.input(0));
 }
 
-/// sum and difference of vectors of any strides.
+/// Sum and difference of vectors of any strides.
 class Both final : public swp::Op {
  public:
   void infer(const swp::Infer& infer) const override {
@@ -35,38 +36,38 @@ class Both final : public swp::Op {
   void run(const swp::Run& run) const override {
     const auto x = run.input(0).view<const double, 1>(), y = run.input(1).view<const double, 1>();
     const swp::Array sum = run.new_output(0, run.input(0).shape());
-    const swp::Array rest = run.new_output(1, run.input(0).shape());
+    const swp::Array difference = run.new_output(1, run.input(0).shape());
     for (std::int64_t i = 0; i < sum.size(); ++i) {
       sum.data<double>()[i] = x(i) + y(i);
-      rest.data<double>()[i] = x(i) - y(i);
+      difference.data<double>()[i] = x(i) - y(i);
     }
   }
 };
 SW_REGISTER_OP(Both, {.name = "both", .inputs = 2, .outputs = 2, .flags = SW_ON_CPU});
 
-/// Throws an error with its properties as text, so that a test can check all kinds.
-class Tell final : public swp::Op {
+/// Throws an error with its properties as text, so that a test can check each kind of property.
+class ShowProperties final : public swp::Op {
  public:
-  explicit Tell(const swp::Properties& p) {
+  explicit ShowProperties(const swp::Properties& p) {
     std::string list;
     for (const char* name : {"shape", "axes"})
       for (const std::int64_t i : p.integers(name)) list += std::to_string(i) + ".";
-    told_ = std::to_string(p.boolean("flag")) + " " + std::to_string(p.integer("axis")) + " " +
+    text_ = std::to_string(p.boolean("flag")) + " " + std::to_string(p.integer("axis")) + " " +
             std::to_string(p.real("factor")) + " " + p.text("mode") + " " + list;
   }
-  void infer(const swp::Infer&) const override { throw swp::Error(SW_ARGUMENT_ERROR, told_); }
+  void infer(const swp::Infer&) const override { throw swp::Error(SW_ARGUMENT_ERROR, text_); }
   void run(const swp::Run&) const override {}
 
  private:
-  std::string told_;
+  std::string text_;
 };
-SW_REGISTER_OP(Tell, {.name = "tell",
-                      .properties = {{"flag", true},
-                                     {"axis", -1},
-                                     {"factor", 0.5},
-                                     {"mode", "same"},
-                                     {"axes", std::vector<std::int64_t>{7, 8}},
-                                     {"shape", swp::Property::integers}}});
+SW_REGISTER_OP(ShowProperties, {.name = "show_properties",
+                                .properties = {{"flag", true},
+                                               {"axis", -1},
+                                               {"factor", 0.5},
+                                               {"mode", "same"},
+                                               {"axes", std::vector<std::int64_t>{7, 8}},
+                                               {"shape", swp::Property::integers}}});
 
 /// The second or the third input, chosen by the first; the other is not computed.
 class Choose final : public swp::Op {
@@ -77,23 +78,23 @@ class Choose final : public swp::Op {
   }
   void run(const swp::Run& run) const override {
     if (!run.need_input(0)) return;
-    const int wanted = *run.input(0).data<const double>() != 0 ? 1 : 2;
-    if (!run.need_input(wanted)) return;
-    const swp::Array chosen = run.input(wanted), z = run.new_output(0, chosen.shape());
+    const int index = *run.input(0).data<const double>() != 0 ? 1 : 2;
+    if (!run.need_input(index)) return;
+    const swp::Array chosen = run.input(index), z = run.new_output(0, chosen.shape());
     const auto x = chosen.view<const double, 1>();
     for (std::int64_t i = 0; i < z.size(); ++i) z.data<double>()[i] = x(i);
   }
 };
 SW_REGISTER_OP(Choose, {.name = "choose", .inputs = 3, .flags = SW_ON_CPU | SW_LAZY});
 
-/// x + 1 in x's own memory.
+/// x + 1 in the memory of x.
 class OverwriteOp final : public swp::Op {
  public:
-  void infer(const swp::Infer& infer) const override { same_type_out(infer); }
+  void infer(const swp::Infer& infer) const override { infer_type_of_input(infer); }
   void run(const swp::Run& run) const override {
     const swp::Array x = run.output_from_input(0, 0);
-    const auto at = x.view<double, 1>();
-    for (std::int64_t i = 0; i < x.size(); ++i) at(i) += 1;
+    const auto elements = x.view<double, 1>();
+    for (std::int64_t i = 0; i < x.size(); ++i) elements(i) += 1;
   }
 };
 SW_REGISTER_OP(OverwriteOp, {.name = "overwrite", .overwrites = {{0, 0}}, .flags = SW_ON_CPU});
@@ -101,10 +102,10 @@ SW_REGISTER_OP(OverwriteOp, {.name = "overwrite", .overwrites = {{0, 0}}, .flags
 /// The same without declaring it.
 SW_REGISTER_OP(OverwriteOp, {.name = "undeclared", .flags = SW_ON_CPU});
 
-/// x + 1, in the memory of x if it is not needed otherwise.
+/// x + 1, in the memory of x if no other node reads x.
 class Increment final : public swp::Op {
  public:
-  void infer(const swp::Infer& infer) const override { same_type_out(infer); }
+  void infer(const swp::Infer& infer) const override { infer_type_of_input(infer); }
   void run(const swp::Run& run) const override {
     const auto x = run.input(0).view<const double, 1>();
     const swp::Array z = run.new_output(0, run.input(0).shape());
@@ -113,7 +114,7 @@ class Increment final : public swp::Op {
 };
 SW_REGISTER_OP(Increment, {.name = "increment", .reusable_inputs = {0}, .flags = SW_ON_CPU});
 
-/// The diagonal of a matrix, as a view; `beyond` reaches outside.
+/// The diagonal of a matrix, as a view that is `beyond` elements longer than it may be.
 class Diagonal final : public swp::Op {
  public:
   explicit Diagonal(const swp::Properties& p) : beyond_(p.integer("beyond")) {}
@@ -135,7 +136,7 @@ SW_REGISTER_OP(Diagonal, {.name = "diagonal", .properties = {{"beyond", 0}}, .vi
 /// The sum of any number of vectors, with temporary memory.
 class SumAll final : public swp::Op {
  public:
-  void infer(const swp::Infer& infer) const override { same_type_out(infer); }
+  void infer(const swp::Infer& infer) const override { infer_type_of_input(infer); }
   void run(const swp::Run& run) const override {
     const std::int64_t n = run.input(0).size();
     const swp::Array sum = run.scratch<double>({n}), result = run.new_output(0, {n});
@@ -148,7 +149,7 @@ class SumAll final : public swp::Op {
 };
 SW_REGISTER_OP(SumAll, {.name = "sum_all", .flags = SW_ON_CPU | SW_MORE_INPUTS});
 
-/// Counts its calls.
+/// The number of calls of its node.
 class CountOp final : public swp::Op {
  public:
   struct Runs final : swp::State {
@@ -211,7 +212,7 @@ class Axpy final : public swp::Op {
     if (fault_ == "count") kernel_.launch(run, {.block = {1, 1, 1}}, a_, x);
     if (fault_ == "real for an integer")
       kernel_.launch(run, {.block = {1, 1, 1}}, a_, x, y, z, 1.5);
-    if (fault_ == "an array of its own") {
+    if (fault_ == "array of no call") {
       const sw_array copy = x.c_array();
       kernel_.launch(run, {.block = {1, 1, 1}}, a_, swp::Array(copy), y, z, rows);
     }
@@ -253,5 +254,6 @@ SW_REGISTER_OP(Increment, {.name = "gpu_only", .flags = SW_ON_GPU});
 
 }  // namespace
 
+// SW_PLUGIN makes a string of its argument: the macro NAMESPACE must be expanded before.
 #define PLUGIN_NAMED(name_space) SW_PLUGIN(name_space)
 PLUGIN_NAMED(NAMESPACE);

@@ -47,7 +47,7 @@ static sw_status run(void* op, const sw_run* run) {
 
 static struct {
   sw_op_1_1 op;
-  uintptr_t other_data[8]; /* a reader that goes on here dereferences these */
+  uintptr_t other_data[8]; /* a reader of longer tables would use these as pointers */
 } increment = {{.struct_size = sizeof(sw_op_1_1),
                 .flags = SW_ON_CPU,
                 .name = "increment",
@@ -59,12 +59,12 @@ static struct {
 static const sw_op* ops[] = {(const sw_op*)&increment};
 static sw_plugin plugin = {1, 1, sizeof(sw_plugin), 1, "of_1_1", ops};
 
-sw_status spanwise_plugin(const sw_host* given, sw_call* call, const sw_plugin** table) {
-  host = given;
-  /* The members that version 1.1 has are where they were. */
+sw_status spanwise_plugin(const sw_host* functions, sw_call* call, const sw_plugin** table) {
+  host = functions;
+  /* The members of version 1.1 must have kept their offsets. */
   if (offsetof(sw_op, run) != offsetof(sw_op_1_1, run) ||
       offsetof(sw_op, reusable_inputs) != offsetof(sw_op_1_1, reusable_inputs))
-    return given->fail(call, SW_ERROR, "the header has changed the layout of sw_op");
+    return host->fail(call, SW_ERROR, "the header has changed the layout of sw_op");
   *table = &plugin;
   return SW_OK;
 }

@@ -15,10 +15,10 @@ struct scale {
 };
 
 static sw_status scale_create(void* user_data, const sw_create* create, void** op) {
-  struct scale* made = malloc(sizeof *made);
-  if (made == NULL) return host->fail(create->call, SW_MEMORY_ERROR, "no memory for the op");
-  made->factor = create->values[0].as.real * *(const double*)user_data;
-  *op = made;
+  struct scale* state = malloc(sizeof *state);
+  if (state == NULL) return host->fail(create->call, SW_MEMORY_ERROR, "no memory for the op");
+  state->factor = create->values[0].as.real * *(const double*)user_data;
+  *op = state;
   return SW_OK;
 }
 
@@ -32,14 +32,15 @@ static sw_status scale_infer(void* op, const sw_infer* infer) {
   return host->set_output_type(infer->call, 0, x);
 }
 
-static void scale_axes(const sw_array* x, int axis, int64_t at, double factor, double** out) {
+// Writes factor * x from `axis` on, beginning at the element `offset` of x, to *out and advances it.
+static void scale_axes(const sw_array* x, int axis, int64_t offset, double factor, double** out) {
   int64_t i;
   if (axis == x->rank) {
-    *(*out)++ = ((const double*)x->data)[at] * factor;
+    *(*out)++ = ((const double*)x->data)[offset] * factor;
     return;
   }
   for (i = 0; i < x->shape[axis]; ++i)
-    scale_axes(x, axis + 1, at + i * x->strides[axis], factor, out);
+    scale_axes(x, axis + 1, offset + i * x->strides[axis], factor, out);
 }
 
 static sw_status scale_run(void* op, const sw_run* run) {
@@ -52,13 +53,16 @@ static sw_status scale_run(void* op, const sw_run* run) {
   return SW_OK;
 }
 
-static double one = 1;
+// The user_data of the op, a factor too.
+static double unit = 1;
+// The second property, the alias, the reusable input and the last two gradient inputs are errors that
+// apply_fault() puts into the tables.
 static sw_property properties[] = {{"factor", {SW_REAL, 0, {0}}, 1},
                                    {"factor", {SW_REAL, 0, {0}}, 0}};
 static sw_alias alias = {0, 7};
 static int32_t reusable = 3;
 // The derivative of x * factor is that of the output, times factor.
-static sw_gradient_input outer[] = {{SW_FROM_GRADIENT, 0}, {SW_FROM_OUTPUT, 1}, {9, 0}};
+static sw_gradient_input gradient_inputs[] = {{SW_FROM_GRADIENT, 0}, {SW_FROM_OUTPUT, 1}, {9, 0}};
 static int32_t wrt[] = {0, 0};
 static sw_op scale = {.struct_size = sizeof(sw_op),
                       .flags = SW_ON_CPU,
@@ -68,13 +72,13 @@ static sw_op scale = {.struct_size = sizeof(sw_op),
                       .output_count = 1,
                       .properties = properties,
                       .property_count = 1,
-                      .user_data = &one,
+                      .user_data = &unit,
                       .create = scale_create,
                       .destroy = scale_destroy,
                       .infer = scale_infer,
                       .run = scale_run,
                       .gradient_op = "scale",
-                      .gradient_inputs = outer,
+                      .gradient_inputs = gradient_inputs,
                       .gradient_wrt = wrt,
                       .gradient_input_count = 1,
                       .gradient_wrt_count = 1};
@@ -83,50 +87,50 @@ static sw_plugin plugin = {
     SW_PLUGIN_ABI_MAJOR, SW_PLUGIN_ABI_MINOR, sizeof(sw_plugin), 1, "plain", ops};
 
 // Whether SW_TEST_FAULT selects this error.
-static int is(const char* fault) {
-  const char* wanted = getenv("SW_TEST_FAULT");
-  return wanted != NULL && strcmp(wanted, fault) == 0;
+static int fault_is(const char* fault) {
+  const char* selected = getenv("SW_TEST_FAULT");
+  return selected != NULL && strcmp(selected, fault) == 0;
 }
 
-static void spoil(void) {
-  if (is("newer major")) plugin.abi_major = 2;
-  if (is("short plugin")) plugin.struct_size = 16;
-  if (is("no namespace")) plugin.name_space = NULL;
-  if (is("bad namespace")) plugin.name_space = "not a name";
-  if (is("namespace of an op")) plugin.name_space = "add";
-  if (is("no ops")) plugin.op_count = 0;
-  if (is("null op")) ops[0] = NULL;
-  if (is("twice")) plugin.op_count = 2;
-  if (is("short op")) scale.struct_size = 40;
-  if (is("nameless op")) scale.name = NULL;
-  if (is("bad op name")) scale.name = "2scale";
-  if (is("no infer")) scale.infer = NULL;
-  if (is("no run")) scale.run = NULL;
-  if (is("create alone")) scale.destroy = NULL;
-  if (is("runs nowhere")) scale.flags = 0;
-  if (is("no outputs")) scale.output_count = 0;
-  if (is("properties nowhere")) scale.properties = NULL;
-  if (is("two properties")) scale.property_count = 2;
-  if (is("property kind")) properties[0].value.kind = 9;
-  if (is("alias")) scale.views = &alias, scale.view_count = 1;
-  if (is("gradient of another library")) scale.gradient_op = "add";
-  if (is("gradient input count")) scale.gradient_input_count = 2;
-  if (is("all gradient inputs")) scale.gradient_inputs = NULL, scale.gradient_input_count = 0;
-  if (is("gradient inputs nowhere")) scale.gradient_inputs = NULL;
-  if (is("gradient output")) scale.gradient_inputs = outer + 1;
-  if (is("gradient kind")) scale.gradient_inputs = outer + 2;
-  if (is("gradient wrt count")) scale.gradient_wrt_count = 2;
-  if (is("gradient wrt")) wrt[0] = 1;
-  if (is("element names")) scale.element_body = "z = x";
-  if (is("reusable")) scale.reusable_inputs = &reusable, scale.reusable_count = 1;
+static void apply_fault(void) {
+  if (fault_is("newer major")) plugin.abi_major = 2;
+  if (fault_is("short plugin")) plugin.struct_size = 16;
+  if (fault_is("no namespace")) plugin.name_space = NULL;
+  if (fault_is("bad namespace")) plugin.name_space = "not a name";
+  if (fault_is("namespace of an op")) plugin.name_space = "add";
+  if (fault_is("no ops")) plugin.op_count = 0;
+  if (fault_is("null op")) ops[0] = NULL;
+  if (fault_is("twice")) plugin.op_count = 2;
+  if (fault_is("short op")) scale.struct_size = 40;
+  if (fault_is("nameless op")) scale.name = NULL;
+  if (fault_is("bad op name")) scale.name = "2scale";
+  if (fault_is("no infer")) scale.infer = NULL;
+  if (fault_is("no run")) scale.run = NULL;
+  if (fault_is("create alone")) scale.destroy = NULL;
+  if (fault_is("runs nowhere")) scale.flags = 0;
+  if (fault_is("no outputs")) scale.output_count = 0;
+  if (fault_is("properties nowhere")) scale.properties = NULL;
+  if (fault_is("two properties")) scale.property_count = 2;
+  if (fault_is("property kind")) properties[0].value.kind = 9;
+  if (fault_is("alias")) scale.views = &alias, scale.view_count = 1;
+  if (fault_is("gradient of another library")) scale.gradient_op = "add";
+  if (fault_is("gradient input count")) scale.gradient_input_count = 2;
+  if (fault_is("all gradient inputs")) scale.gradient_inputs = NULL, scale.gradient_input_count = 0;
+  if (fault_is("gradient inputs nowhere")) scale.gradient_inputs = NULL;
+  if (fault_is("gradient output")) scale.gradient_inputs = gradient_inputs + 1;
+  if (fault_is("gradient kind")) scale.gradient_inputs = gradient_inputs + 2;
+  if (fault_is("gradient wrt count")) scale.gradient_wrt_count = 2;
+  if (fault_is("gradient wrt")) wrt[0] = 1;
+  if (fault_is("element names")) scale.element_body = "z = x";
+  if (fault_is("reusable")) scale.reusable_inputs = &reusable, scale.reusable_count = 1;
 }
 
-sw_status spanwise_plugin(const sw_host* given, sw_call* call, const sw_plugin** table) {
-  host = given;
-  if (is("fails")) return host->fail(call, SW_DEVICE_ERROR, "needs a licence");
-  if (is("fails silently")) return 42;
-  if (is("no table")) return SW_OK;
-  spoil();
+sw_status spanwise_plugin(const sw_host* functions, sw_call* call, const sw_plugin** table) {
+  host = functions;
+  if (fault_is("fails")) return host->fail(call, SW_DEVICE_ERROR, "needs a licence");
+  if (fault_is("fails silently")) return 42;
+  if (fault_is("no table")) return SW_OK;
+  apply_fault();
   *table = &plugin;
   return SW_OK;
 }

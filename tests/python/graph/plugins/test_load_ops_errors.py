@@ -15,16 +15,16 @@ def cpu_function(inputs, outputs, **options):
 
 
 @pytest.mark.parametrize(
-    ("how", "message"),
+    ("fault", "message"),
     [
-        ("no such", "badly_lazy.*names input 7; expected 0 to 0"),
-        ("nothing", "badly_lazy.*requested no inputs, yet has not set"),
-        ("kernel", "badly_lazy.*an array that this call did not give"),
+        ("unknown input", "badly_lazy.*names input 7; expected 0 to 0"),
+        ("no request", "badly_lazy.*requested no inputs, yet has not set"),
+        ("kernel on a missing input", "badly_lazy.*an array that this call did not give"),
     ],
 )
-def test_invalid_request_of_a_lazy_op_raises(gnu, how, message):
+def test_invalid_request_of_a_lazy_op_raises(gnu, fault, message):
     x = T.dvector("x")
-    f = cpu_function([x], gnu.badly_lazy(x + 1, how=how))
+    f = cpu_function([x], gnu.badly_lazy(x + 1, fault=fault))
     with pytest.raises(sw.Error, match=message):
         f([1, 2])
 
@@ -47,35 +47,35 @@ def test_request_without_missing_inputs_raises(gnu):
         ({"shape": [], "axe": 1}, "has no property axe; its properties are flag, axis, factor"),
     ],
 )
-def test_properties_that_do_not_fit(gnu, properties, message):
-    with pytest.raises(sw.ArgumentError, match=f"^gnu.tell: {message}"):
-        gnu.tell(T.dvector(), **properties)
+def test_property_of_another_kind_or_name_raises(gnu, properties, message):
+    with pytest.raises(sw.ArgumentError, match=f"^gnu.show_properties: {message}"):
+        gnu.show_properties(T.dvector(), **properties)
 
 
 @pytest.mark.parametrize("where", ["create", "infer", "bind", "run"])
 @pytest.mark.parametrize(
-    ("what", "kind", "text"),
+    ("exception", "error", "text"),
     [
-        ("error", sw.LayoutError, "said so"),
-        ("runtime", sw.GraphError, "said so"),
-        ("invalid", sw.ArgumentError, "said so"),
-        ("memory", sw.OutOfMemoryError, "no memory left"),
-        ("number", sw.GraphError, "no std::exception"),
+        ("plug-in error", sw.LayoutError, "thrown by a test"),
+        ("runtime_error", sw.GraphError, "thrown by a test"),
+        ("invalid_argument", sw.ArgumentError, "thrown by a test"),
+        ("bad_alloc", sw.OutOfMemoryError, "no memory left"),
+        ("int", sw.GraphError, "no std::exception"),
     ],
 )
-def test_exception_of_an_op_becomes_an_error_of_its_type(many, where, what, kind, text):
+def test_exception_of_an_op_becomes_an_error_of_its_type(ops, where, exception, error, text):
     x = T.dvector("x")
 
     def build_and_call():
-        f = cpu_function([x], many.throw(x, where=where, what=what))
+        f = cpu_function([x], ops.throw(x, where=where, exception=exception))
         f([1.0, 2.0])
 
-    with pytest.raises(kind, match=text) as caught:
+    with pytest.raises(error, match=text) as caught:
         build_and_call()
     message = str(caught.value)
-    assert message.startswith(f"{many.__name__}.throw{{")
+    assert message.startswith(f"{ops.__name__}.throw{{")
     if where in ("bind", "run"):  # the error names the node
-        assert f"Apply node that caused the error: {many.__name__}.throw" in message
+        assert f"Apply node that caused the error: {ops.__name__}.throw" in message
         assert "Created at" in message
 
 
@@ -101,28 +101,28 @@ def test_after_an_error_a_function_can_be_called_again(gnu):
         ("infers output 1", "says the type of output 1; expected 0 to 0"),
     ],
 )
-def test_ops_that_break_the_contract(gnu, fault, message):
+def test_op_that_breaks_the_contract_raises(gnu, fault, message):
     x = T.dvector("x")
     with pytest.raises(sw.Error, match=message):
         cpu_function([x], gnu.wrong(x, fault=fault))([1.0])
 
 
 @pytest.mark.parametrize(
-    ("fault", "kind", "message"),
+    ("fault", "error", "message"),
     [
         ("text", sw.CompileError, "axpy"),
         ("name", sw.ArgumentError, "axpi"),
         ("count", sw.KernelArgumentError, "axpy"),
         ("real for an integer", sw.KernelArgumentError, "axpy"),
-        ("an array of its own", sw.ArgumentError, "an array that this call did not give"),
+        ("array of no call", sw.ArgumentError, "an array that this call did not give"),
     ],
 )
-def test_kernel_calls_are_checked(gnu, device, fault, kind, message):
+def test_invalid_kernel_call_of_an_op_raises(gnu, device, fault, error, message):
     x, y = T.fmatrix("x"), T.fvector("y")
 
     def build_and_call():
         f = sw.function([x, y], gnu.axpy(x, y, fault=fault), device=device)
         f(np.ones((2, 3), np.float32), np.ones(3, np.float32))
 
-    with pytest.raises(kind, match=message):
+    with pytest.raises(error, match=message):
         build_and_call()

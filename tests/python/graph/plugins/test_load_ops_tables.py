@@ -8,20 +8,20 @@ import sys
 import textwrap
 
 import pytest
-from python.graph.plugins.compile_plugin import SOURCES, compiled
+from python.graph.plugins.compile_plugin import SOURCES, compile_plugin
 
 import spanwise as sw
 
 
 @pytest.fixture(scope="module", params=["gcc -std=c99 -pedantic", "clang -std=c11"])
 def plain(request, tmp_path_factory):
-    return compiled(
+    return compile_plugin(
         request.param, SOURCES / "plain_ops.c", tmp_path_factory.mktemp("c") / "libplain.so"
     )
 
 
-def test_a_library_in_plain_c(plain):
-    # In a process of its own: the library by the other C compiler has the same names.
+def test_library_in_c_computes_and_compares_ops_by_properties(plain):
+    # In another process: libraries by the two C compilers register the same names.
     program = """
         import sys, numpy as np, spanwise as sw
         plain = sw.load_ops(sys.argv[1])
@@ -40,11 +40,12 @@ def test_a_library_in_plain_c(plain):
             print(error)
     """
     command = [sys.executable, "-c", textwrap.dedent(program), str(plain)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == "plain.scale{factor=1}: x: expected float64\n"
+    completed = subprocess.run(command, capture_output=True, text=True)
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stdout == "plain.scale{factor=1}: x: expected float64\n"
 
 
+#: By the value of SW_TEST_FAULT, which plain_ops.c reads: the error text.
 FAULTS = {
     "newer major": r"version 2\.\d of the interface; expected version 1",
     "short plugin": "its table has 16 bytes",
@@ -82,7 +83,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_inconsistent_tables_are_refused(faulty, monkeypatch, fault):
+def test_inconsistent_table_raises_and_registers_no_op(faulty, monkeypatch, fault):
     monkeypatch.setenv("SW_TEST_FAULT", fault)
     before = sw._core._op_names()
     with pytest.raises(sw.GraphError, match=f"libfaulty.so: .*{FAULTS[fault]}"):
@@ -97,15 +98,15 @@ def test_library_that_rejects_loading_gives_a_reason(faulty, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def faulty_library(tmp_path_factory):
     library = tmp_path_factory.mktemp("faulty") / "libfaulty.so"
-    return compiled("gcc -std=c99", SOURCES / "plain_ops.c", library)
+    return compile_plugin("gcc -std=c99", SOURCES / "plain_ops.c", library)
 
 
 @pytest.fixture
-def faulty(built, tmp_path):
-    """A library for each test, as one that was refused stays loaded, with what its code changed."""
-    return shutil.copy(built, tmp_path)
+def faulty(faulty_library, tmp_path):
+    """A copy for each test: a rejected library stays loaded, with the tables that its code changed."""
+    return shutil.copy(faulty_library, tmp_path)
 
 
 def test_file_that_is_not_a_plug_in_raises(tmp_path):
@@ -119,7 +120,7 @@ def test_file_that_is_not_a_plug_in_raises(tmp_path):
         sw.load_ops(text)
     source = tmp_path / "empty.c"
     source.write_text("int nothing;\n")
-    library = compiled("gcc", source, tmp_path / "libempty.so")
+    library = compile_plugin("gcc", source, tmp_path / "libempty.so")
     with pytest.raises(sw.GraphError, match="exports no function spanwise_plugin"):
         sw.load_ops(library)
 
@@ -130,13 +131,13 @@ def test_cpp_exception_from_a_c_table_is_caught(tmp_path):
         "#include <spanwise/plugin.h>\n"
         "sw_status spanwise_plugin(const sw_host*, sw_call*, const sw_plugin**) { throw 1; }\n"
     )
-    library = compiled("g++ -std=c++20", source, tmp_path / "libthrows.so")
+    library = compile_plugin("g++ -std=c++20", source, tmp_path / "libthrows.so")
     with pytest.raises(sw.GraphError, match=r"libthrows.so: the plug-in let a C\+\+ exception out"):
         sw.load_ops(library)
 
 
-def test_a_wrong_library_that_started_a_thread(tmp_path):
-    """The thread runs on, so the library's code must stay where it is."""
+def test_rejected_library_that_started_a_thread_stays_loaded(tmp_path):
+    """The thread executes code of the library, so the library must stay loaded."""
     source = tmp_path / "threads.c"
     source.write_text("""
         #include <pthread.h>
@@ -153,7 +154,7 @@ def test_a_wrong_library_that_started_a_thread(tmp_path):
         }
         __attribute__((destructor)) static void stop(void) { puts("unloaded"); }
     """)
-    library = compiled("gcc -pthread", source, tmp_path / "libthreads.so")
+    library = compile_plugin("gcc -pthread", source, tmp_path / "libthreads.so")
     program = """
         import os, sys, time, spanwise as sw
         for _ in range(3):
@@ -166,22 +167,22 @@ def test_a_wrong_library_that_started_a_thread(tmp_path):
         os._exit(0)
     """
     command = [sys.executable, "-c", textwrap.dedent(program), str(library)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+    completed = subprocess.run(command, capture_output=True, text=True)
+    assert (completed.returncode, completed.stdout) == (0, "alive\n"), completed.stderr
 
 
-def test_a_refused_library_may_be_built_again(tmp_path):
-    source = tmp_path / "wrong.c"
-    library = tmp_path / "libmended.so"
+def test_rejected_library_can_be_rebuilt_and_loaded(tmp_path):
+    source = tmp_path / "ops.c"
+    library = tmp_path / "librebuilt.so"
     for _ in range(3):
         source.write_text("int nothing;\n")
         library.unlink(missing_ok=True)
-        compiled("gcc", source, library)
+        compile_plugin("gcc", source, library)
         for _ in range(2):
             with pytest.raises(sw.GraphError, match="exports no function spanwise_plugin"):
                 sw.load_ops(library)
     library.unlink()
-    source.write_text((SOURCES / "plain_ops.c").read_text().replace('"plain"', '"mended"'))
-    compiled("gcc -std=c99", source, library)
+    source.write_text((SOURCES / "plain_ops.c").read_text().replace('"plain"', '"rebuilt"'))
+    compile_plugin("gcc -std=c99", source, library)
     for _ in range(2):
-        assert sw.load_ops(library) == sw.ops.mended
+        assert sw.load_ops(library) == sw.ops.rebuilt
