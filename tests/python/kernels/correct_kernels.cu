@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-// All take (int *x, float *f, float *g, int n), of 256 elements each, and run in 4 blocks of 64.
+// Kernels without faults, for test_kernel_check_correct.py. Each takes ARGS, three arrays of n = 256
+// elements, and runs in 4 blocks of 64 threads; I is the thread's index in the grid, T in its block.
 
 #include <cooperative_groups.h>
 namespace cg = cooperative_groups;
@@ -174,9 +175,9 @@ __global__ void sorted(ARGS) {
   for (int size = 2; size <= 64; size *= 2)
     for (int k = size / 2; k > 0; k /= 2) {
       __syncthreads();
-      int other = T ^ k;
-      if (other > T && (s[T] > s[other]) == ((T & size) == 0)) {
-        int v = s[T]; s[T] = s[other]; s[other] = v;
+      int partner = T ^ k;
+      if (partner > T && (s[T] > s[partner]) == ((T & size) == 0)) {
+        int v = s[T]; s[T] = s[partner]; s[partner] = v;
       }
     }
   __syncthreads();

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-// Continues correct_kernels.cu.
+// Continues correct_kernels.cu, whose macros and variables it uses: the test compiles both as one text.
 
 // ---- warps ----
 __global__ void warp_sum(ARGS) {
@@ -16,8 +16,8 @@ __global__ void butterfly(ARGS) {
 __global__ void segments(ARGS) {
   int v = x[I];
   for (int k = 1; k < 8; k *= 2) {
-    int other = __shfl_up_sync(0xffffffffu, v, k, 8);
-    if (T % 8 >= k) v += other;
+    int below = __shfl_up_sync(0xffffffffu, v, k, 8);
+    if (T % 8 >= k) v += below;
   }
   x[I] = v;
 }
@@ -70,8 +70,8 @@ __global__ void append(ARGS) {
 }
 __global__ void exchanged(ARGS) { if (I > 0) atomicExch(&x[1 + I % 3], 7); }
 __global__ void compared(ARGS) {
-  int seen = x[0], old;
-  do { old = seen; seen = atomicCAS(&x[0], old, old + 4); } while (seen != old);
+  int old = x[0], assumed;
+  do { assumed = old; old = atomicCAS(&x[0], assumed, assumed + 4); } while (old != assumed);
 }
 __global__ void last_block(ARGS) {
   __shared__ bool is_last;
@@ -101,7 +101,7 @@ __global__ void variable_table(ARGS) {
   if (blockIdx.x == 0 && T < 8) table[T] = g[T];
   f[I] = g[I];
 }
-__global__ void found(ARGS) { if (g[I] > 0.5f) x[0] = 1; }
+__global__ void flag_from_all_blocks(ARGS) { if (g[I] > 0.5f) x[0] = 1; }
 __global__ void allocated(ARGS) {
   int *p = (int *)malloc(16);
   p[I % 4] = I;

@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of one source. Each has a comment FAULT in the line that the message must name.
+// Kernels with one fault each, for test_kernel_check_faults.py. The error must name the line with the
+// comment FAULT; that of null_read, the line of add_one, which reads through the null pointer.
 
 __device__ int total;
 __device__ int last[4];
@@ -204,7 +205,7 @@ __global__ void mask_too_small(int *x, int n) {
   int v = x[threadIdx.x];
   if (threadIdx.x < 16) x[threadIdx.x] = v + __shfl_down_sync(0x0000ffffu, v, 16);  // FAULT
 }
-__global__ void width_no_power(int *x, int n) { x[threadIdx.x] = __shfl_sync(~0u, 1, 0, 12); }  // FAULT
+__global__ void width_not_power_of_two(int *x, int n) { x[threadIdx.x] = __shfl_sync(~0u, 1, 0, 12); }  // FAULT
 __global__ void undefined_shared(int *x, int n) {
   __shared__ int s[64];
   if (threadIdx.x < 32) s[threadIdx.x] = 1;
@@ -221,4 +222,4 @@ __global__ void undefined_dynamic(int *x, int n) {
   extern __shared__ int d[];
   x[threadIdx.x] = d[threadIdx.x];  // FAULT
 }
-__global__ void divided(int *x, int n) { assert(x[threadIdx.x] < 40); }  // FAULT
+__global__ void failed_assert(int *x, int n) { assert(x[threadIdx.x] < 40); }  // FAULT

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that several tests launch."""
+"""A kernel and helpers that several test files use."""
 
 import numpy as np
 

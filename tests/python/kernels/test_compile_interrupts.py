@@ -12,7 +12,8 @@ import time
 
 import pytest
 
-# A compiler that starts a child and hangs the first time, and compiles the second time.
+# A compiler that starts a child and hangs the first time, and compiles the second time. The file with
+# the child's id is renamed into place, so that it is complete once it exists.
 COMPILER = """\
 #!/bin/sh
 if mkdir "$COMPILER_FOLDER/first" 2> /dev/null
@@ -28,7 +29,8 @@ exec g++ "$@"
 
 @pytest.fixture
 def start(tmp_path):
-    """start(program): runs Python text until `child` exists; returns the process and that child's id."""
+    """start(program): starts Python text whose compiler hangs; returns the process and the id of the
+    compiler's child."""
     compiler = tmp_path / "g++-that-hangs"
     compiler.write_text(COMPILER)
     compiler.chmod(stat.S_IRWXU)
@@ -142,7 +144,7 @@ def test_a_thread_that_waits_for_an_interrupted_compile_compiles_itself(start):
 
         def compile():
             while not os.path.exists(os.environ["COMPILER_FOLDER"] + "/child"):
-                pass  # the main thread begins
+                pass  # until the main thread compiles
             done.append(sw.SourceModule({SOURCE}, device="cpu").function_names)
 
         done = []
@@ -183,9 +185,8 @@ def test_ctrl_c_ends_the_wait_for_another_threads_compile(start):
             os.kill(int(open(marker).read()), 9)
         thread.join()
     """)
-    assert (
-        process.stdout.readline() == "waiting\n"
-    )  # the program catches KeyboardInterrupt from here on
+    # The program catches KeyboardInterrupt once it has printed this line.
+    assert process.stdout.readline() == "waiting\n"
     process.send_signal(signal.SIGINT)
     output, errors = process.communicate(timeout=120)
     assert (output, errors) == ("interrupted\n['k']\n", "")

@@ -101,19 +101,19 @@ def test_kernel_that_writes_to_in_does_not_change_a_read_only_array():
     x = random(32)
     x.flags.writeable = False
     before = x.copy()
-    kernel("overwrite")(drv.In(x), block=32)  # the kernel writes to what it was given
+    kernel("overwrite")(drv.In(x), block=32)  # the kernel writes to the copy on the device
     np.testing.assert_array_equal(x, before)
 
 
 @pytest.mark.parametrize("wrap", [drv.Out, drv.InOut])
-def test_a_read_only_array_cannot_be_written(wrap):
+def test_read_only_array_as_output_raises(wrap):
     x = random(32)
     x.flags.writeable = False
     with pytest.raises(sw.ReadOnlyError, match=r"kernel 'overwrite', argument 1 of 1.*read-only"):
         kernel("overwrite")(wrap(x), block=32)
 
 
-def test_wrong_dtypes_are_rejected_in_copies_around_a_call():
+def test_host_array_of_wrong_dtype_raises_and_stays_unchanged():
     x = random(32, "float64")
     before = x.copy()
     with pytest.raises(sw.KernelArgumentError, match="float32"):
@@ -130,7 +130,7 @@ def test_unshareable_arguments_are_copied_for_input_and_rejected_for_output():
         kernel("add")(drv.Out(swapped), drv.In(out), 8, block=8)
 
 
-def test_around_a_call_on_a_stream(device):
+def test_host_arrays_of_calls_on_a_stream_hold_the_results_on_return():
     stream = drv.Stream()
     x = random(1000)
     before = x.copy()
@@ -140,7 +140,7 @@ def test_around_a_call_on_a_stream(device):
     assert stream.is_done()
 
 
-def test_a_spanwise_array_may_be_wrapped_too():
+def test_inout_accepts_a_spanwise_array():
     x = sw.array(random(8))
     before = x.numpy().copy()
     kernel("double_them")(drv.InOut(x), 8, block=8)
@@ -175,7 +175,7 @@ def test_pycudas_first_tutorial():
         kernel("double_them")(a_gpu, 16, block=16)
 
 
-def test_copies_between_allocations_and_back():
+def test_copies_between_allocations_keep_values():
     a = random((3, 5))
     first = drv.to_device(a)
     second = drv.mem_alloc_like(a)
@@ -186,18 +186,18 @@ def test_copies_between_allocations_and_back():
     np.testing.assert_array_equal(drv.from_device_like(drv.to_device(f.T), f), f)
 
 
-def test_asynchronous_copies_take_any_stream():
+def test_asynchronous_copies_run_in_the_order_of_their_stream():
     a, stream = random(100), drv.Stream()
-    there = drv.mem_alloc(a.nbytes)
+    memory = drv.mem_alloc(a.nbytes)
     back = np.full_like(a, np.nan)
-    drv.memcpy_htod_async(there, a, stream)
-    kernel("double_them")(there, 100, block=128, stream=stream)
-    drv.memcpy_dtoh_async(back, there, stream)
+    drv.memcpy_htod_async(memory, a, stream)
+    kernel("double_them")(memory, 100, block=128, stream=stream)
+    drv.memcpy_dtoh_async(back, memory, stream)
     stream.synchronize()
     np.testing.assert_array_equal(back, 2 * a)
 
 
-def test_copies_check_their_arguments():
+def test_copies_of_unsuitable_memory_raise():
     small = drv.mem_alloc(8)
     with pytest.raises(sw.ArgumentError, match="at least 16 bytes.*got 8"):
         drv.memcpy_htod(small, random(4))
@@ -219,17 +219,17 @@ def test_events_time_a_stream():
     stream.wait_for_event(end)
 
 
-def test_devices_and_context(device):
+def test_current_device_reports_its_properties(device):
     drv.init()
     drv.Context.synchronize()
-    mine = drv.Context.get_device()
-    assert mine.name() == sw.device(device).properties.name
-    assert mine.total_memory() > 0
+    current = drv.Context.get_device()
+    assert current.name() == sw.device(device).properties.name
+    assert current.total_memory() > 0
     free, total = drv.mem_get_info()
     assert 0 < free <= total
     assert drv.Device.count() == sum(d.kind == "cuda" for d in sw.devices())
     if sw.device(device).kind == "cuda":
-        assert mine.compute_capability() >= (5, 0)
+        assert current.compute_capability() >= (5, 0)
     else:
         with pytest.raises(sw.DeviceError, match="no compute capability"):
-            mine.compute_capability()
+            current.compute_capability()

@@ -19,8 +19,8 @@ class Status(enum.IntEnum):
 
 
 @pytest.fixture
-def stand_in(monkeypatch):
-    """A cuda.bindings.driver that gives back what it was called with."""
+def fake_bindings(monkeypatch):
+    """A fake of cuda.bindings.driver, whose cuEcho returns its arguments; the default device is cpu."""
     module = types.ModuleType("cuda.bindings.driver")
     module.cuEcho = lambda *values, **named: (Status(0), *values, *named.values())
     module.cuNothing = lambda: (Status(0),)
@@ -37,33 +37,33 @@ def stand_in(monkeypatch):
         yield module
 
 
-def test_results_omit_the_status(stand_in):
+def test_results_omit_the_status(fake_bindings):
     assert drv.cuEcho(3) == 3
     assert drv.cuEcho(3, more=4) == (3, 4)
     assert drv.cuNothing() is None
     assert drv.CU_STREAM_LEGACY == 7 and drv.CUresult is Status
 
 
-def test_errors_are_device_errors(stand_in):
+def test_errors_are_device_errors(fake_bindings):
     with pytest.raises(sw.DeviceError, match="cuFail.*CUDA_ERROR_INVALID_VALUE") as caught:
         drv.cuFail()
     assert caught.value.code == 1 and caught.value.name == "CUDA_ERROR_INVALID_VALUE"
 
 
-def test_spanwise_objects_are_passed_as_handles(stand_in):
+def test_spanwise_objects_are_passed_as_handles(fake_bindings):
     array = sw.zeros(4, device="cpu")
     memory = drv.mem_alloc(16)
     module = sw.SourceModule("__global__ void k() {}", device="cpu")
     event = drv.Event().record()
     texture = sw.Texture(np.zeros(3, "float32"))
-    given = (array, memory, sw.Stream("cpu"), event, module, module.get_function("k"), texture)
-    assert drv.cuEcho(*given) == (array.ptr, int(memory), 0, 0, 0, 0, int(texture))
-    assert all(type(value) is int for value in drv.cuEcho(*given))
+    objects = (array, memory, sw.Stream("cpu"), event, module, module.get_function("k"), texture)
+    assert drv.cuEcho(*objects) == (array.ptr, int(memory), 0, 0, 0, 0, int(texture))
+    assert all(type(value) is int for value in drv.cuEcho(*objects))
     assert drv.cuEcho("text", 2.5) == ("text", 2.5)
     assert drv.cuEcho(sw.device("cpu"), drv.Context(sw.device("cpu"))) == (0, 0)
 
 
-def test_missing_driver_functions_name_a_remedy(monkeypatch, stand_in):
+def test_missing_driver_functions_name_a_remedy(monkeypatch, fake_bindings):
     with pytest.raises(AttributeError, match="cuda.bindings has none either"):
         drv.cuNoSuchFunction  # noqa: B018
     with pytest.raises(AttributeError, match="coming-from-pycuda"):
@@ -93,7 +93,8 @@ def test_handles_on_the_cpu_are_0():
 
 
 @pytest.fixture
-def real(device):
+def gpu(device):
+    """The device, a GPU on which the functions of cuda.bindings can be called."""
     pytest.importorskip("cuda.bindings.driver")
     if device.kind != "cuda":
         pytest.skip("the driver's functions need a GPU")
@@ -101,43 +102,43 @@ def real(device):
         yield device
 
 
-def test_the_real_driver(real):
-    x = sw.array(np.arange(8, dtype="int32"), device=real)
+def test_real_driver_takes_arrays_and_streams(gpu):
+    x = sw.array(np.arange(8, dtype="int32"), device=gpu)
     drv.cuMemsetD32(x, 5, 4)
     drv.cuCtxSynchronize()
     assert x.tolist() == [5, 5, 5, 5, 4, 5, 6, 7]
-    stream = sw.Stream(real)
+    stream = sw.Stream(gpu)
     drv.cuMemsetD32Async(x, 6, 8, stream)
     drv.cuStreamSynchronize(stream)
     assert x.tolist() == [6] * 8
-    with pytest.raises(sw.DeviceError, match="cuMemGetInfo|cuMemsetD32|INVALID"):
+    with pytest.raises(sw.DeviceError, match="cuMemsetD32"):
         drv.cuMemsetD32(1, 5, 4)
 
 
-def test_a_stream_and_an_event_of_the_real_driver(real):
-    theirs = drv.cuStreamCreate(0)
-    stream = sw.Stream.foreign(theirs, real)
-    assert stream.handle == int(theirs)
+def test_stream_and_event_of_the_real_driver_are_imported(gpu):
+    created = drv.cuStreamCreate(0)
+    stream = sw.Stream.foreign(created, gpu)
+    assert stream.handle == int(created)
     event = drv.cuEventCreate(0)
     drv.cuEventRecord(event, stream)
-    ours = sw.Event.foreign(event, real)
-    assert ours.handle == int(event)
-    ours.synchronize()
-    assert ours.query()
-    sw.Stream(real).wait(event)
-    del ours
+    imported = sw.Event.foreign(event, gpu)
+    assert imported.handle == int(event)
+    imported.synchronize()
+    assert imported.query()
+    sw.Stream(gpu).wait(event)
+    del imported
     drv.cuEventDestroy(event)
-    drv.cuStreamDestroy(theirs)
+    drv.cuStreamDestroy(created)
 
 
-def test_a_kernel_and_a_module_in_the_real_driver(real):
-    module = sw.SourceModule('extern "C" __global__ void k(int *p) { *p += 3; }', device=real)
-    f = module.get_function("k")
-    p = sw.zeros(1, dtype="int32", device=real)
+def test_real_driver_takes_kernels_and_modules(gpu):
+    module = sw.SourceModule('extern "C" __global__ void k(int *p) { *p += 3; }', device=gpu)
+    kernel = module.get_function("k")
+    p = sw.zeros(1, dtype="int32", device=gpu)
     address = np.array([p.ptr], "uint64")
     pointers = np.array([address.ctypes.data], "uint64")
-    for function in (f, drv.cuModuleGetFunction(module, b"k")):
-        stream = sw.current_stream(real)
+    for function in (kernel, drv.cuModuleGetFunction(module, b"k")):
+        stream = sw.current_stream(gpu)
         drv.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, pointers.ctypes.data, 0)
-    sw.synchronize(real)
+    sw.synchronize(gpu)
     assert p.item() == 6

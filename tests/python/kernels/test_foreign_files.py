@@ -10,27 +10,29 @@ import spanwise as sw
 
 @pytest.fixture
 def compile_file(tmp_path, device, compiler):
-    """Writes files and compiles the first for the device."""
+    """Writes `text` and its headers, name_h= as name.h, to files and compiles them for the device."""
 
-    def compiled(text, name="program.cu", **others):
-        for other, contents in others.items():
-            (tmp_path / other.replace("_h", ".h")).write_text(contents)
-        (tmp_path / name).write_text(text)
-        return sw.wrap_cu(tmp_path / name).module(device=device)
+    def compiled(text, **headers):
+        for name, contents in headers.items():
+            (tmp_path / name.replace("_h", ".h")).write_text(contents)
+        (tmp_path / "program.cu").write_text(text)
+        return sw.wrap_cu(tmp_path / "program.cu").module(device=device)
 
     return compiled
 
 
 @pytest.fixture
 def compile_on_cpu(device, compile_file):
-    """As compile_file, for what only the CPU back end supports."""
+    """As compile_file; skips the test on a GPU."""
     if device.kind != "cpu":
-        pytest.skip("a GPU has no texture references, whole grids or all of the C++ library")
+        pytest.skip(
+            "texture references, the C++ library and the error of grid.sync() are tested on the CPU"
+        )
     return compile_file
 
 
-def values(n=64):
-    return np.random.default_rng(3).uniform(0.5, 2, n).astype("float32")
+def values():
+    return np.random.default_rng(3).uniform(0.5, 2, 64).astype("float32")
 
 
 PROGRAM = r"""
@@ -123,7 +125,7 @@ void unused(FILE *f, MissingType m) { k<<<1, 1>>>(nullptr); }
     np.testing.assert_allclose(y.numpy(), x / 2 + x / 3 + 15, rtol=1e-6)
 
 
-def test_headers_of_the_file_folder_and_pieces_in_bodies(compile_file, device):
+def test_headers_of_the_file_folder_are_included_also_in_function_bodies(compile_file, device):
     module = compile_file(
         """
 #include "params.h"
@@ -183,7 +185,7 @@ def test_standard_library_in_kernels(compile_on_cpu):
     np.testing.assert_allclose(y, expected[::-1], rtol=1e-5)
 
 
-def test_vector_arithmetic_of_the_samples(compile_file, device):
+def test_helper_math_of_nvidias_samples_is_replaced(compile_file, device):
     module = compile_file(
         """
 #include <helper_cuda.h>
@@ -225,14 +227,14 @@ def test_a_missing_header_is_an_error_with_a_remedy(compile_file):
         compile_file('#include "absent_library.h"\n__global__ void k() {}')
 
 
-def test_source_module_takes_a_path_or_a_text(tmp_path):
+def test_source_module_without_a_readable_source_raises(tmp_path):
     with pytest.raises(sw.ArgumentError, match="either source, a text, or path"):
         sw.SourceModule(device="cpu")
     with pytest.raises(sw.ArgumentError, match=r"none\.cu, which cannot be read"):
         sw.SourceModule(path=tmp_path / "none.cu", device="cpu")
 
 
-def test_texture_references_are_served_by_texture_objects(compile_on_cpu):
+def test_texture_references_hold_texture_objects(compile_on_cpu):
     module = compile_on_cpu(
         """
 texture<float, 2, cudaReadModeElementType> image;
@@ -252,11 +254,11 @@ __global__ void k(float *y, int w) {
         pytest.raises(sw.Error, match="before a texture object is stored in it"),
     ):
         kernel(y, np.int32(8), block=8, grid=3)
-    kept = [
+    textures = [
         sw.Texture(sw.array(x, device="cpu")),
         sw.Texture(sw.array(steps, device="cpu"), read="normalized"),
     ]
-    for name, texture in zip(("image", "levels"), kept, strict=True):
+    for name, texture in zip(("image", "levels"), textures, strict=True):
         module.get_global(name)[:8] = np.frombuffer(np.uint64(int(texture)).tobytes(), "uint8")
     kernel(y, np.int32(8), block=8, grid=3)
     np.testing.assert_allclose(y, x + steps / np.float32(255), rtol=1e-6)

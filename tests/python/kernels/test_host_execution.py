@@ -21,7 +21,7 @@ import spanwise as sw
 PAGE = ROOT / "docs" / "host-execution.md"
 GPU_RESULTS = Path(__file__).parent / "constructs" / "gpu_results.json"
 UPDATE = os.environ.get("SPANWISE_UPDATE_DOCS") == "1"
-REMEDY = "the page is made: SPANWISE_UPDATE_DOCS=1 python -m pytest tests/python/kernels/test_host_execution.py"
+REMEDY = "generate the page: SPANWISE_UPDATE_DOCS=1 python -m pytest tests/python/kernels/test_host_execution.py"
 THREADS = 64
 
 
@@ -39,7 +39,7 @@ def run(construct, device):
 
 @pytest.fixture(scope="module")
 def gpu_results():
-    """Filled by the tests on a GPU, and written to a file on request."""
+    """{title: result} of the tests on a GPU, written to GPU_RESULTS if SPANWISE_UPDATE_DOCS is set."""
     results: dict[str, str] = {}
     yield results
     if results and UPDATE:
@@ -54,14 +54,14 @@ def test_supported_construct_runs(device, compiler, construct, gpu_results):
     if device.kind != "cpu":
         gpu_results[construct.title] = "fails, or lacks a header"
     with toolkit_headers():
-        made = run(construct, device)
-    assert made == list(range(1, THREADS + 1))
+        result = run(construct, device)
+    assert result == list(range(1, THREADS + 1))
     if device.kind != "cpu":
         gpu_results[construct.title] = "runs"
 
 
 @pytest.mark.parametrize("construct", REFUSALS, ids=str)
-def test_is_refused_on_the_cpu_and_compiles_for_a_gpu(device, construct, gpu_results):
+def test_refused_construct_raises_on_the_cpu_and_compiles_for_a_gpu(device, construct, gpu_results):
     if device.kind != "cpu":
         try:
             module(construct, device)
@@ -69,7 +69,7 @@ def test_is_refused_on_the_cpu_and_compiles_for_a_gpu(device, construct, gpu_res
         except sw.CompileError:
             gpu_results[construct.title] = "error"
         if construct.runs_on_gpu and gpu_results[construct.title] == "error":
-            pytest.xfail("needs headers of the toolkit that are not here")
+            pytest.xfail("needs headers of the toolkit that are not installed")
         return
     with pytest.raises(sw.CompileError) as caught:
         module(construct, device)
@@ -80,12 +80,13 @@ def test_is_refused_on_the_cpu_and_compiles_for_a_gpu(device, construct, gpu_res
 
 def page():
     """The text of docs/host-execution.md."""
-    known = json.loads(GPU_RESULTS.read_text()) if GPU_RESULTS.exists() else {}
-    results = known.get("results", {})
-    gpu = f"on {known['device']}" if known else "not recorded yet"
+    recorded = json.loads(GPU_RESULTS.read_text()) if GPU_RESULTS.exists() else {}
+    results = recorded.get("results", {})
+    gpu = f"on {recorded['device']}" if recorded else "not recorded yet"
     rows = []
-    for run in RUNS:
-        rows.append(f"| {run.title} | runs | {results.get(run.title, '')} | {run.note} |")
+    for construct in RUNS:
+        on_gpu = results.get(construct.title, "")
+        rows.append(f"| {construct.title} | runs | {on_gpu} | {construct.note} |")
     for refusal in REFUSALS:
         words = ", ".join(word.replace("|", "\\|") for word in refusal.words)
         on_gpu = results.get(refusal.title, "")
@@ -138,7 +139,7 @@ def test_documentation_matches_the_table():
     assert PAGE.read_text() == page(), REMEDY
 
 
-def test_as_many_constructs_run_as_were_promised():
+def test_enough_constructs_are_tested_under_different_titles():
     assert len(RUNS) >= 50 and len(RUNS) + len(REFUSALS) >= 58
     titles = [construct.title for construct in (*RUNS, *REFUSALS)]
     assert len(titles) == len(set(titles))

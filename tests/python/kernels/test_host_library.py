@@ -18,7 +18,7 @@ SMOOTH = "const float *in, float *out, int width, int height"
 
 @pytest.fixture(scope="module")
 def library(device, tmp_path_factory):
-    """examples/legacy/smooth.cu, built for the device."""
+    """examples/legacy/smooth.cu, nvcc_library for the device."""
     file = tmp_path_factory.mktemp("smooth") / "libsmooth.so"
     compiler = (
         ["nvcc", "-Xcompiler", "-fPIC"] if device.kind == "cuda" else ["g++", "-x", "c++", "-fPIC"]
@@ -43,7 +43,7 @@ class TestLaunchers:
         return sw.array(host, device=device), expected
 
     @pytest.mark.parametrize("name", ["smooth_rows", "smooth_rows_default"])
-    def test_with_and_without_a_stream(self, library, device, image, name):
+    def test_launcher_with_and_without_a_stream_parameter_runs(self, library, device, image, name):
         stream = ", cudaStream_t" if name == "smooth_rows" else ""
         launcher = library.launcher(name, SMOOTH + stream, returns="int")
         array, expected = image
@@ -51,11 +51,13 @@ class TestLaunchers:
         launcher(array, out, 53, np.int32(37))
         np.testing.assert_allclose(out.numpy(), expected, atol=1e-6)
 
-    def test_order_between_streams(self, library, device, image):
+    def test_launcher_on_the_default_stream_is_ordered_with_the_current_stream(
+        self, library, device, image
+    ):
         array, expected = image
-        other = sw.Stream(device)
+        stream = sw.Stream(device)
         launcher = library.launcher("smooth_rows_default", SMOOTH, returns="int")
-        with other:
+        with stream:
             for _ in range(20):
                 source = array * 1.0
                 out = sw.full((37, 53), np.nan, "float32", device=device)
@@ -69,7 +71,7 @@ class TestLaunchers:
         smooth(array, out, 53, 37, stream=sw.Stream(device))
         np.testing.assert_allclose(out.numpy(), expected, atol=1e-6)
 
-    def test_none_addresses_and_other_libraries(self, smooth, device, image):
+    def test_addresses_and_numpy_arrays_are_accepted(self, smooth, device, image):
         array, expected = image
         out = sw.full((37, 53), np.nan, "float32", device=device)
         smooth(array.ptr, out, 53, 37)
@@ -99,16 +101,18 @@ class TestLaunchers:
             ),
         ],
     )
-    def test_arguments_that_do_not_fit(self, smooth, device, image, change, error, text):
+    def test_unsuitable_argument_raises_before_the_launch(
+        self, smooth, device, image, change, error, text
+    ):
         out = sw.full((37, 53), 7, "float32", device=device)
         args = [image[0], out, 53, 37]
-        for place, value in change.items():
-            args[place] = value
+        for position, value in change.items():
+            args[position] = value
         with pytest.raises(error, match=text):
             smooth(*args)
         assert (out.numpy() == 7).all()
 
-    def test_layouts_counts_and_read_only_arrays(self, smooth, library, image):
+    def test_unsuitable_layout_count_access_or_stream_raises(self, smooth, library, image):
         array = image[0]
         with pytest.raises(sw.KernelArgumentError, match="C-contiguous.*strides"):
             smooth(array.T, array, 53, 37)
@@ -116,15 +120,16 @@ class TestLaunchers:
             smooth(array, array)
         with pytest.raises(sw.ReadOnlyError, match="argument 2"):
             smooth(array, sw.broadcast_to(array[0], (53,)), 53, 1)
-        default = library.launcher("smooth_rows_default", SMOOTH)
+        without_stream = library.launcher("smooth_rows_default", SMOOTH)
         if array.device.kind != "cpu":
             with pytest.raises(sw.KernelArgumentError, match="no stream="):
-                default(array, array, 53, 37, stream=sw.Stream(array.device))
-        assert "smooth_rows" in repr(smooth) and "const float *in" in repr(smooth).replace(
-            "* in", "*in"
-        )
+                without_stream(array, array, 53, 37, stream=sw.Stream(array.device))
 
-    def test_misspelt_types_are_refused_and_structs_are_named(self, library):
+    def test_repr_shows_name_and_parameters(self, smooth):
+        text = repr(smooth).replace("* in", "*in")
+        assert "smooth_rows" in text and "const float *in" in text
+
+    def test_misspelt_type_raises_and_pointers_to_structs_are_accepted(self, library):
         with pytest.raises(sw.KernelArgumentError, match=r"parameter 2.*flaot.*'float'"):
             library.launcher("smooth_rows", "const float*, flaot *out, int, int")
         for declaration in (
@@ -149,11 +154,11 @@ class TestLaunchers:
 
 
 class TestLibrariesOfNvcc:
-    """A library with the section that nvcc writes device code to; it needs neither nvcc nor a
-    GPU."""
+    """Tests with a library that g++ builds with nvcc's section of device code; nvcc and a GPU are not
+    needed."""
 
     @pytest.fixture
-    def built(self, tmp_path):
+    def nvcc_library(self, tmp_path):
         source = tmp_path / "fake.cpp"
         source.write_text(
             """
@@ -166,18 +171,18 @@ extern "C" int touches(float *x) { x[0] = 1; return 0; }
         subprocess.run(["g++", "-shared", "-fPIC", str(source), "-o", str(file)], check=True)
         return sw.HostLibrary(file)
 
-    def test_arrays_of_the_host_are_refused_before_the_call(self, built):
+    def test_arrays_of_the_host_are_refused_before_the_call(self, nvcc_library):
         x = np.zeros(3, "float32")
         with pytest.raises(sw.KernelArgumentError, match="on a GPU.*got arrays on cpu.*Remedy"):
-            built.launcher("touches", "float*", returns="cudaError_t")(x)
+            nvcc_library.launcher("touches", "float*", returns="cudaError_t")(x)
         assert (x == 0).all()
 
-    def test_errors_of_cuda_are_named(self, built):
-        fails = built.launcher("returns", "int", returns="cudaError_t")
-        fails(0)
+    def test_errors_of_cuda_are_named(self, nvcc_library):
+        launcher = nvcc_library.launcher("returns", "int", returns="cudaError_t")
+        launcher(0)
         with pytest.raises(sw.DeviceError, match="35, cudaErrorInsufficientDriver. Remedy.*newer"):
-            fails(35)
+            launcher(35)
         with pytest.raises(sw.DeviceError, match="the error 12345$"):
-            fails(12345)
+            launcher(12345)
         with pytest.raises(sw.DeviceError, match="the error 35$"):
-            built.launcher("returns", "int", returns="int")(35)
+            nvcc_library.launcher("returns", "int", returns="int")(35)

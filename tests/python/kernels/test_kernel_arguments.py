@@ -76,8 +76,8 @@ class TestScalars:
         self.check(scalars, poisoned, (np.int16(-300), np.uint64(2**63)), [-300, 2.0**63], "small")
         self.check(scalars, poisoned, (-300, 2**64 - 1), [-300, 2.0**64], "small")
 
-    def test_numpy_scalars_met_before(self, scalars, poisoned):
-        """The second scalar of a type is read without asking it; so it must be this one's value."""
+    def test_numpy_scalars_of_a_cached_type_keep_their_values(self, scalars, poisoned):
+        """The dtype of a scalar type is cached at its first use; later scalars are read from memory."""
         for value in (3, 250, 17):
             args = (
                 np.int32(-value),
@@ -151,11 +151,11 @@ class TestScalars:
     )
     def test_scalars_that_lose_their_value_raise(self, scalars, poisoned, args, text):
         out = poisoned(6)
-        with pytest.raises(sw.KernelArgumentError, match=text) as error:
+        with pytest.raises(sw.KernelArgumentError, match=text) as caught:
             scalars.get_function("scalars")(out, *args, block=1)
-        assert isinstance(error.value, TypeError)
-        assert "kernel 'scalars'" in str(error.value)
-        assert (out.numpy() == 77).all(), "a refused kernel ran"
+        assert isinstance(caught.value, TypeError)
+        assert "kernel 'scalars'" in str(caught.value)
+        assert (out.numpy() == 77).all(), "a call that raised ran the kernel"
 
 
 class TestRefusals:
@@ -191,7 +191,7 @@ class TestRefusals:
 
     def test_read_only_array_is_accepted_for_a_pointer_to_const(self, axpy, args, device):
         if device_kind(device) != "cpu":
-            pytest.skip("NumPy's read-only arrays are the host's")
+            pytest.skip("NumPy's arrays are in host memory")
         frozen = random(8)
         frozen.flags.writeable = False
         args[1] = frozen
@@ -199,7 +199,7 @@ class TestRefusals:
         args[0] = frozen
         self.refused(axpy, args, "argument 1.*read-only", sw.ReadOnlyError)
 
-    def test_host_array_for_a_device_kernel_and_the_reverse(self, axpy, args, device):
+    def test_array_on_another_device_raises(self, axpy, args, device):
         if device_kind(device) == "cpu":
             gpus = [d for d in sw.devices() if d.kind == "cuda"]
             if not gpus:
@@ -211,9 +211,9 @@ class TestRefusals:
             message = self.refused(axpy, args, r"argument 2.*on cuda:0.*on cpu")
             assert "sw.driver.In" in message and "sw.array" in message
 
-    def test_invalid_arguments_raise(self, axpy, args):
-        for thing in ([1.0] * 8, "text", {}, object()):
-            self.refused(axpy, [args[0], thing, *args[2:]], "argument 2 of 5")
+    def test_objects_and_numbers_for_a_pointer_raise(self, axpy, args):
+        for unsupported in ([1.0] * 8, "text", {}, object()):
+            self.refused(axpy, [args[0], unsupported, *args[2:]], "argument 2 of 5")
         self.refused(axpy, [args[0], 400, *args[2:]], "order of the arguments")
 
     def test_invalid_block_or_grid_raises(self, axpy, args):
@@ -257,7 +257,7 @@ class TestRefusals:
         with pytest.raises(sw.ArgumentError, match="template.*names="):
             module.get_function("scale")
 
-    def test_options_that_are_no_lists_raise(self, device):
+    def test_compile_options_other_than_lists_raise(self, device):
         for options, message in (
             (
                 {"options": "-DN=1"},

@@ -16,7 +16,7 @@ import spanwise as sw
 
 
 class TestCache:
-    """Each in a new process, as in a user's program."""
+    """Each run() starts a new process, whose cache in memory is empty."""
 
     PROGRAM = textwrap.dedent(
         """
@@ -32,6 +32,7 @@ class TestCache:
     )
 
     def run(self, device, folder, **environment):
+        """The words that PROGRAM prints, with `folder` as its cache folder."""
         process = subprocess.run(
             [sys.executable, "-c", self.PROGRAM, str(sw.device(device))],
             env={**os.environ, "SPANWISE_CACHE_DIR": str(folder), **environment},
@@ -48,7 +49,7 @@ class TestCache:
         assert self.run(device, tmp_path / "c") == ["False", "0", "1", "1"]
         assert self.run(device, tmp_path / "c") == ["True", "1", "0", "1"]
 
-    def test_a_hit_needs_no_compiler(self, device, tmp_path):
+    def test_cache_hit_needs_no_compiler(self, device, tmp_path):
         self.run(device, tmp_path / "c")
         if device_kind(device) != "cpu":
             pytest.skip(
@@ -59,7 +60,7 @@ class TestCache:
             == "True"
         )
 
-    def test_broken_files_are_replaced_quietly(self, device, tmp_path):
+    def test_broken_cache_files_are_replaced_without_a_warning(self, device, tmp_path):
         self.run(device, tmp_path / "c")
         for file in (tmp_path / "c" / "kernels").iterdir():
             file.write_bytes(b"broken" + file.read_bytes()[10:])
@@ -69,23 +70,23 @@ class TestCache:
     def test_kernels_compile_without_a_usable_cache_folder(self, device, tmp_path):
         (tmp_path / "file").write_text("")
         for _ in range(2):
-            answer = self.run(device, tmp_path / "file")
-            assert answer[:4] == ["False", "0", "1", "0"] and len(answer) > 4
+            output = self.run(device, tmp_path / "file")
+            assert output[:4] == ["False", "0", "1", "0"] and len(output) > 4
 
     def test_processes_may_compile_the_same_source_concurrently(self, device, tmp_path):
-        answers = []
+        outputs = []
         threads = [
-            threading.Thread(target=lambda: answers.append(self.run(device, tmp_path / "c")))
+            threading.Thread(target=lambda: outputs.append(self.run(device, tmp_path / "c")))
             for _ in range(3)
         ]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert len(answers) == 3
+        assert len(outputs) == 3
         assert self.run(device, tmp_path / "c")[0] == "True"
 
-    def test_clear_and_path(self, device, tmp_path):
+    def test_clear_empties_the_private_folder(self, device, tmp_path):
         with sw.config.change(cache_dir=str(tmp_path / "c")):
             sw.SourceModule(f"__global__ void k() {{}} // {os.getpid()} {tmp_path}", device=device)
             info = sw.kernel_cache.info()
@@ -95,7 +96,7 @@ class TestCache:
             sw.kernel_cache.clear()
             assert sw.kernel_cache.info().entries == 0
 
-    def test_no_compiler_names_the_package(self, device, tmp_path):
+    def test_missing_compiler_error_names_a_package(self, device, tmp_path):
         if device_kind(device) != "cpu":
             pytest.skip("the toolkit cannot be hidden from a GPU process")
         program = 'import spanwise as sw; sw.SourceModule("__global__ void k() {}", device="cpu")'

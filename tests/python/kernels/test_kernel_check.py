@@ -13,7 +13,7 @@ import pytest
 
 import spanwise as sw
 
-# The first program of the PyCUDA tutorial for Theano: 400 threads over 100 elements.
+# The first kernel of Theano's tutorial on PyCUDA: 400 threads over 100 elements.
 MULTIPLY = """__global__ void multiply_them(float *dest, float *a, float *b)
 {
   const int i = threadIdx.x;
@@ -22,7 +22,7 @@ MULTIPLY = """__global__ void multiply_them(float *dest, float *a, float *b)
 """
 
 
-def function(device, source, name):
+def compiled(device, source, name):
     return sw.SourceModule(source, device=device).get_function(name)
 
 
@@ -31,8 +31,8 @@ def arrays(device, *hosts):
 
 
 @pytest.mark.parametrize("mode", ["bounds", "order", "all"])
-def test_the_first_program_of_the_tutorial(device, compiler, mode):
-    multiply = function(device, MULTIPLY, "multiply_them")
+def test_too_many_threads_for_the_array_raise(device, compiler, mode):
+    multiply = compiled(device, MULTIPLY, "multiply_them")
     host = np.random.default_rng().standard_normal(100).astype("float32")
     dest, a, b = arrays(device, np.full(100, np.nan, "float32"), host, host)
     with sw.config.change(kernel_check=mode):
@@ -50,19 +50,17 @@ def test_the_first_program_of_the_tutorial(device, compiler, mode):
     else:
         assert "behind the end of the array of argument 1 ('float *dest')" in message
         assert "bytes 400 to 1599" in message and "compute-sanitizer" in message
-    assert (dest.numpy() == 7).all(), "a launch that was found wrong changed the array"
+    assert (dest.numpy() == 7).all(), "a launch that raised changed the array"
     multiply(dest, a, b, block=(100, 1, 1), grid=(1, 1))  # the device is still usable
     np.testing.assert_array_equal(dest.numpy(), host * host)
 
 
-PROGRAM = MULTIPLY.join(
-    (
-        """
+#: Launches 400 threads over 100 elements, and keeps arrays so that each round has other neighbours.
+PROGRAM = f"""
 import numpy as np
 import spanwise as sw
 
-multiply = sw.SourceModule('''""",
-        """''', device="cpu").get_function("multiply_them")
+multiply = sw.SourceModule('''{MULTIPLY}''', device="cpu").get_function("multiply_them")
 hosts = np.random.default_rng(1).standard_normal((2, 100)).astype("float32")
 kept = []
 for round in range(300):
@@ -76,9 +74,7 @@ for round in range(300):
     if round % 3:
         kept.append((dest, others))
 print("ended")
-""",
-    )
-)
+"""
 
 
 def test_out_of_bounds_tutorial_program_does_not_change_other_arrays(compiler):
@@ -89,7 +85,7 @@ def test_out_of_bounds_tutorial_program_does_not_change_other_arrays(compiler):
 
 
 def test_cpu_slack_is_a_number_of_bytes():
-    assert int(sw.config.cpu_slack) >= 1200  # what that program needs
+    assert int(sw.config.cpu_slack) >= 1200  # PROGRAM reads and writes 300 floats behind its arrays
     for value in ("-1", "4KiB", str(1 << 40)):
         with pytest.raises(sw.ArgumentError, match="cpu_slack: expected a number of bytes"):
             sw.config.cpu_slack = value
@@ -97,7 +93,7 @@ def test_cpu_slack_is_a_number_of_bytes():
 
 def test_write_before_or_far_after_an_array_raises(device, compiler):
     source = "__global__ void put(int *x, int at) { x[at] = 1; }"
-    put = function(device, source, "put")
+    put = compiled(device, source, "put")
     (x,) = arrays(device, np.zeros(10, "int32"))
     with sw.config.change(kernel_check="bounds"):
         put(x, 9, block=1)
@@ -107,8 +103,8 @@ def test_write_before_or_far_after_an_array_raises(device, compiler):
     assert x.tolist() == [0] * 9 + [1]
 
 
-def test_the_window_counts_not_the_storage(device, compiler):
-    put = function(device, "__global__ void put(int *x, int at) { x[at] = 1; }", "put")
+def test_access_outside_a_view_raises_though_inside_its_storage(device, compiler):
+    put = compiled(device, "__global__ void put(int *x, int at) { x[at] = 1; }", "put")
     (x,) = arrays(device, np.zeros(10, "int32"))
     with sw.config.change(kernel_check="bounds"):
         put(x[2:5], 2, block=1)
@@ -117,9 +113,9 @@ def test_the_window_counts_not_the_storage(device, compiler):
     assert x.tolist() == [0, 0, 0, 0, 1] + [0] * 5
 
 
-def test_overlapping_views_are_one_memory_in_the_check(device, compiler):
+def test_overlapping_views_share_one_checked_copy(device, compiler):
     source = "__global__ void add(int *out, const int *x, int n) { int i = threadIdx.x; if (i < n) out[i] += x[i]; }"
-    add = function(device, source, "add")
+    add = compiled(device, source, "add")
     (x,) = arrays(device, np.arange(8, dtype="int32"))
     with sw.config.change(kernel_check="all"):
         add(x, x, 8, block=32)
@@ -128,9 +124,9 @@ def test_overlapping_views_are_one_memory_in_the_check(device, compiler):
     assert x.tolist() == [0, 2, 4, 6, 8, 12, 16, 20]
 
 
-def test_two_imports_of_one_memory_are_one_array_in_the_check(compiler):
+def test_two_imports_of_one_memory_share_one_checked_copy(compiler):
     source = "__global__ void add(int *out, const int *x, int n) { int i = threadIdx.x; if (i < n) out[i] += x[i]; }"
-    add = function("cpu", source, "add")
+    add = compiled("cpu", source, "add")
     host = np.arange(8, dtype="int32")
     for n, views in (
         (8, lambda: (host, host)),
@@ -149,9 +145,9 @@ def test_two_imports_of_one_memory_are_one_array_in_the_check(compiler):
         assert results == [results[0]] * len(results)
 
 
-def test_arguments_that_only_touch_or_are_empty(device, compiler):
+def test_adjacent_and_empty_arguments_are_accepted(device, compiler):
     source = "__global__ void put(int *a, int *b, int *c) { a[0] = 1; b[0] = 2; }"
-    put = function(device, source, "put")
+    put = compiled(device, source, "put")
     (x,) = arrays(device, np.zeros(8, "int32"))
     with sw.config.change(kernel_check="bounds"):
         put(x[:4], x[4:], x[4:4], block=1)
@@ -163,7 +159,7 @@ def test_views_are_checked_by_their_shape(device, compiler):
     #include <spanwise/view.cuh>
     __global__ void put(spanwise::View<float, 2> x, int row, int column) { x(row, column) = 1; }
     """
-    put = function(device, source, "put")
+    put = compiled(device, source, "put")
     (x,) = arrays(device, np.zeros((4, 6), "float32"))
     with sw.config.change(kernel_check="bounds"):
         put(x[::-2, ::3], 1, 1, block=1)
@@ -201,14 +197,14 @@ __global__ void sums(int *n, float *f)
 @pytest.mark.parametrize(("name", "grid"), [("shift", 1), ("no_barrier", 1), ("blocks", 5)])
 def test_races_are_reported(device, compiler, name, grid):
     if device.kind != "cpu":
-        pytest.skip("a GPU's order of threads cannot be chosen")
-    kernel = function(device, RACES, name)
+        pytest.skip("races are found by another order of threads, which a GPU does not offer")
+    kernel = compiled(device, RACES, name)
     (x,) = arrays(device, np.arange(64, dtype="int32"))
     with sw.config.change(kernel_check="order"), pytest.raises(sw.DeviceError) as caught:
         kernel(*([x, 64] if name == "shift" else [x]), block=64, grid=grid)
     assert f"kernel '{name}'" in str(caught.value) and "race" in str(caught.value)
-    place = "shared memory 's'" if name == "no_barrier" else "the array of argument 1 ('int *x')"
-    assert place in str(caught.value)
+    memory = "shared memory 's'" if name == "no_barrier" else "the array of argument 1 ('int *x')"
+    assert memory in str(caught.value)
     assert x.tolist() == list(range(64))
 
 
@@ -217,8 +213,8 @@ def test_valid_kernels_are_not_reported_as_races(device, compiler):
         device, np.arange(64, dtype="int32"), np.zeros(1, "int32"), np.zeros(1, "float32")
     )
     with sw.config.change(kernel_check="all"):
-        function(device, RACES, "barrier")(x, block=64)
-        function(device, RACES, "sums")(n, f, block=64, grid=40)
+        compiled(device, RACES, "barrier")(x, block=64)
+        compiled(device, RACES, "sums")(n, f, block=64, grid=40)
     assert x.tolist() == list(range(64))[::-1]
     assert n.item() == 2560 * 2559 // 2
     np.testing.assert_allclose(f.item(), np.sum(1 / np.arange(1, 2561)), rtol=1e-5)
@@ -244,20 +240,20 @@ __global__ void dynamic(int *x)
 
 def test_access_outside_of_shared_memory_is_reported(device, compiler):
     if device.kind != "cpu":
-        pytest.skip("on a GPU the faults in shared memory are compute-sanitizer's")
+        pytest.skip("a GPU does not check shared memory; compute-sanitizer does")
     (x,) = arrays(device, np.arange(64, dtype="int32"))
     with sw.config.change(kernel_check="bounds"):
         with pytest.raises(sw.DeviceError, match=r"index 64 is outside.*int ?\[64\].*kernel.cu:5"):
-            function(device, SHARED, "fixed")(x, block=64)
+            compiled(device, SHARED, "fixed")(x, block=64)
         with pytest.raises(sw.DeviceError, match=r"dynamic shared memory, 128 bytes.*\(32, 0, 0\)"):
-            function(device, SHARED, "dynamic")(x, block=64, shared=128)
-        function(device, SHARED, "dynamic")(x, block=64, shared=256)
+            compiled(device, SHARED, "dynamic")(x, block=64, shared=128)
+        compiled(device, SHARED, "dynamic")(x, block=64, shared=256)
     assert x.tolist() == list(range(64))[::-1]
 
 
-def test_declared_layouts_streams_scalars_and_empty_arrays(device, compiler):
+def test_declared_layouts_streams_scalars_and_empty_arrays_pass_the_check(device, compiler):
     source = "__global__ void add(float *x, const float *y, float a, int n) { int i = threadIdx.x; if (i < n) x[i] += a * y[i]; }"
-    add = function(device, source, "add").bind(("contiguous float*", "contiguous", "float", "int"))
+    add = compiled(device, source, "add").bind(("contiguous float*", "contiguous", "float", "int"))
     x, y = arrays(device, np.zeros((4, 2), "float32"), np.ones((2, 4), "float32"))
     with sw.config.change(kernel_check="all"):
         add(x.T, y, 2.0, 8, block=32, stream=sw.Stream(device))
@@ -268,8 +264,8 @@ def test_declared_layouts_streams_scalars_and_empty_arrays(device, compiler):
     assert (x.numpy() == 2).all()
 
 
-def test_in_out_arguments_and_graphs_are_checked(device, compiler):
-    multiply = function(device, MULTIPLY, "multiply_them")
+def test_in_and_out_arguments_are_checked(device, compiler):
+    multiply = compiled(device, MULTIPLY, "multiply_them")
     host = np.ones(100, "float32")
     out = np.zeros(100, "float32")
     with sw.config.change(kernel_check="bounds"):

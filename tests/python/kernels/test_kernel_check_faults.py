@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""config.kernel_check finds the fault of each of these kernels and names its line and thread."""
+"""config.kernel_check finds the fault of each kernel of faulty_kernels.cu and names line and thread."""
 
 import pathlib
 import re
@@ -14,7 +14,7 @@ import spanwise as sw
 SOURCE = (pathlib.Path(__file__).parent / "faulty_kernels.cu").read_text()
 
 BOUNDS, RACE, ORDER = "outside of", "race: thread", "undefined result"
-# name -> what the message says, and arguments of the launch other than block=64.
+#: name -> the pattern of the message, and arguments of the launch other than block=64.
 FAULTS = {
     "behind": (BOUNDS, {}),
     "before": (BOUNDS, {}),
@@ -60,11 +60,11 @@ FAULTS = {
     "mask_names_others": ("wrong mask", {}),
     "mask_leaves_out_itself": ("leaves out the calling lane", {}),
     "mask_too_small": (ORDER, {}),
-    "width_no_power": ("width of a warp shuffle", {}),
+    "width_not_power_of_two": ("width of a warp shuffle", {}),
     "undefined_shared": (ORDER, {}),
     "undefined_sum": (ORDER, {}),
     "undefined_dynamic": (ORDER, {"shared": 256}),
-    "divided": ("assertion failed", {}),
+    "failed_assert": ("assertion failed", {}),
 }
 
 
@@ -80,12 +80,12 @@ def module():
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_fault_is_found_with_line_and_thread(module, name):
-    says, options = FAULTS[name]
+    pattern, options = FAULTS[name]
     before = np.arange(64, dtype="int32")
     x = sw.array(before, device="cpu")
     with (
         sw.config.change(kernel_check="all"),
-        pytest.raises(sw.KernelFaultError, match=says) as caught,
+        pytest.raises(sw.KernelFaultError, match=pattern) as caught,
     ):
         module.get_function(name)(x, np.int32(64), **{"block": 64, **options})
     message = str(caught.value)
@@ -94,21 +94,21 @@ def test_fault_is_found_with_line_and_thread(module, name):
     if shutil.which("addr2line"):
         lines = re.findall(r"(?:kernel\.cu:|line )(\d+)", message)
         assert str(faulty_line(name)) in lines, message
-    np.testing.assert_array_equal(x.numpy(), before, "a launch that was found wrong changed memory")
+    np.testing.assert_array_equal(x.numpy(), before, "a launch that raised changed memory")
 
 
-def test_null_argument_names_the_line_of_the_function_that_reads_it(module):
+def test_null_pointer_error_names_the_line_of_the_function_that_reads_it(module):
     x = sw.zeros(64, "int32", device="cpu")
     with (
         sw.config.change(kernel_check="bounds"),
         pytest.raises(sw.KernelFaultError, match="null pointer") as caught,
     ):
         module.get_function("null_read")(x, np.int32(1), block=1)
-    assert (
-        f"kernel.cu:{SOURCE.count(chr(10), 0, SOURCE.index('int add_one')) + 1}"
-        in str(caught.value)
-        or shutil.which("addr2line") is None
-    )
+    line = SOURCE.count("\n", 0, SOURCE.index("int add_one")) + 1
+    assert f"kernel.cu:{line}" in str(caught.value) or shutil.which("addr2line") is None
+
+
+def test_none_as_a_pointer_is_named_as_the_argument(module):
     with (
         sw.config.change(kernel_check="bounds"),
         pytest.raises(sw.KernelFaultError, match="argument None"),
@@ -116,10 +116,12 @@ def test_null_argument_names_the_line_of_the_function_that_reads_it(module):
         module.get_function("increment")(None, np.int32(1), block=1)
 
 
-def test_each_call_of_a_race_is_reported(module):
+def test_each_checked_launch_of_a_race_raises(module):
     race = module.get_function("no_barrier")
     x = sw.array(np.arange(64, dtype="int32"), device="cpu")
     for mode in ("order", "all", "order", "order"):
         with sw.config.change(kernel_check=mode), pytest.raises(sw.KernelFaultError, match="race"):
             race(x, np.int32(64), block=64)
-        race(x, np.int32(64), block=64)  # unchecked: leaves values in shared memory
+        race(
+            x, np.int32(64), block=64
+        )  # unchecked: leaves values in the shared memory of the next launch

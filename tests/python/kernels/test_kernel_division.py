@@ -62,10 +62,10 @@ def test_division_of_extreme_values_matches_a_gpu(device, compiler, name):
     divide = module.get_function(f"divide<{name}>")
     divide(q, r, a, b, np.int32(len(pairs)), block=64, grid=-(-len(pairs) // 64))
     unsigned = np.dtype(f"uint{bits}")
-    made = zip(q.numpy().view(unsigned).tolist(), r.numpy().view(unsigned).tolist(), strict=True)
+    results = zip(q.numpy().view(unsigned).tolist(), r.numpy().view(unsigned).tolist(), strict=True)
     wrong = [
         (pair, result)
-        for pair, result in zip(pairs, made, strict=True)
+        for pair, result in zip(pairs, results, strict=True)
         if result != divided(*pair, bits)
     ]
     assert not wrong
@@ -80,15 +80,17 @@ def test_constant_division_by_zero_does_not_abort_the_process(device, compiler):
 
 def test_division_in_a_kernel_with_a_barrier_matches_a_gpu(device, compiler):
     source = """
-    __global__ void k(int* x, const int* by) {
+    __global__ void k(int* x, const int* divisors) {
       __shared__ int s[64];
-      s[threadIdx.x] = x[threadIdx.x] / by[threadIdx.x];
+      s[threadIdx.x] = x[threadIdx.x] / divisors[threadIdx.x];
       __syncthreads();
       x[threadIdx.x] = s[63 - threadIdx.x];
     }
     """
     x = sw.full(64, -(2**31), "int32", device=device)
-    by = sw.array(np.arange(64, dtype="int32") - 2, device=device)
-    sw.SourceModule(source, device=device).get_function("k")(x, by, block=64)
-    expected = [divided(-(2**31), int(d), 32)[0] for d in np.arange(64) - 2][::-1]
+    divisors = np.arange(64, dtype="int32") - 2
+    sw.SourceModule(source, device=device).get_function("k")(
+        x, sw.array(divisors, device=device), block=64
+    )
+    expected = [divided(-(2**31), int(d), 32)[0] for d in divisors][::-1]
     assert (x.numpy().view("uint32") == expected).all()

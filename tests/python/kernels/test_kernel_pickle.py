@@ -22,13 +22,13 @@ template <class T> __global__ void scale(T *x, T by) { x[threadIdx.x] *= by; }
 LAUNCHER = 'extern "C" void twice(float *x, int n) { for (int i = 0; i < n; ++i) x[i] *= 2; }'
 
 
-def launched(kernel, *rest):
+def launched(kernel, *arguments):
     x = sw.arange(4, dtype="float32")
-    kernel(x, *rest, block=4)
+    kernel(x, *arguments, block=4)
     return x.tolist()
 
 
-# name -> (how to make it, how to use what was loaded, the expected result)
+#: name -> (a function that makes the object, one that uses the unpickled object, its expected result)
 KINDS = {
     "module": (
         lambda folder: sw.SourceModule(SOURCE),
@@ -83,6 +83,7 @@ KINDS = {
 
 
 def doubled():
+    """A compiled function with a kernel op that doubles its input."""
     x = sw.tensor.fvector("x")
     op = sw.kernel_op(
         "twice",
@@ -95,10 +96,10 @@ def doubled():
 
 
 def loaded_elsewhere(pickled, use, folder):
-    """The repr of `use(<the unpickled object>)` in a new process; `use` is Python text."""
+    """What a new process prints for `use`, an expression of `loaded`, the unpickled object."""
     file = folder / "pickled"
     file.write_bytes(pickled)
-    program = f"import pickle; import spanwise as sw; it = pickle.load(open({str(file)!r}, 'rb')); print({use})"
+    program = f"import pickle; import spanwise as sw; loaded = pickle.load(open({str(file)!r}, 'rb')); print({use})"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, env=os.environ, timeout=120
     )
@@ -113,7 +114,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_kernel_is_equal_after_pickling(kind, folder):
+def test_unpickled_object_gives_the_same_result(kind, folder):
     make, use, expected = KINDS[kind]
     kernel = make(folder)
     again = pickle.loads(pickle.dumps(kernel))
@@ -158,9 +159,9 @@ def test_kernels_run_in_another_process(folder):
         "doubled": doubled(),
     }
     use = (
-        "(lambda x: (it['bound'](x[::2], 2, block=2), it['module'].get_function('twice')(x, 4, block=4), "
-        "x.tolist(), it['times'](x, 2).tolist(), it['squares'](x).item(), "
-        "it['doubled'](x).tolist(), it['running'](x).tolist()))(sw.arange(4, dtype='float32'))[2:]"
+        "(lambda x: (loaded['bound'](x[::2], 2, block=2), loaded['module'].get_function('twice')(x, 4, block=4), "
+        "x.tolist(), loaded['times'](x, 2).tolist(), loaded['squares'](x).item(), "
+        "loaded['doubled'](x).tolist(), loaded['running'](x).tolist()))(sw.arange(4, dtype='float32'))[2:]"
     )
     assert loaded_elsewhere(pickle.dumps(kernels), use, folder) == (
         "([0.0, 2.0, 8.0, 6.0], [0.0, 4.0, 16.0, 12.0], 104.0, [0.0, 4.0, 16.0, 12.0], "
@@ -178,7 +179,7 @@ def test_host_launcher_runs_in_another_process(folder):
     again = pickle.loads(pickle.dumps(launcher))
     assert again is pickle.loads(pickle.dumps(launcher))
     assert again.parameters[1].name == launcher.parameters[1].name
-    use = "(lambda x: (it(x, 3), x.tolist())[1])(sw.arange(3, dtype='float32', device='cpu'))"
+    use = "(lambda x: (loaded(x, 3), x.tolist())[1])(sw.arange(3, dtype='float32', device='cpu'))"
     assert loaded_elsewhere(pickle.dumps(launcher), use, folder) == "[0.0, 2.0, 4.0]"
     pickled = pickle.dumps(launcher).replace(b"libtwice", b"libthree")
     with pytest.raises(sw.DeviceError, match="libthree.so"):
@@ -192,11 +193,11 @@ def test_plugin_is_loaded_in_another_process(folder):
     ops = sw.load_ops(library)
     x = sw.tensor.dvector("x")
     f = sw.function([x], ops.increment(x), device="cpu")
-    use = "(it[0]([1.0]).tolist(), it[1].increment(sw.ones(1, device='cpu')).tolist())"
+    use = "(loaded[0]([1.0]).tolist(), loaded[1].increment(sw.ones(1, device='cpu')).tolist())"
     assert loaded_elsewhere(pickle.dumps((f, ops)), use, folder) == "([2.0], [2.0])"
 
 
-def test_handles_of_a_process_are_refused():
+def test_launch_configuration_cannot_be_pickled():
     kernel = sw.SourceModule(SOURCE).get_function("twice")
     with pytest.raises(TypeError, match="cannot pickle"):
         pickle.dumps(kernel[(1,), (4,)])

@@ -56,13 +56,13 @@ def x():
     return sw.zeros(64, "int32", device="cpu")
 
 
-def is_sound(module, x):
+def can_launch(module, x):
     module.get_function("put")(x, np.int64(7), block=64)
     return (x.numpy() == 7).all()
 
 
 @pytest.mark.parametrize(
-    ("name", "index", "says"),
+    ("name", "index", "pattern"),
     [
         ("far", -(1 << 40), "SIGSEGV.*at address 0x"),
         ("far", 1 << 45, "SIGSEGV"),
@@ -70,23 +70,23 @@ def is_sound(module, x):
         ("illegal", 0, "SIGILL|SIGTRAP"),
     ],
 )
-def test_signal_names_kernel_block_and_thread(module, x, name, index, says):
-    with pytest.raises(sw.KernelFaultError, match=says) as caught:
+def test_signal_names_kernel_block_and_thread(module, x, name, index, pattern):
+    with pytest.raises(sw.KernelFaultError, match=pattern) as caught:
         module.get_function(name)(x, np.int64(index), block=64, grid=8)
     assert f"kernel '{name}'" in str(caught.value)
     assert "thread (5, 0, 0) of block (3, 0, 0)" in str(caught.value)
     assert isinstance(caught.value, sw.DeviceError)
-    assert is_sound(module, x)
+    assert can_launch(module, x)
 
 
 def test_null_pointer_argument_names_the_signal(module, x):
     with pytest.raises(sw.KernelFaultError, match=r"SIGSEGV.*thread \(0, 0, 0\)"):
         module.get_function("put")(None, np.int64(1), block=64)
-    assert is_sound(module, x)
+    assert can_launch(module, x)
 
 
-def test_signal_in_a_thread_of_python(module):
-    caught = []
+def test_signals_in_python_threads_raise_in_those_threads(module):
+    outcomes = []
 
     def launch():
         x = sw.zeros(64, "int32", device="cpu")
@@ -94,15 +94,15 @@ def test_signal_in_a_thread_of_python(module):
             try:
                 module.get_function("far_beside_a_barrier")(x, np.int64(1 << 40), block=64, grid=8)
             except sw.KernelFaultError as error:
-                caught.append("block (3, 0, 0)" in str(error))
-        caught.append(is_sound(module, x))
+                outcomes.append("block (3, 0, 0)" in str(error))
+        outcomes.append(can_launch(module, x))
 
     threads = [threading.Thread(target=launch) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert caught == [True] * 84
+    assert outcomes == [True] * 4 * (20 + 1)
 
 
 def interrupt_after(seconds):
@@ -113,6 +113,7 @@ def interrupt_after(seconds):
 
 @pytest.fixture
 def default_interrupts():
+    """Python's own handler of SIGINT, which raises KeyboardInterrupt; pytest's is restored afterwards."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -130,20 +131,20 @@ def test_ctrl_c_stops_a_looping_kernel(module, x, name, check, default_interrupt
             kernel(x, np.int64(0), block=64, grid=8)
         assert time.monotonic() - start < 10
     timer.join()
-    assert is_sound(module, x)
+    assert can_launch(module, x)
 
 
-def test_a_handler_that_returns_does_not_stop_the_kernel(module, x, default_interrupts):
-    hits = []
-    signal.signal(signal.SIGINT, lambda *_: hits.append(1))
+def test_signal_handler_that_returns_does_not_stop_the_kernel(module, x, default_interrupts):
+    signals = []
+    signal.signal(signal.SIGINT, lambda *_: signals.append(1))
     timer = interrupt_after(0.05)
     module.get_function("count")(x, np.int64(200_000_000), block=1)
     timer.join()
-    assert hits == [1]
+    assert signals == [1]
     assert x[0].item() == 200_000_000 - 1
 
 
-FOREIGN = """
+FAULT_OUTSIDE_A_KERNEL = """
 import ctypes, faulthandler, sys
 import spanwise as sw
 if sys.argv[1] == "faulthandler":
@@ -157,7 +158,10 @@ ctypes.string_at(0)
 @pytest.mark.parametrize("handler", ["faulthandler", "default"])
 def test_signals_of_other_code_reach_their_handlers(handler):
     done = subprocess.run(
-        [sys.executable, "-c", FOREIGN, handler], text=True, capture_output=True, check=False
+        [sys.executable, "-c", FAULT_OUTSIDE_A_KERNEL, handler],
+        text=True,
+        capture_output=True,
+        check=False,
     )
     assert done.returncode == -signal.SIGSEGV
     assert ("Fatal Python error: Segmentation fault" in done.stderr) == (handler == "faulthandler")

@@ -22,7 +22,7 @@ def on_device(device):
     return lambda x, **options: sw.array(x, device=device, **options)
 
 
-def test_half_bits_are_numbers_on_both_devices(device):
+def test_half_bits_convert_to_floats_and_back(device):
     source = """
         #include <spanwise/half_bits.cuh>
         __global__ void halve(const unsigned short* x, unsigned short* y, int n) {
@@ -38,7 +38,7 @@ def test_half_bits_are_numbers_on_both_devices(device):
     assert y.numpy().view("float16").tolist() == (values * np.float16(0.5)).tolist()
 
 
-def test_elements_that_c_has_no_type_for_are_read_and_written_on_both_devices(device):
+def test_elements_of_types_that_c_lacks_are_read_and_written(device):
     source = """
         #include <spanwise/half_bits.cuh>
         namespace mine {
@@ -58,28 +58,28 @@ def test_elements_that_c_has_no_type_for_are_read_and_written_on_both_devices(de
         }
     """
     apply = sw.SourceModule(source, device=device).get_function("apply")
-    floats = np.float32([1.5, -3.140625, 0.25, 70144, np.inf])  # of as many bits as bfloat16 has
+    floats = np.float32([1.5, -3.140625, 0.25, 70144, np.inf])  # exact in bfloat16
     halves = np.float16([0.5, 2, 65504, -6e-8, 7])
     flags = np.array([1, 0, 255, 0, 0], "uint8").view("bool")
-    # A double between two halves that a float's rounding would have put in the middle.
+    # The first and third lie next to the middle of two halves: rounding to float first would tie.
     sums = np.complex128([1 + 2**-11 + 2**-40, 1 + 1j, 2**-25 * (1 + 2**-30), 1e300, -2])
     chosen = np.where([True, False, True, False, False], halves.astype("float32"), floats)
-    given = [halves.view("uint16"), (floats.view("uint32") >> 16).astype("uint16"), flags, sums]
+    inputs = [halves.view("uint16"), (floats.view("uint32") >> 16).astype("uint16"), flags, sums]
     results = [sw.zeros(5, dtype="uint16", device=device) for _ in range(3)]
-    arrays = [sw.asarray(x, device=device) for x in given]
+    arrays = [sw.asarray(x, device=device) for x in inputs]
     apply(*arrays, *results, block=(5, 1, 1), grid=(1, 1))
     with np.errstate(over="ignore"):
         assert results[0].numpy().tolist() == chosen.astype("float16").view("uint16").tolist()
-        wanted = (sums.real + sums.imag).astype("float16").view("uint16")
-    assert results[2].numpy().tolist() == wanted.tolist()
-    # 65504 is the only one that bfloat16 has to round: up, to the next power of two.
-    wide = np.where(chosen == 65504, np.float32(65536), chosen)
-    assert results[1].numpy().tolist() == (wide.view("uint32") >> 16).tolist()
+        expected = (sums.real + sums.imag).astype("float16").view("uint16")
+    assert results[2].numpy().tolist() == expected.tolist()
+    # 65504 is the only value that bfloat16 rounds: up, to the next power of two.
+    rounded = np.where(chosen == 65504, np.float32(65536), chosen)
+    assert results[1].numpy().tolist() == (rounded.view("uint32") >> 16).tolist()
 
 
 class TestCalls:
     def test_first_kernel_of_the_tutorial_on_spanwise_arrays(self, on_device):
-        """multiply_them(dest, ga, gb, ...); guarded to as many threads as there are elements."""
+        """multiply_them(dest, ga, gb, ...), launched with as many threads as there are elements."""
         module = sw.SourceModule(
             """
             __global__ void multiply_them(float *dest, float *a, float *b)
@@ -110,13 +110,13 @@ class TestCalls:
         ],
     )
     @pytest.mark.parametrize("grid", [8, (8, 1), np.uint8(8)])
-    def test_block_and_grid_take_every_spelling(self, axpy, on_device, block, grid):
+    def test_block_and_grid_are_integers_or_sequences(self, axpy, on_device, block, grid):
         x, y = random(1000), random(1000)
         out = on_device(np.full(1000, np.nan, "float32"))
         axpy(out, on_device(x), on_device(y), 2.0, 1000, block=block, grid=grid)
         np.testing.assert_allclose(out.numpy(), 2 * x + y, rtol=1e-6)
 
-    def test_prepared_and_subscripted_calls_do_the_same(self, axpy, device, on_device):
+    def test_prepared_and_subscripted_calls_give_the_same_result(self, axpy, device, on_device):
         x, y = random(1000), random(1000)
         stream = sw.Stream(device)
         calls = [
@@ -149,7 +149,7 @@ class TestCalls:
         np.testing.assert_allclose(out.numpy()[1], x[2] + x[3], rtol=1e-6)
         assert np.isnan(out.numpy()[[0, 2, 3]]).all()
 
-    def test_shared_memory_and_barriers(self, device, on_device):
+    def test_kernel_with_dynamic_shared_memory_reverses_a_block(self, device, on_device):
         module = sw.SourceModule(
             r"""
             extern __shared__ float tile[];
@@ -189,16 +189,16 @@ class TestCalls:
         with pytest.raises(sw.KernelArgumentError, match="2 axes"):
             twice(gx[0], out, block=1)
 
-    def test_threads_may_call_concurrently(self, axpy, on_device):
+    def test_threads_may_launch_one_kernel_concurrently(self, axpy, on_device):
         x, y = random(1000), random(1000)
         gx, gy = on_device(x), on_device(y)
         outs = [on_device(np.full(1000, np.nan, "float32")) for _ in range(4)]
 
-        def work(out):
+        def launch(out):
             for _ in range(50):
                 axpy(out, gx, gy, 2.0, 1000, block=128, grid=8)
 
-        threads = [threading.Thread(target=work, args=(out,)) for out in outs]
+        threads = [threading.Thread(target=launch, args=(out,)) for out in outs]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -208,7 +208,7 @@ class TestCalls:
             np.testing.assert_allclose(out.numpy(), 2 * x + y, rtol=1e-6)
 
 
-def test_the_gil_is_free_while_a_kernel_runs_on_the_cpu():
+def test_gil_is_released_while_a_kernel_runs_on_the_cpu():
     kernel = sw.SourceModule(
         r"""
         __global__ void spin(volatile int *flag)

@@ -1,7 +1,5 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-# Copyright 2026 The Spanwise Authors
-# SPDX-License-Identifier: Apache-2.0
 """Legacy kernels: files, binaries without source, and host launchers of shared libraries."""
 
 import shutil
@@ -25,24 +23,24 @@ def test_the_example_runs(device):
 
 
 class TestFiles:
-    def test_listing_of_a_files_functions(self):
-        old = sw.wrap_cu(LEGACY / "histogram.cu")
-        assert [(k.name, k.has_barrier, k.is_template) for k in old.kernels] == [
+    def test_kernels_and_host_code_of_a_file_are_listed(self):
+        wrapped = sw.wrap_cu(LEGACY / "histogram.cu")
+        assert [(k.name, k.has_barrier, k.is_template) for k in wrapped.kernels] == [
             ("histogram256", True, False),
             ("normalize", False, False),
         ]
-        assert old.kernels[0].line == 9
-        assert old.kernels[0].declarations == (
+        assert wrapped.kernels[0].line == 9
+        assert wrapped.kernels[0].declarations == (
             "contiguous uint32*",
             "contiguous const uint8*",
             "int32",
         )
-        text = str(old)
+        text = str(wrapped)
         assert "histogram256(unsigned int * bins" in text or "histogram256(unsigned int *" in text
         assert "host code from line 36 on" in text
         assert "sobel" in str(sw.wrap_cu(LEGACY / "sobel.cu"))
 
-    def test_the_declaration_runs_as_pasted(self, device, monkeypatch):
+    def test_declaration_runs_as_pasted(self, device, monkeypatch):
         namespace: dict = {}
         with sw.device(device):
             exec(sw.wrap_cu(LEGACY / "histogram.cu").declaration, namespace)
@@ -52,11 +50,11 @@ class TestFiles:
             bins, sw.array(data, device=device)[::-1], 10_000, block=128, grid=4
         )
         np.testing.assert_array_equal(bins.numpy(), np.bincount(data, minlength=256))
-        share = sw.zeros(256, dtype="float32", device=device)
-        namespace["normalize"](share, bins, 10_000.0, block=256)
-        np.testing.assert_allclose(share.numpy(), bins.numpy() / 10_000, rtol=1e-6)
+        shares = sw.zeros(256, dtype="float32", device=device)
+        namespace["normalize"](shares, bins, 10_000.0, block=256)
+        np.testing.assert_allclose(shares.numpy(), bins.numpy() / 10_000, rtol=1e-6)
 
-    def test_templates_structs_namespaces_and_views(self, device, tmp_path):
+    def test_templates_structs_namespaces_and_views_are_declared(self, device, tmp_path):
         file = tmp_path / "mixed.cu"
         file.write_text(
             """
@@ -68,18 +66,18 @@ class TestFiles:
             }
             """
         )
-        old = sw.wrap_cu(file)
-        assert [k.declarations for k in old.kernels] == [
+        wrapped = sw.wrap_cu(file)
+        assert [k.declarations for k in wrapped.kernels] == [
             ("contiguous", "T"),
             ("strided", "Pair", "contiguous"),
         ]
-        assert "names=['n::scale<float>']" in old.declaration
-        kernel = old.module(names=["n::scale<float>"], device=device).get_function("n::pair")
+        assert "names=['n::scale<float>']" in wrapped.declaration
+        kernel = wrapped.module(names=["n::scale<float>"], device=device).get_function("n::pair")
         out = sw.zeros(2, dtype="float32", device=device)
         kernel(out[::-1], np.array([(1, 2.5)], "i4,f4")[0], None, block=1)
         assert out.tolist() == [0, 2.5]
 
-    def test_files_without_kernels(self, tmp_path):
+    def test_file_without_kernels_raises(self, tmp_path):
         (tmp_path / "none.cu").write_text("int main() {}\n")
         with pytest.raises(sw.ArgumentError, match=r"none\.cu.*no __global__"):
             sw.wrap_cu(tmp_path / "none.cu")
@@ -88,14 +86,14 @@ class TestFiles:
 
 
 class TestBinaries:
-    def test_need_a_gpu(self, device):
+    def test_loading_on_the_cpu_raises(self, device):
         if device.kind != "cpu":
-            pytest.skip("for a machine without one")
+            pytest.skip("tests the error on the CPU")
         for source in (LEGACY / "saxpy.ptx", b"\x7fELF"):
             with pytest.raises(sw.ArgumentError, match="CUDA device.*SourceModule"):
                 sw.Module.load(source, device=device)
 
-    def test_ptx_from_a_file_and_from_memory(self, device):
+    def test_ptx_of_a_file_or_bytes_runs(self, device):
         if device.kind != "cuda":
             pytest.skip("needs a GPU")
         x, y = np.random.default_rng().standard_normal((2, 100)).astype("float32")

@@ -68,11 +68,13 @@ def mixed(tmp_path):
 
 
 def listing(capsys, *arguments):
+    """The output of the command, which succeeds."""
     assert legacy.main([str(argument) for argument in arguments]) == 0
     return capsys.readouterr().out
 
 
 def error(capsys, *arguments):
+    """The error text of the command, which fails without other output."""
     assert legacy.main([str(argument) for argument in arguments]) == 1
     printed = capsys.readouterr()
     assert printed.out == "" and printed.err.startswith("spanwise legacy: ")
@@ -98,12 +100,12 @@ def test_the_command_lists_kernels_and_host_code():
         "args=('contiguous uint32*', 'contiguous const uint8*', 'int32'); its threads wait for one another"
         in lines
     )
-    place = lines.index("line 36: int main(void)")
-    assert lines[place + 1] == "launches histogram256 in line 43"
+    index = lines.index("line 36: int main(void)")
+    assert lines[index + 1] == "launches histogram256 in line 43"
     assert any(line.startswith("the CUDA runtime: cudaMalloc (line 40)") for line in lines)
 
 
-def test_launchers_of_a_library(capsys):
+def test_calls_of_host_launchers_are_listed(capsys):
     text = listing(capsys, EXAMPLES / "smooth.cu")
     parameters = "const float *in, float *out, int width, int height"
     for call in (
@@ -130,22 +132,22 @@ def test_missing_headers_are_listed_with_a_remedy(capsys, mixed):
     assert "absent.h" not in listing(capsys, mixed, "--include-dir", mixed.parent / "elsewhere")
 
 
-def test_device_variables_and_launches_without_a_c_name(capsys, mixed):
+def test_device_variables_and_launches_are_listed_with_their_python(capsys, mixed):
     lines = [line.strip() for line in listing(capsys, mixed).splitlines()]
-    place = lines.index("line 9: __constant__ float coefficients[N];")
-    assert lines[place + 1] == 'module.get_global("coefficients").view("float32")[...] = values'
+    index = lines.index("line 9: __constant__ float coefficients[N];")
+    assert lines[index + 1] == 'module.get_global("coefficients").view("float32")[...] = values'
     for name, view in [("counter", '.view("int32")'), ("other", '.view("int32")'), ("pointer", "")]:
         assert any(line.startswith(f'module.get_global("{name}"){view}[...]') for line in lines)
     assert any('get_global("image")' in line for line in lines)
     assert lines[lines.index("line 31: struct Runner") + 1] == "launches pair in line 31"
-    place = lines.index("line 32: double slow(float *x)")
-    assert lines[place + 1] == "calls go in line 35"
-    assert lines[place + 2].startswith("not callable from Python")
+    index = lines.index("line 32: double slow(float *x)")
+    assert lines[index + 1] == "calls go in line 35"
+    assert lines[index + 2].startswith("not callable from Python")
     assert 'library.launcher("go", "float *x, int n, cudaStream_t stream", returns="void")' in lines
 
 
 @pytest.mark.parametrize(("name", "passed"), [("histogram", 2), ("smooth", 1), ("sobel", 1)])
-def test_package_of_an_example(capsys, tmp_path, name, passed):
+def test_tests_of_a_written_package_pass(capsys, tmp_path, name, passed):
     folder = tmp_path / "packages" / name
     source = EXAMPLES / f"{name}.cu"
     text = listing(capsys, source, "--package", f"old_{name}", "--output", folder)
@@ -155,7 +157,7 @@ def test_package_of_an_example(capsys, tmp_path, name, passed):
     assert run_tests(folder).startswith(f"{passed} passed")
 
 
-def test_functions_of_a_package(capsys, tmp_path, monkeypatch, device):
+def test_functions_of_a_written_package_run(capsys, tmp_path, monkeypatch, device):
     package = f"histograms_{device.kind}"
     folder = tmp_path / package
     listing(capsys, EXAMPLES / "histogram.cu", "--package", package, "--output", folder)
@@ -168,7 +170,7 @@ def test_functions_of_a_package(capsys, tmp_path, monkeypatch, device):
     assert "line 9" in histograms.histogram256.__doc__.lower()
 
 
-def test_package_with_headers_templates_and_equal_names(capsys, mixed):
+def test_package_copies_headers_and_qualifies_equal_names(capsys, mixed):
     (mixed.parent / "elsewhere").mkdir()
     (mixed.parent / "elsewhere" / "absent.h").write_text("")
     folder = mixed.parent / "out"
@@ -215,7 +217,7 @@ def test_a_faulty_kernel_fails_the_tests_of_its_package(capsys, tmp_path):
         run_tests(tmp_path / "faulty")
 
 
-def test_files_that_cannot_be_listed(capsys, tmp_path):
+def test_file_without_kernels_or_absent_file_is_an_error(capsys, tmp_path):
     (tmp_path / "none.cu").write_text("int main() {}\n")
     text = error(capsys, tmp_path / "none.cu")
     assert "none.cu" in text and "no __global__ function" in text and "Remedy" in text
@@ -224,7 +226,7 @@ def test_files_that_cannot_be_listed(capsys, tmp_path):
     assert not (tmp_path / "absent").exists()
 
 
-def test_names_and_folders_that_are_refused(capsys, tmp_path):
+def test_existing_folder_or_invalid_package_name_is_an_error(capsys, tmp_path):
     sobel = EXAMPLES / "sobel.cu"
     (tmp_path / "there").mkdir()
     text = error(capsys, sobel, "--package", "edges", "--output", tmp_path / "there")

@@ -25,7 +25,7 @@ template <typename T> __global__ void scale(T* x, T by, int n) {
 """
 
 
-def test_a_kernel_runs_on_the_device_of_its_arrays(device):
+def test_raw_kernel_runs_on_the_device_of_its_arrays(device):
     add = sw.RawKernel(ADD, "my_add")
     x1 = sw.arange(25, dtype="float32", device=device).reshape(5, 5)
     x2 = sw.arange(25, dtype="float32", device=device).reshape(5, 5)
@@ -37,7 +37,7 @@ def test_a_kernel_runs_on_the_device_of_its_arrays(device):
     assert add.name == "my_add" and add.code == ADD and add.options == ()
 
 
-def test_templates_and_variables_of_a_module(device):
+def test_raw_module_has_templates_and_variables(device):
     module = sw.RawModule(
         code=TEMPLATE, options=("-std=c++17",), name_expressions=["scale<float>", "scale<double>"]
     )
@@ -72,7 +72,7 @@ def test_invalid_arguments_raise():
     assert "missing" in log.getvalue()
 
 
-def test_copies_to_numpy(device):
+def test_asnumpy_copies_to_contiguous_numpy_arrays(device):
     a = sw.arange(6, dtype="float32", device=device).reshape(2, 3)
     copied = sw.asnumpy(a.T)
     assert type(copied) is np.ndarray and copied.flags.c_contiguous

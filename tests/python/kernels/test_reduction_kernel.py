@@ -4,12 +4,10 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 from support.arrays import assert_same, numbers, pair, poisoned, windows
 
 import spanwise as sw
-
-pytest.importorskip("hypothesis")
-from hypothesis import given, strategies as st
 
 SUM = sw.ReductionKernel("T x", "int64 y", "x", "a + b", "y = a", "0", "total")
 NORM = sw.ReductionKernel(
@@ -18,24 +16,25 @@ NORM = sw.ReductionKernel(
 DOT = sw.ReductionKernel(
     np.float32, neutral="0", reduce_expr="a+b", map_expr="x[i]*y[i]", arguments="float *x, float *y"
 )
-PLACE = sw.ReductionKernel(
+ARGMAX = sw.ReductionKernel(
     "T x",
     "int64 k",
     "Best{x, i}",
     "b.x > a.x || (b.x == a.x && b.i < a.i) ? b : a",
     "k = a.i",
     None,
-    "place",
+    "argmax",
     reduce_type="Best",
     preamble="struct Best { double x; long long i; };",
 )
-RUNNING = sw.InclusiveScanKernel(np.int64, "a + b")
-BEFORE = sw.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="before")
+INCLUSIVE_SUM = sw.InclusiveScanKernel(np.int64, "a + b")
+EXCLUSIVE_SUM = sw.ExclusiveScanKernel(np.int64, "a + b", 0, name_prefix="exclusive_sum")
 # Associative and not commutative: the last value that is not 0.
-LAST = sw.ScanKernel("int32", "b != 0 ? b : a", name_prefix="last")
+LAST_NONZERO = sw.ScanKernel("int32", "b != 0 ? b : a", name_prefix="last")
 
 
-def some_axes(data, rank):
+def drawn_axes(data, rank):
+    """None or a tuple of axes of an array of `rank` axes."""
     axes = data.draw(st.none() | st.sets(st.integers(0, max(rank - 1, 0)), max_size=rank))
     return None if axes is None or rank == 0 else tuple(axes)
 
@@ -44,7 +43,7 @@ class TestReductions:
     @given(data=st.data(), dtype=st.sampled_from(("uint8", "int32")), seed=st.integers(0, 99))
     def test_any_axes_of_any_layout(self, device, data, dtype, seed):
         x, a = pair(data.draw(windows()), dtype, device, seed)
-        axis, keepdims = some_axes(data, a.ndim), data.draw(st.booleans())
+        axis, keepdims = drawn_axes(data, a.ndim), data.draw(st.booleans())
         ours = SUM(x, axis=axis, keepdims=keepdims)
         assert_same(ours, np.asarray(a.astype("int64").sum(axis=axis, keepdims=keepdims)))
 
@@ -54,7 +53,7 @@ class TestReductions:
         x, a = pair(window, "int64", device, seed)
         shape = tuple(n if data.draw(st.booleans()) else 1 for n in a.shape)
         b = numbers(shape, "int64", seed + 1)
-        axis = some_axes(data, a.ndim)
+        axis = drawn_axes(data, a.ndim)
         expected = np.asarray((a * b).sum(axis=axis))
         out = poisoned(expected.shape, "int64", device)
         count = poisoned(expected.shape, "int64", device)
@@ -65,13 +64,13 @@ class TestReductions:
             assert (count.numpy() == a.size // expected.size).all()
 
     @given(data=st.data(), seed=st.integers(0, 99))
-    def test_the_index_counts_in_c_order(self, device, data, seed):
+    def test_index_of_an_element_is_in_c_order(self, device, data, seed):
         x, a = pair(data.draw(windows()), "float32", device, seed)
         if a.size == 0:
             with pytest.raises(sw.ArgumentError, match="no identity"):
-                PLACE(x)
+                ARGMAX(x)
             return
-        assert int(PLACE(x)) == a.argmax()
+        assert int(ARGMAX(x)) == a.argmax()
 
     @pytest.mark.parametrize(
         ("shape", "axis"),
@@ -93,18 +92,18 @@ class TestReductions:
         if axis is None:
             assert_same(SUM(x[::-2]), np.asarray(a[::-2].sum(dtype="int64")))
         else:
-            whole = SUM(x.T)
-            assert int(whole) == a.sum(dtype="int64")
+            total = SUM(x.T)
+            assert int(total) == a.sum(dtype="int64")
 
-    def test_pycudas_dot_product(self, device):
+    def test_pycudas_dot_product_is_accurate_and_repeatable(self, device):
         x, y = (np.random.default_rng(k).random(400_000, "float32") for k in (0, 1))
         ours = DOT(sw.array(x, device=device), sw.array(y, device=device))
         assert ours.shape == () and ours.dtype == np.float32
         np.testing.assert_allclose(float(ours), np.dot(x.astype("f8"), y), rtol=1e-6)
-        again = DOT(sw.array(x, device=device), sw.array(y, device=device))
-        assert float(again) == float(ours)
+        repeated = DOT(sw.array(x, device=device), sw.array(y, device=device))
+        assert float(repeated) == float(ours)
 
-    def test_pointers_without_a_map(self, device):
+    def test_reduction_of_a_pointer_needs_no_map(self, device):
         largest = sw.ReductionKernel("int32", "-1", "a > b ? a : b", arguments="const int *x")
         assert int(largest(sw.array([3, 9, 4], dtype="int32", device=device))) == 9
         assert int(largest(sw.empty(0, "int32", device=device))) == -1
@@ -151,10 +150,10 @@ class TestScans:
         x, a = pair(data.draw(windows(min_rank=1)), "int64", device, seed)
         axis = data.draw(st.integers(-a.ndim, a.ndim - 1))
         expected = a.cumsum(axis=axis)
-        assert_same(RUNNING(x, "new", axis=axis), expected)
+        assert_same(INCLUSIVE_SUM(x, "new", axis=axis), expected)
         base = poisoned((*a.shape[:-1], 2 * a.shape[-1]), "int64", device)
         out = base[..., ::-2]
-        assert BEFORE(x, out, axis=axis) is out
+        assert EXCLUSIVE_SUM(x, out, axis=axis) is out
         assert_same(out, expected - a)
 
     @pytest.mark.parametrize("n", [1, 7, 2048, 2049, 40_000, 300_001, 2_000_003])
@@ -162,32 +161,32 @@ class TestScans:
         rng = np.random.default_rng(n)
         a = np.where(rng.random(n) < 0.001, np.arange(n), 0).astype("int32")
         x = sw.array(a, device=device)
-        assert_same(LAST(x, "new"), np.maximum.accumulate(a))
-        assert LAST(x) is x  # in place, as PyCUDA does it
+        assert_same(LAST_NONZERO(x, "new"), np.maximum.accumulate(a))
+        assert LAST_NONZERO(x) is x  # in place, as PyCUDA does it
         assert_same(x, np.maximum.accumulate(a))
 
     @pytest.mark.parametrize("shape", [(3, 500_002), (5, 300_001), (1, 9_000_003)])
     def test_sums_before_elements_of_long_lines(self, device, shape):
         a = numbers(shape, "int64", 4)
         x = sw.array(a, device=device)
-        assert_same(BEFORE(x, "new", axis=1), a.cumsum(axis=1) - a)
+        assert_same(EXCLUSIVE_SUM(x, "new", axis=1), a.cumsum(axis=1) - a)
 
-    def test_overlapping_windows_and_other_libraries(self, device):
+    def test_scans_of_overlapping_views_and_numpy_arrays(self, device):
         x = sw.arange(10, dtype="int64", device=device)
-        RUNNING(x[:-1], x[1:])
+        INCLUSIVE_SUM(x[:-1], x[1:])
         assert x.tolist() == [0, *np.arange(9).cumsum()]
         a = np.arange(5)
-        RUNNING(a)
+        INCLUSIVE_SUM(a)
         assert a.tolist() == [0, 1, 3, 6, 10]
 
     def test_invalid_arguments_raise(self, device):
         x = sw.ones((2, 2), "int64", device=device)
         with pytest.raises(sw.LayoutError, match="axis="):
-            RUNNING(x)
+            INCLUSIVE_SUM(x)
         with pytest.raises(sw.DTypeError, match="expected arrays of int64, got float32"):
-            RUNNING(sw.ones(2, "float32", device=device))
+            INCLUSIVE_SUM(sw.ones(2, "float32", device=device))
         with pytest.raises(sw.LayoutError, match=r"output of shape \(2, 2\)"):
-            RUNNING(x, x[0], axis=0)
+            INCLUSIVE_SUM(x, x[0], axis=0)
         with pytest.raises(sw.ArgumentError, match="neutral"):
             sw.ScanKernel("int32", "a + b", exclusive=True)
         with pytest.raises(sw.CompileError, match="'c' is neither an argument"):
@@ -195,4 +194,4 @@ class TestScans:
         frozen = np.ones(3, "int64")
         frozen.flags.writeable = False
         with pytest.raises(sw.ReadOnlyError):
-            RUNNING(np.ones(3, "int64"), sw.asarray(frozen))
+            INCLUSIVE_SUM(np.ones(3, "int64"), sw.asarray(frozen))

@@ -27,7 +27,7 @@ def on_device(device):
 
 
 class TestModules:
-    def test_templates_by_name_expression(self, device, on_device):
+    def test_template_instances_are_found_by_name_expression(self, device, on_device):
         source = "template <class T, int N> __global__ void add(T *x) { x[threadIdx.x] += N; }"
         module = sw.SourceModule(source, names=["add<float, 3>", "add<double, 4>"], device=device)
         x, y = on_device(np.zeros(4, "float32")), on_device(np.zeros(4, "float64"))
@@ -56,13 +56,13 @@ class TestModules:
         assert put.parameters[0].view_rank == 1 and put.parameters[1].is_const
         for name, dtype in (("put<float, 1>", "float32"), ("put<long long, 1>", "int64")):
             out, x = on_device(np.zeros(2, dtype)), on_device(np.ones(1, dtype))
-            module.get_function(name)(out[::-1], x, 3, 2, block=1)  # a Python int, whatever T is
+            module.get_function(name)(out[::-1], x, 3, 2, block=1)  # Python ints for T and double
             assert out.tolist() == [0, 6]
         with pytest.raises(sw.KernelArgumentError, match="argument 2.*float32.*float64"):
             put(on_device(np.zeros(2, "float32")), on_device(np.zeros(1)), 3, 2, block=1)
 
-    def test_types_that_a_header_names(self, device, on_device, tmp_path):
-        """A Python int for a `real` arrives as a real, whatever file says what that is."""
+    def test_typedefs_of_a_header_are_parameter_types(self, device, on_device, tmp_path):
+        """A Python int is converted to the type for which a typedef in a header stands."""
         (tmp_path / "types.h").write_text("typedef float real;\ntypedef const real *input;\n")
         source = '#include "types.h"\n__global__ void put(real *out, input x, real a, int n) { out[0] = x[0] + a + n; }'
         module = sw.SourceModule(source, include_dirs=[tmp_path], device=device)
@@ -76,7 +76,7 @@ class TestModules:
         with pytest.raises(sw.KernelArgumentError, match="argument 2.*float32.*float64"):
             put(out, on_device(np.ones(1)), 3, 2, block=1)
 
-    def test_options_and_include_dirs(self, device, on_device, tmp_path):
+    def test_options_and_include_dirs_reach_the_compiler(self, device, on_device, tmp_path):
         (tmp_path / "amount.cuh").write_text("#define AMOUNT (FACTOR * 2)\n")
         source = '#include "amount.cuh"\n__global__ void fill(int *x) { x[threadIdx.x] = AMOUNT; }'
         for factor in (3, 5):
@@ -87,7 +87,7 @@ class TestModules:
             module.get_function("fill")(x, block=4)
             assert x.tolist() == [2 * factor] * 4
 
-    def test_a_changed_header_is_noticed(self, device, on_device, tmp_path):
+    def test_changed_header_is_compiled_again(self, device, on_device, tmp_path):
         header = tmp_path / "amount.cuh"
         source = '#include "amount.cuh"\n__global__ void fill(int *x) { x[threadIdx.x] = AMOUNT; }'
         for amount in (1, 22, 1):
@@ -118,17 +118,17 @@ class TestModules:
         with pytest.raises(sw.ArgumentError, match="'tabel'"):
             module.get_global("tabel")
 
-    @pytest.mark.parametrize("where", ["source", "header", "linked"])
-    def test_modules_have_separate_variables(self, device, on_device, tmp_path, where):
+    @pytest.mark.parametrize("location", ["source", "header", "linked"])
+    def test_modules_have_separate_variables(self, device, on_device, tmp_path, location):
         variables = "__device__ int counter = 10;\n"
         kernel = "__global__ void next(int *out) { *out = ++counter; }"
         options = {"device": device}
         source = variables + kernel
-        if where == "header":
+        if location == "header":
             (tmp_path / "variables.cuh").write_text(variables)
             source = '#include "variables.cuh"\n' + kernel
             options["include_dirs"] = [tmp_path]
-        elif where == "linked":
+        elif location == "linked":
             source = "__device__ int bump();\n__global__ void next(int *out) { *out = bump(); }"
             options["link"] = [variables + "__device__ int bump() { return ++counter; }"]
         out = on_device(np.zeros((), "int32"))
@@ -140,7 +140,8 @@ class TestModules:
 
         first, second = (sw.SourceModule(source, **options) for _ in range(2))
         assert (calls(first, 3), calls(second, 1), calls(first, 1)) == (13, 11, 14)
-        if where != "linked" or device.kind == "cpu":
+        # get_global() of a variable in a linked source is tested on the CPU only.
+        if location != "linked" or device.kind == "cpu":
             first.get_global("counter").view("int32")[...] = 100
         assert calls(second, 1) == 12
         del first
@@ -148,17 +149,17 @@ class TestModules:
         assert (calls(third, 1), calls(second, 1)) == (11, 13)
 
     @skip_under_asan("UBSan opens a pipe to find out whether an address is valid")
-    def test_error_names_missing_file_descriptors(self, tmp_path):
+    def test_error_names_the_lack_of_file_descriptors(self, tmp_path):
         program = """
 import os, resource
 import spanwise as sw
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
 sw.ones(3, device="cpu")
-taken = []
+descriptors = []
 try:
     while True:
-        taken.append(os.open("/dev/null", os.O_RDONLY))
+        descriptors.append(os.open("/dev/null", os.O_RDONLY))
 except OSError:
     pass
 refusals = 0
@@ -169,7 +170,7 @@ for number in range(20):
     except sw.Error as error:
         assert "Too many open files" in str(error), error
         refusals += 1
-    os.close(taken.pop())
+    os.close(descriptors.pop())
 print("refused first" if 0 < refusals < 20 else refusals)
 """
         folder = tmp_path / "temporary"
@@ -189,7 +190,7 @@ print("refused first" if 0 < refusals < 20 else refusals)
         first, second = (sw.SourceModule(source, device=device) for _ in range(2))
         assert first.handle == second.handle
 
-    def test_a_function_outlives_its_module(self, device, on_device):
+    def test_kernel_outlives_its_module(self, device, on_device):
         kernel = sw.SourceModule(
             "__global__ void one(int *x) { x[0] = 1; }", device=device
         ).get_function("one")
@@ -221,7 +222,7 @@ print("refused first" if 0 < refusals < 20 else refusals)
 class TestCompileErrors:
     SOURCE = "__global__ void broken(float *x)\n{\n    x[0] = undeclared_name;\n}\n"
 
-    def test_show_the_log_and_the_users_lines(self, device):
+    def test_compile_error_shows_the_log_and_the_users_line(self, device):
         with pytest.raises(sw.CompileError) as caught:
             sw.SourceModule(self.SOURCE, device=device)
         error = caught.value

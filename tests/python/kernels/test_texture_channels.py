@@ -19,8 +19,9 @@ from python.kernels.texture_reference import (
 )
 
 import spanwise as sw
-from spanwise._driver import cuda_arrays as _cuda_arrays
+from spanwise._driver import cuda_arrays
 
+#: dtype of a texture -> the C vector type of its fetches, without the number of channels.
 VECTORS = {
     "uint8": "uchar",
     "int16": "short",
@@ -33,7 +34,7 @@ VECTORS = {
 @pytest.mark.parametrize("dtype", sorted(VECTORS))
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("channels", [1, 2, 4])
-def test_points_of_several_channels(device, dtype, shape, channels):
+def test_point_fetches_of_several_channels_match_the_reference(device, dtype, shape, channels):
     values = random_values((*shape, channels), dtype)
     points, _ = random_points(shape)
     texture = sw.Texture(sw.array(values, device=device), channels=channels, address="border")
@@ -48,17 +49,17 @@ def test_points_of_several_channels(device, dtype, shape, channels):
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float16"])
 @pytest.mark.parametrize("normalized", [False, True])
-def test_colours_are_filtered_by_channel(device, dtype, normalized):
+def test_channels_are_filtered_separately(device, dtype, normalized):
     values = random_values((5, 7, 4), dtype)
     points, extent = random_points((5, 7))
     mode = "mirror" if normalized else "clamp"
-    how = {"filter": "linear", "address": mode, "normalized": normalized}
+    options = {"filter": "linear", "address": mode, "normalized": normalized}
     if dtype == "uint8":
-        how["read"] = "normalized"
-    texture = sw.Texture(sw.array(values, device=device), channels=4, **how)
-    given = (points / extent).astype("float32") if normalized else points
+        options["read"] = "normalized"
+    texture = sw.Texture(sw.array(values, device=device), channels=4, **options)
+    coordinates = (points / extent).astype("float32") if normalized else points
     call = "tex2D<float4>(t, x, y)"
-    got = fetch_channels(device, texture, given, call, "float4", 4, "float")
+    got = fetch_channels(device, texture, coordinates, call, "float4", 4, "float")
     reals = values / 255.0 if dtype == "uint8" else values.astype("float64")
     span = reals.max() - reals.min() + np.abs(reals).max()
     for c in range(4):
@@ -66,7 +67,7 @@ def test_colours_are_filtered_by_channel(device, dtype, normalized):
         assert np.abs(got[:, c] - expected).max() <= 2 * span * (1 / 256 + 1e-4)
 
 
-def test_a_number_is_the_first_channel(device):
+def test_scalar_fetch_returns_the_first_channel(device):
     values = random_values((4, 6, 4), "int16")
     points, _ = random_points((4, 6))
     texture = sw.Texture(values, channels=4, device=device)
@@ -77,7 +78,7 @@ def test_a_number_is_the_first_channel(device):
 @pytest.mark.parametrize("channels", [None, 4])
 @pytest.mark.parametrize("dtype", ["float32", "int32", "uint8"])
 @pytest.mark.parametrize("mode", ["clamp", "border"])
-def test_gathers_of_four_texels(device, channels, dtype, mode):
+def test_gather_returns_four_texels_of_a_channel(device, channels, dtype, mode):
     values = random_values((5, 9, *([channels] if channels else [])), dtype)
     points, _ = random_points((5, 9))
     texture = sw.Texture(values, channels=channels, address=mode, device=device)
@@ -85,17 +86,17 @@ def test_gathers_of_four_texels(device, channels, dtype, mode):
     for c in range(channels or 1):
         call = f"tex2Dgather<{vector}>(t, x, y, {c})"
         got = fetch_channels(device, texture, points, call, vector, 4, C_TYPES[dtype])
-        one = values[..., c] if channels else values
-        # Of the texels around (x, y): below left, below right, above right, above left.
-        for place, (right, below) in enumerate([(0, 1), (1, 1), (1, 0), (0, 0)]):
-            at = points - np.float32([0.5 - right, 0.5 - below, 0])
-            expected = sampled(one, at, mode, linear=False)
-            np.testing.assert_array_equal(got[:, place].astype("float64"), expected)
+        channel = values[..., c] if channels else values
+        # The texels around (x, y): lower left, lower right, upper right, upper left.
+        for component, (right, lower) in enumerate([(0, 1), (1, 1), (1, 0), (0, 0)]):
+            at = points - np.float32([0.5 - right, 0.5 - lower, 0])
+            expected = sampled(channel, at, mode, linear=False)
+            np.testing.assert_array_equal(got[:, component].astype("float64"), expected)
 
 
 @pytest.mark.parametrize("shape", [(3, 11), (4, 5, 6)], ids=str)
 @pytest.mark.parametrize("filter", ["point", "linear"])
-def test_layers_are_chosen_by_number(device, shape, filter):
+def test_layers_are_selected_by_number(device, shape, filter):
     layers, *each = shape
     values = random_values((*shape, 2), "float32")
     points, _ = random_points(each)
@@ -106,17 +107,22 @@ def test_layers_are_chosen_by_number(device, shape, filter):
     rank = len(each)
     call = f"tex{rank}DLayered<float2>(t, {'x, y'[: 3 * rank - 2]}, (int)z)"
     got = fetch_channels(device, texture, points, call, "float2", 2, "float")
-    chosen = points[:, 2].astype(int)
-    chosen[(chosen < 0) | (chosen >= layers)] = layers - 1  # also below 0: the GPU sees no sign
+    layer_of_point = points[:, 2].astype(int)
+    layer_of_point[(layer_of_point < 0) | (layer_of_point >= layers)] = (
+        layers - 1
+    )  # also below 0: a GPU reads unsigned
     for layer in range(layers):
-        at = chosen == layer
+        is_in_layer = layer_of_point == layer
         for c in range(2):
-            expected = sampled(values[layer, ..., c], points[at], "border", filter == "linear")
+            expected = sampled(
+                values[layer, ..., c], points[is_in_layer], "border", filter == "linear"
+            )
+            # Weights have 8 fractional bits; normal values differ by less than 12.
             bound = rank * 12 / 256 if filter == "linear" else 0
-            np.testing.assert_allclose(got[at, c], expected, atol=bound)
+            np.testing.assert_allclose(got[is_in_layer, c], expected, atol=bound)
 
 
-def test_surfaces_of_channels_and_layers(device):
+def test_surfaces_of_channels_and_layers_are_read_and_written(device):
     source = """
         __global__ void swap(cudaSurfaceObject_t image, int w, int h) {
           int x = threadIdx.x, y = threadIdx.y;
@@ -165,13 +171,13 @@ def test_surfaces_of_channels_and_layers(device):
     np.testing.assert_array_equal(pairs.get().numpy().view("float16"), halves[:, ::-1])
 
 
-def test_texture_handle_is_an_integer_and_freed_with_its_object(device):
+def test_texture_handle_is_an_integer_and_cannot_be_pickled(device):
     texture = sw.Texture(np.zeros((2, 3), "float32"), device=device)
     assert texture.handle == int(texture) and texture.handle != 0
     assert texture.shape == (2, 3) and texture.dtype == "float32" and "Texture" in repr(texture)
     with pytest.raises(TypeError, match="handle"):
         pickle.dumps(texture)
-    for _ in range(50):
+    for _ in range(50):  # creating and freeing many objects raises nothing
         sw.Texture(np.zeros((64, 64), "float32"), device=device)
         sw.Surface(np.zeros((64, 64), "float32"), device=device)
     gc.collect()
@@ -209,7 +215,7 @@ def test_unsupported_texture_options_raise(array, options, message):
         sw.Texture(array, **options)
 
 
-def test_wrong_reads_on_the_cpu_are_errors():
+def test_access_that_does_not_suit_the_texture_raises_on_the_cpu():
     points = np.zeros((1, 3), "float32")
     for texture, rank in (
         (sw.Texture(np.zeros((2, 2), "float32")), 1),
@@ -227,22 +233,21 @@ def test_wrong_reads_on_the_cpu_are_errors():
         sw.SourceModule(outside, device="cpu").get_function("k")(surface, block=4)
 
 
-def test_structures_are_the_drivers():
+def test_ctypes_structures_have_the_layout_of_the_drivers():
     """Sizes and offsets of cuda.h of CUDA 12 and 13 on 64-bit Linux."""
-    assert ctypes.sizeof(_cuda_arrays._ArrayDescriptor) == 40
-    assert ctypes.sizeof(_cuda_arrays._Copy) == 200
-    assert _cuda_arrays._Copy.target.offset == 88 and _cuda_arrays._Copy.width_bytes.offset == 176
+    assert ctypes.sizeof(cuda_arrays._ArrayDescriptor) == 40
+    assert ctypes.sizeof(cuda_arrays._Copy) == 200
+    assert cuda_arrays._Copy.target.offset == 88 and cuda_arrays._Copy.width_bytes.offset == 176
     assert (
-        _cuda_arrays._CopyOperand.array.offset == 56
-        and _cuda_arrays._CopyOperand.pitch.offset == 72
+        cuda_arrays._CopyOperand.array.offset == 56 and cuda_arrays._CopyOperand.pitch.offset == 72
     )
-    assert ctypes.sizeof(_cuda_arrays._ResourceDescriptor) == 144
-    assert _cuda_arrays._ResourceDescriptor.resource.offset == 8
-    assert _cuda_arrays._ResourceDescriptor.flags.offset == 136
-    assert _cuda_arrays._LinearMemory.format.offset == 8
-    assert _cuda_arrays._LinearMemory.bytes.offset == 16
-    assert _cuda_arrays._PitchedMemory.width.offset == 16
-    assert _cuda_arrays._PitchedMemory.pitch.offset == 32
-    assert ctypes.sizeof(_cuda_arrays._TextureDescriptor) == 104
-    assert _cuda_arrays._TextureDescriptor.level_bias.offset == 28
-    assert _cuda_arrays._TextureDescriptor.border.offset == 40
+    assert ctypes.sizeof(cuda_arrays._ResourceDescriptor) == 144
+    assert cuda_arrays._ResourceDescriptor.resource.offset == 8
+    assert cuda_arrays._ResourceDescriptor.flags.offset == 136
+    assert cuda_arrays._LinearMemory.format.offset == 8
+    assert cuda_arrays._LinearMemory.bytes.offset == 16
+    assert cuda_arrays._PitchedMemory.width.offset == 16
+    assert cuda_arrays._PitchedMemory.pitch.offset == 32
+    assert ctypes.sizeof(cuda_arrays._TextureDescriptor) == 104
+    assert cuda_arrays._TextureDescriptor.level_bias.offset == 28
+    assert cuda_arrays._TextureDescriptor.border.offset == 40

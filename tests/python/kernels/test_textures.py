@@ -20,7 +20,7 @@ import spanwise as sw
 @pytest.mark.parametrize("dtype", sorted(C_TYPES))
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("mode", ["clamp", "border"])
-def test_points_of_every_dtype(device, dtype, shape, mode):
+def test_point_fetches_of_every_dtype_match_the_reference(device, dtype, shape, mode):
     values = random_values(shape, dtype)
     points, _ = random_points(shape)
     texture = sw.Texture(sw.array(values, device=device), address=mode)
@@ -32,13 +32,13 @@ def test_points_of_every_dtype(device, dtype, shape, mode):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("mode", ["clamp", "border", "wrap", "mirror"])
 @pytest.mark.parametrize("filter", ["point", "linear"])
-def test_coordinates_from_0_to_1(device, shape, mode, filter):
+def test_normalized_coordinates_match_the_reference(device, shape, mode, filter):
     values = random_values(shape, "float32")
     points, extent = random_points(shape)
     texture = sw.Texture(
         sw.array(values, device=device), address=mode, filter=filter, normalized=True
     )
-    # Powers of two as extents would make this exact; here the product is rounded, so compare there.
+    # The fetch multiplies fractions by extents; the reference is computed at the rounded products.
     fractions = (points / extent).astype("float32")
     points = fractions * extent.astype("float32")
     got = fetch(device, texture, fractions, len(shape), "float32")
@@ -58,7 +58,7 @@ def test_linear_filter_matches_the_reference(device, shape, mode):
     expected = sampled(values, points, mode, linear=True)
     span = values.max() - values.min() + np.abs(values).max()
     assert np.abs(got - expected).max() <= len(shape) * span / 256 + 1e-6
-    if device.kind != "cpu":  # which promises no more of the products of weights
+    if device.kind != "cpu":  # CUDA does not specify how products of weights are rounded
         return
     # Weights of 8 fractional bits: exact where the coordinates have no more.
     points = np.round(points * 128) / 128
@@ -68,17 +68,18 @@ def test_linear_filter_matches_the_reference(device, shape, mode):
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "uint16", "int16"])
 @pytest.mark.parametrize("filter", ["point", "linear"])
-def test_integers_as_fractions(device, dtype, filter):
+def test_normalized_reads_convert_integers_to_fractions(device, dtype, filter):
     values = random_values((6, 8), dtype)
     points, _ = random_points((6, 8))
     texture = sw.Texture(sw.array(values, device=device), filter=filter, read="normalized")
     fractions = np.maximum(values / float(np.iinfo(dtype).max), -1)
     got = fetch(device, texture, points, 2, "float32")
     expected = sampled(fractions, points, "clamp", linear=filter == "linear")
+    # Fractions differ by at most 2; each of the 2 weights is rounded to 8 fractional bits.
     assert np.abs(got - expected).max() <= (4.1 / 256 if filter == "linear" else 1e-6)
 
 
-def test_strided_and_host_arrays_and_modes_by_direction(device):
+def test_strided_and_host_arrays_with_a_mode_for_each_axis(device):
     values = random_values((6, 10), "float32")
     points, _ = random_points((5, 6))
     window = sw.array(values, device=device)[:, ::2].T
@@ -96,14 +97,14 @@ def test_strided_and_host_arrays_and_modes_by_direction(device):
 
 
 def test_a_texture_is_a_copy_and_linear_memory_is_not(device):
-    fetched = "__global__ void k(int *out, cudaTextureObject_t t) { out[threadIdx.x] = tex1Dfetch<int>(t, (int)threadIdx.x - 1); }"
-    f = sw.SourceModule(fetched, device=device).get_function("k")
+    source = "__global__ void k(int *out, cudaTextureObject_t t) { out[threadIdx.x] = tex1Dfetch<int>(t, (int)threadIdx.x - 1); }"
+    kernel = sw.SourceModule(source, device=device).get_function("k")
     array = sw.arange(6, dtype="int32", device=device)
     shared, copied = sw.Texture(array, memory="linear"), sw.Texture(array)
     array[...] = 7
     array.sync()
     out = sw.zeros(8, dtype="int32", device=device)
-    f(out, shared, block=8)
+    kernel(out, shared, block=8)
     assert out.tolist() == [0, 7, 7, 7, 7, 7, 7, 0]
     points = np.zeros((6, 3), "float32")
     points[:, 0] = np.arange(6) + 0.5
@@ -130,11 +131,11 @@ def test_surfaces_are_read_and_written(device):
     """
     module = sw.SourceModule(source, device=device)
     values = random_values((5, 7), "float32")
-    given = sw.Surface(sw.array(values, device=device))
+    original = sw.Surface(sw.array(values, device=device))
     out = sw.Surface(np.full((5, 7), 9, "float32"), device=device)
-    module.get_function("turn")(out, given, np.int32(7), np.int32(5), block=(8, 8))
+    module.get_function("turn")(out, original, np.int32(7), np.int32(5), block=(8, 8))
     np.testing.assert_array_equal(out.get().numpy(), 2 * values[:, ::-1])
-    np.testing.assert_array_equal(given.get().numpy(), values)
+    np.testing.assert_array_equal(original.get().numpy(), values)
     line = sw.Surface(np.zeros(9, "uint8"), device=device)
     module.get_function("line")(line, block=9)
     assert line.get().tolist() == list(range(9))
@@ -145,15 +146,15 @@ def test_surfaces_are_read_and_written(device):
 
 @pytest.mark.parametrize("channels", [None, 2, 4])
 @pytest.mark.parametrize("filter", ["point", "linear"])
-def test_rows_of_memory_are_shared(device, channels, filter):
-    """A window of a larger array: rows that a GPU's pitch allows, and memory that is written
-    later."""
+def test_rows_of_linear_memory_are_shared(device, channels, filter):
+    """The texture is a view of a larger array with a row pitch that GPUs allow; the memory is written
+    after the texture is made."""
     whole = sw.array(np.zeros((6, 64, *([channels] if channels else [])), "float32"), device=device)
-    window = whole[:, :10]
-    texture = sw.Texture(window, channels=channels, memory="linear", filter=filter)
-    values = random_values(window.shape, "float32")
-    window[...] = values
-    window.sync()
+    view = whole[:, :10]
+    texture = sw.Texture(view, channels=channels, memory="linear", filter=filter)
+    values = random_values(view.shape, "float32")
+    view[...] = values
+    view.sync()
     points, _ = random_points((6, 10))
     count = channels or 1
     call = f"tex2D<float{count}>(t, x, y)"
@@ -164,7 +165,7 @@ def test_rows_of_memory_are_shared(device, channels, filter):
         np.testing.assert_allclose(got[:, c], expected, atol=12 / 256 if filter == "linear" else 0)
 
 
-def test_memory_that_a_gpu_cannot_share_is_refused(device):
+def test_rows_that_a_gpu_cannot_share_raise(device):
     if device.kind == "cpu":
         pytest.skip("needs a GPU: the CPU shares any rows")
     whole = sw.zeros((6, 65), dtype="float32", device=device)
@@ -174,7 +175,7 @@ def test_memory_that_a_gpu_cannot_share_is_refused(device):
         sw.Texture(whole.reshape(-1)[1:9], memory="linear")
 
 
-def test_fetches_of_memory_give_vectors_and_fractions(device):
+def test_fetches_of_linear_memory_return_vectors_of_fractions(device):
     values = random_values((7, 4), "uint8")
     texture = sw.Texture(
         sw.array(values, device=device), channels=4, memory="linear", read="normalized"

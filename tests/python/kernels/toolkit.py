@@ -11,11 +11,14 @@ import spanwise as sw
 
 @contextlib.contextmanager
 def toolkit_headers():
-    """Skips the test if CCCL headers are missing, which NVIDIA's wheels of headers do not contain."""
+    """Skips the test if the code in the block does not compile because CCCL's headers are missing.
+
+    CUDA toolkits contain them; NVIDIA's wheel of the CUDA headers does not.
+    """
     try:
         yield
     except sw.CompileError as error:
-        missing = ("nv/target", "cuda/std/", 'namespace "std" has no member')
-        if not any(words in error.log for words in missing):
+        signs = ("nv/target", "cuda/std/", 'namespace "std" has no member')
+        if not any(sign in error.log for sign in signs):
             raise
         pytest.skip("needs CCCL's headers: pip install nvidia-cuda-cccl")

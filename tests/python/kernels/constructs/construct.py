@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A construct of CUDA C with a kernel that uses it, and one that the CPU refuses."""
+"""What a test knows of a construct of CUDA C that runs, or that the CPU refuses to compile."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Construct:
-    """`name` contains '<' for a template instance; `arguments` follow `out`."""
+    """The kernel `name` of `source`, a template instance if it contains '<', uses the construct.
+
+    `title` and `note` are in docs/host-execution.md; `arguments` follow `out` in the launch.
+    """
 
     title: str
     source: str
@@ -23,7 +26,7 @@ class Construct:
 
 @dataclass(frozen=True)
 class Refusal:
-    """The CPU's error contains `words`, among them the construct and the line."""
+    """Compiling `source` for the CPU raises an error with all `words`: the line, the construct, a remedy."""
 
     title: str
     source: str

@@ -8,7 +8,7 @@ RUNS = [
     Construct(
         "cluster and register bounds",
         r"""
-__global__ void __cluster_dims__(1, 1, 1) other(int* out) { out[0] = 0; }
+__global__ void __cluster_dims__(1, 1, 1) in_clusters(int* out) { out[0] = 0; }
 __global__ void __maxnreg__(64) k(int* out) { out[threadIdx.x] = threadIdx.x + 1; }
 """,
     ),
@@ -24,8 +24,8 @@ __global__ void k(int* out) {
 #else
   s = {(t ^ 1) + 0.5, (t ^ 1) + 1.0, (t ^ 1) + 2};
 #endif
-  int other = t ^ 1;
-  out[t] = s.a == other + 0.5 && s.b == other + 1.0 && s.c == other + 2 ? t + 1 : 0;
+  int partner = t ^ 1;
+  out[t] = s.a == partner + 0.5 && s.b == partner + 1.0 && s.c == partner + 2 ? t + 1 : 0;
 }
 """,
         note="of any size on the CPU; a GPU moves 8 bytes",
@@ -91,8 +91,8 @@ __global__ void k(int* out) {
   cg::memcpy_async(tile, part[half], 32, table + 32 * half, 16);
   cg::wait(block);
   cg::wait(tile);
-  int lane = t % 32, other = whole[63 - t] == 63 - t;
-  out[t] = other && (lane >= 16 || part[half][15 - lane] == 32 * half + 15 - lane) ? t + 1 : 0;
+  int lane = t % 32, ok = whole[63 - t] == 63 - t;
+  out[t] = ok && (lane >= 16 || part[half][15 - lane] == 32 * half + 15 - lane) ? t + 1 : 0;
 }
 """,
     ),
@@ -106,8 +106,8 @@ __global__ void k(int* out) {
   cg::thread_block block = cg::this_thread_block();
   auto tile = cg::tiled_partition<32>(block);
   int t = threadIdx.x, ok = size_of(block) == 64 && size_of(tile) == 32;
-  auto thirds = cg::labeled_partition(tile, (int)(t % 32 < 8));
-  ok &= (int)thirds.size() == (t % 32 < 8 ? 8 : 24);
+  auto labeled = cg::labeled_partition(tile, (int)(t % 32 < 8));
+  ok &= (int)labeled.size() == (t % 32 < 8 ? 8 : 24);
   out[t] = ok ? t + 1 : 0;
 }
 """,
@@ -130,7 +130,7 @@ __global__ void k(int* out) {
         "reductions and scans of CUB",
         r"""
 #include <cub/cub.cuh>
-struct Later {
+struct RunningTotal {
   int total;
   __device__ int operator()(int sum) { int before = total; total += sum; return before; }
 };
@@ -141,24 +141,24 @@ __global__ void k(int* out) {
   __shared__ typename Scan::TempStorage scans;
   __shared__ typename cub::WarpReduce<float>::TempStorage warps[2];
   __shared__ typename cub::WarpScan<int, 16>::TempStorage parts[4];
-  int t = threadIdx.x, ok = 1, before, through, total, pair[2] = {2 * t, 2 * t + 1};
+  int t = threadIdx.x, ok = 1, exclusive, inclusive, total, pair[2] = {2 * t, 2 * t + 1};
   int sum = Reduce(sums).Sum(t);
   __syncthreads();
-  int most = Reduce(sums).Reduce(pair, [](int a, int b) { return a > b ? a : b; });
-  if (t == 0) ok &= sum == 2016 && most == 127;
-  Scan(scans).ExclusiveSum(t, before, total);
-  ok &= before == t * (t - 1) / 2 && total == 2016;
+  int largest = Reduce(sums).Reduce(pair, [](int a, int b) { return a > b ? a : b; });
+  if (t == 0) ok &= sum == 2016 && largest == 127;
+  Scan(scans).ExclusiveSum(t, exclusive, total);
+  ok &= exclusive == t * (t - 1) / 2 && total == 2016;
   __syncthreads();
-  Later later{100};
-  Scan(scans).ExclusiveSum(1, before, later);
-  ok &= before == 100 + t;
+  RunningTotal running{100};
+  Scan(scans).ExclusiveSum(1, exclusive, running);
+  ok &= exclusive == 100 + t;
   __syncthreads();
   Scan(scans).InclusiveScan(pair, pair, [](int a, int b) { return a > b ? a : b; });
   ok &= pair[0] == 2 * t && pair[1] == 2 * t + 1;
   float of_warp = cub::WarpReduce<float>(warps[t / 32]).Sum(1.0f + t % 32);
   if (t % 32 == 0) ok &= of_warp == 528;
-  cub::WarpScan<int, 16>(parts[t / 16]).InclusiveSum(1, through);
-  ok &= through == t % 16 + 1;
+  cub::WarpScan<int, 16>(parts[t / 16]).InclusiveSum(1, inclusive);
+  ok &= inclusive == t % 16 + 1;
   out[t] = ok ? t + 1 : 0;
 }
 """,

@@ -69,7 +69,7 @@ __global__ void k(int* out) {
 #include <thrust/functional.h>
 #include <thrust/reduce.h>
 #include <thrust/sort.h>
-__device__ bool holds(int t) {
+__device__ bool matches(int t) {
   float values[4] = {t + 0.5f, 3, -t - 0.5f, 1};
   thrust::sort(thrust::seq, values, values + 4);
   float sum = thrust::reduce(thrust::seq, values, values + 4, 0.0f, thrust::plus<float>());
@@ -77,9 +77,9 @@ __device__ bool holds(int t) {
   return values[0] == -t - 0.5f && sum == 4 && (z * thrust::conj(z)).real() == t * t + 1.0f;
 }
 #else
-__device__ bool holds(int) { return true; }
+__device__ bool matches(int) { return true; }
 #endif
-__global__ void k(int* out) { out[threadIdx.x] = holds(threadIdx.x) ? threadIdx.x + 1 : 0; }
+__global__ void k(int* out) { out[threadIdx.x] = matches(threadIdx.x) ? threadIdx.x + 1 : 0; }
 """,
         note="on the CPU with the headers of CCCL; NVRTC does not compile them",
     ),
@@ -139,22 +139,22 @@ __global__ void k(int* out) {
         r"""
 #ifdef SW_CPU
 #include <curand_kernel.h>
-__device__ unsigned first(int) {
+__device__ unsigned xorwow() {
   curandState state;
   curand_init(1234, 3, 5, &state);
   return curand(&state);
 }
-__device__ unsigned first(long) {
+__device__ unsigned philox() {
   curandStatePhilox4_32_10_t state;
   curand_init(1234, 3, 5, &state);
   return curand(&state);
 }
 #else
-__device__ unsigned first(int) { return 3857148075u; }
-__device__ unsigned first(long) { return 347447205u; }
+__device__ unsigned xorwow() { return 3857148075u; }
+__device__ unsigned philox() { return 347447205u; }
 #endif
 __global__ void k(int* out) {
-  bool ok = first(0) == 3857148075u && first(0l) == 347447205u;
+  bool ok = xorwow() == 3857148075u && philox() == 347447205u;
   out[threadIdx.x] = ok ? threadIdx.x + 1 : 0;
 }
 """,

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of numbers, intrinsics, arguments and templates."""
+"""Math functions, intrinsics, kernel arguments, templates and asynchronous copies."""
 
 import numpy as np
 
@@ -206,9 +206,9 @@ __global__ void k(int* out) {
   __pipeline_wait_prior(1);
   __pipeline_wait_prior(0);
   __syncthreads();
-  int4 got = stage[1 - half][31 - lane];
-  bool same = got.x == 32 * (1 - half) + 31 - lane && got.y == 1 && got.z == (half ? 0 : 2);
-  out[t] = same ? t + 1 : -1;
+  int4 copied = stage[1 - half][31 - lane];
+  bool ok = copied.x == 32 * (1 - half) + 31 - lane && copied.y == 1 && copied.z == (half ? 0 : 2);
+  out[t] = ok ? t + 1 : -1;
 }
 """,
     ),

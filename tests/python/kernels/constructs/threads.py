@@ -25,8 +25,8 @@ __global__ void k(int* out) {
   int t = threadIdx.x;
   int first = __shfl_sync(~0u, t, 0, 8);
   int down = __shfl_down_sync(~0u, t, 2, 4);
-  int wanted = t % 4 < 2 ? t + 2 : t;
-  out[t] = first + t % 8 + 1 + (down - wanted);
+  int expected = t % 4 < 2 ? t + 2 : t;
+  out[t] = first + t % 8 + 1 + (down - expected);
 }
 """,
     ),
