@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""__array_function__: NumPy's functions on Spanwise arrays (numpy.org/neps/nep-0018).
+"""__array_function__: NumPy's functions on Spanwise arrays and variables (numpy.org/neps/nep-0018).
 
 Where Spanwise has a function of the same name, it is called, on any device. Other functions are
 NumPy's own, for arrays on the CPU: NumPy gets views, and its results become Spanwise arrays.
@@ -35,52 +35,48 @@ _LIKE = frozenset(
 
 
 def array_function(
-    asked: Array | Variable,
+    operand: Array | Variable,
     function: Any,
     types: Any,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
-    """Implements __array_function__ of `asked`, an array or a variable of a graph among the
-    arguments."""
+    """Implements __array_function__ of `operand`, an array or a variable of a graph among the
+    arguments of `function`."""
     import numpy as np
 
-    plain = (np.ndarray, np.memmap)
-    if not all(issubclass(kind, Array | Variable) or kind in plain for kind in types):
+    arrays = (np.ndarray, np.memmap)
+    if not all(issubclass(cls, Array | Variable) or cls in arrays for cls in types):
         return NotImplemented  # defer to the __array_function__ of the other type
     name = _name_of(function)
-    kwargs = {word: value for word, value in kwargs.items() if word != "subok"}
-    if name in _LIKE and kwargs.get("device") is None and isinstance(asked, Array):
-        kwargs["device"] = asked.device
+    kwargs = {key: value for key, value in kwargs.items() if key != "subok"}
+    if name in _LIKE and kwargs.get("device") is None and isinstance(operand, Array):
+        kwargs["device"] = operand.device
     if name in _ADAPTED:
         return _ADAPTED[name](*args, **kwargs)
-    ours = _spanwise_function(name)
-    if ours is None:
-        return on_host(name, function, args, kwargs, f"Spanwise has no function numpy.{name}")
-    if problem := _signature_error(ours, len(args), tuple(kwargs)):
-        return on_host(
-            name,
-            function,
-            args,
-            kwargs,
-            f"spanwise.{name} does not accept these arguments ({problem})",
-        )
-    try:
-        return ours(*args, **kwargs)
-    except NotImplementedError as error:  # norms by singular values, sorting
-        return on_host(name, function, args, kwargs, str(error))
-    except (_core.BridgeError, _core.DTypeError) as error:
-        if not any(map(_is_of_no_dtype, args)):
-            raise
-        return on_host(name, function, args, kwargs, str(error))
+    implementation = _spanwise_function(name)
+    if implementation is None:
+        reason = f"Spanwise has no function numpy.{name}"
+    elif problem := _signature_error(implementation, len(args), tuple(kwargs)):
+        reason = f"spanwise.{name} does not accept these arguments ({problem})"
+    else:
+        try:
+            return implementation(*args, **kwargs)
+        except NotImplementedError as error:  # norms by singular values, sorting
+            reason = str(error)
+        except (_core.BridgeError, _core.DTypeError) as error:
+            if not any(map(_has_unsupported_dtype, args)):
+                raise
+            reason = str(error)
+    return on_host(name, function, args, kwargs, reason)
 
 
-def _is_of_no_dtype(x: Any) -> bool:
+def _has_unsupported_dtype(x: Any) -> bool:
     """Whether NumPy converts `x`, or an element of it, to a dtype of objects, text or dates."""
     import numpy as np
 
     if type(x) in (tuple, list):
-        return any(map(_is_of_no_dtype, x))
+        return any(map(_has_unsupported_dtype, x))
     if isinstance(x, np.ndarray | np.generic):
         return x.dtype.kind in "OSUMmV"
     return x is None or isinstance(x, str | bytes)
@@ -96,26 +92,19 @@ def _name_of(function: Any) -> str:
 def _spanwise_function(name: str) -> Any:
     import spanwise
 
-    found: Any = spanwise
+    value: Any = spanwise
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return found if callable(found) and not isinstance(found, type) else None
-
-
-@functools.cache
-def _signature(ours: Any) -> inspect.Signature | None:
-    try:
-        return inspect.signature(ours)
-    except ValueError:
-        return None
+        value = getattr(value, part, None)
+    return value if callable(value) and not isinstance(value, type) else None
 
 
 @functools.lru_cache(maxsize=1024)
-def _signature_error(ours: Any, positional: int, keywords: tuple[str, ...]) -> str:
+def _signature_error(function: Any, positional: int, keywords: tuple[str, ...]) -> str:
     """Why a call with this number of positional arguments and these keywords does not fit the signature
-    of `ours`; "" if it fits."""
-    signature = _signature(ours)
-    if signature is None:
+    of `function`; "" if it fits, or if the function has no signature."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
         return ""
     try:
         signature.bind(*(None,) * positional, **dict.fromkeys(keywords))
@@ -138,7 +127,7 @@ def _copy(a: Any, order: Any = "K") -> Array:
     return _core._asarray(a).copy(order)
 
 
-def _extent(a: Any, axis: Any = None) -> int:
+def _size(a: Any, axis: Any = None) -> int:
     array = _core._operand(a)
     return array.size if axis is None else array.shape[axis]
 
@@ -148,7 +137,7 @@ _ADAPTED: dict[str, Callable[..., Any]] = {
     "copy": _copy,
     "shape": lambda a: _core._operand(a).shape,
     "ndim": lambda a: _core._operand(a).ndim,
-    "size": _extent,
+    "size": _size,
     "iscomplexobj": lambda x: _core._operand(x).dtype.kind == "c",
     "isrealobj": lambda x: _core._operand(x).dtype.kind != "c",
     "result_type": lambda *x: _core.result_type(*x).__numpy_dtype__,

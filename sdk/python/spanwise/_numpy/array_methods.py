@@ -20,7 +20,7 @@ def setflags(array: Array, write: Any = None, align: Any = None, uic: Any = None
         )
     if uic:
         raise _core.ArgumentError(
-            "setflags: cannot set WRITEBACKIFCOPY flag to True; no array here writes back to another"
+            "setflags: cannot set WRITEBACKIFCOPY flag to True; Spanwise's arrays never write back to another"
         )
     if write is not None:
         array.flags.writeable = write

@@ -25,8 +25,8 @@ def rebuild_array(
     negative, None is C order. On the CPU the array shares the buffer, unless it is not aligned for
     the dtype or is read-only and `readonly` is False: then it is copied. With readonly=None the
     array is read-only if the buffer is. The elements of a GPU's array, of any ordinal, are copied to
-    the default device of this process: its GPU, or the CPU without one. `kind` is the subclass of Array to return; TypeError for
-    another type.
+    the default device of this process: its GPU, or the CPU without one. `kind` is the subclass of
+    Array to return; TypeError for another type.
     """
     if kind is not None and not (isinstance(kind, type) and issubclass(kind, _core.Array)):
         raise TypeError(f"rebuild_array: expected a subclass of spanwise.Array, got {kind!r}")

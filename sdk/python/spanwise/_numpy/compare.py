@@ -11,7 +11,7 @@ from .._core import Array, _asarray as asarray
 from .operands import as_arrays
 
 
-def _together(a: Any, b: Any) -> tuple[Array, Array]:
+def _on_one_device(a: Any, b: Any) -> tuple[Array, Array]:
     """Both as arrays on one device, a GPU if one of them is on it. The other is copied, which is
     acceptable since the callers return host values."""
     x, y = as_arrays(a, b)
@@ -23,7 +23,7 @@ def _together(a: Any, b: Any) -> tuple[Array, Array]:
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
     """Whether shapes and all elements are equal. The arrays may be on different devices; waits for
     the result."""
-    first, second = _together(a1, a2)
+    first, second = _on_one_device(a1, a2)
     if first.shape != second.shape:
         return False
     same = _core.equal(first, second)
@@ -58,11 +58,11 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
     """Whether isclose() holds for all elements. The arrays may be on different devices; waits for
     the result."""
     if not isinstance(a, (int, float, complex)) and not isinstance(b, (int, float, complex)):
-        a, b = _together(a, b)
+        a, b = _on_one_device(a, b)
     return bool(isclose(a, b, rtol, atol, equal_nan).all())
 
 
 def contains(array: Array, key: Any) -> bool:
     """Whether any element of `array` equals `key`; waits for the result."""
-    same = array == key  # unlike equal(), it does not raise for a `key` that is no array
+    same = array == key  # unlike equal(), `==` does not raise for a `key` that is no array
     return bool(same.any()) if isinstance(same, Array) else False

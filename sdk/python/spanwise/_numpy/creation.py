@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """arange and linspace of arguments that `_core` does not handle (arrays, NumPy scalars, some
-dtypes): computed by NumPy on the host, which is imported by the first call."""
+dtypes): computed by NumPy on the host. The first call imports NumPy."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def arange(
 ) -> _core.Array:
     """Evenly spaced values: arange([start,] stop[, step]), as numpy.arange; on `device`, by default
     the device of the first array among the arguments, else the default device."""
-    wanted = None if dtype is None else _core.dtype(dtype)
+    dtype = None if dtype is None else _core.dtype(dtype)
     import numpy as np
 
-    target = _device_for(device, start, stop, step)
-    start, stop, step = map(on_host, (start, stop, step))
-    values = np.arange(start, stop, step, dtype=_dtype_of_values(wanted))
-    return _core.array(values, wanted, device=target)
+    device = _device_for(device, start, stop, step)
+    start, stop, step = map(as_ndarray, (start, stop, step))
+    values = np.arange(start, stop, step, dtype=_numpy_dtype(dtype))
+    return _core.array(values, dtype, device=device)
 
 
 def linspace(
@@ -46,30 +46,29 @@ def linspace(
     the first array among the arguments, else the default device. (values, step) with `retstep`."""
     import numpy as np
 
-    target = _device_for(device, start, stop)
-    wanted = None if dtype is None else _core.dtype(dtype)
+    device = _device_for(device, start, stop)
+    dtype = None if dtype is None else _core.dtype(dtype)
     values, step = np.linspace(
-        on_host(start),
-        on_host(stop),
+        as_ndarray(start),
+        as_ndarray(stop),
         num,
         endpoint,
         retstep=True,
-        dtype=_dtype_of_values(wanted),
+        dtype=_numpy_dtype(dtype),
         axis=axis,
     )
-    made = _core.array(values, wanted, device=target)
-    return (made, step) if retstep else made
+    result = _core.array(values, dtype, device=device)
+    return (result, step) if retstep else result
 
 
-def _dtype_of_values(wanted: _core.dtype | None) -> Any:
-    # bfloat16 is computed in float64 and rounded by the caller: NumPy has no such dtype.
-    if wanted is None or wanted == _core.bfloat16:
-        return None
-    return wanted.dtype
+def _numpy_dtype(dtype: _core.dtype | None) -> Any:
+    # NumPy has no bfloat16: it computes in float64, its default, and the caller rounds.
+    return None if dtype is None or dtype == _core.bfloat16 else dtype.dtype
 
 
-def on_host(x: Any) -> Any:
-    """`x` as a NumPy array if it is an Array, for which NumPy would call __array_function__."""
+def as_ndarray(x: Any) -> Any:
+    """An Array as a NumPy array, since NumPy would call its __array_function__; `x` itself if it is
+    no Array."""
     if not isinstance(x, _core.Array):
         return x
     return (x.astype("float64") if x.dtype == _core.bfloat16 else x).numpy()

@@ -11,6 +11,7 @@ from .._core import Variable, _asarray as asarray, dtype
 
 # (mantissa bits without the leading 1, largest exponent of two)
 _FLOATS = {"float16": (10, 15), "bfloat16": (7, 127), "float32": (23, 127), "float64": (52, 1023)}
+# complex dtype -> the dtype of its parts
 _PARTS = {"complex64": "float32", "complex128": "float64"}
 
 _KINDS = {
@@ -46,11 +47,11 @@ class finfo(_Limits):  # noqa: N801  (NumPy's name)
     ArgumentError for other dtypes."""
 
     def __init__(self, type: Any, /) -> None:
-        asked = _dtype_in(type)
-        name = _PARTS.get(asked.name, asked.name)
+        dtype = _dtype_from(type)
+        name = _PARTS.get(dtype.name, dtype.name)
         if name not in _FLOATS:
             raise _core.ArgumentError(
-                f"finfo: expected a floating or complex dtype, got {asked}; integers have iinfo"
+                f"finfo: expected a floating or complex dtype, got {dtype}; integers have iinfo"
             )
         digits, exponent = _FLOATS[name]
         self.bits = _core.dtype(name).bits
@@ -71,18 +72,19 @@ class iinfo(_Limits):  # noqa: N801  (NumPy's name)
     """The limits of an integer dtype, as Python integers. Raises ArgumentError for other dtypes."""
 
     def __init__(self, type: Any, /) -> None:
-        asked = _dtype_in(type)
-        if asked.kind not in "iu":
+        dtype = _dtype_from(type)
+        if dtype.kind not in "iu":
             raise _core.ArgumentError(
-                f"iinfo: expected an integer dtype, got {asked}; floating dtypes have finfo"
+                f"iinfo: expected an integer dtype, got {dtype}; floating dtypes have finfo"
             )
-        self.bits = asked.bits
-        self.min = -(2 ** (asked.bits - 1)) if asked.kind == "i" else 0
-        self.max = 2 ** (asked.bits - (asked.kind == "i")) - 1
-        self.dtype = asked
+        self.bits = dtype.bits
+        self.min = -(2 ** (dtype.bits - 1)) if dtype.kind == "i" else 0
+        self.max = 2 ** (dtype.bits - (dtype.kind == "i")) - 1
+        self.dtype = dtype
 
 
-def _dtype_in(type: Any) -> dtype:
+def _dtype_from(type: Any) -> dtype:
+    """The dtype of a Python number, else that which `type` names."""
     if isinstance(type, bool | int | float | complex):
         return asarray(type).dtype
     return _core.dtype(type)
@@ -92,20 +94,17 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     """Whether `dtype` is of a kind: a dtype, "bool", "signed integer", "unsigned integer",
     "integral", "real floating", "complex floating", "numeric", or a tuple of these. Raises
     ArgumentError for another string."""
-    asked = _core.dtype(dtype)
+    x = _core.dtype(dtype)
     if isinstance(kind, tuple):
-        return any(isdtype(asked, one) for one in kind)
+        return any(isdtype(x, member) for member in kind)
     if not isinstance(kind, str):
-        return asked == _core.dtype(kind)
+        return x == _core.dtype(kind)
     if kind not in _KINDS:
         raise _core.ArgumentError(
             f"isdtype: expected a dtype or one of {', '.join(map(repr, _KINDS))}, got {kind!r}"
         )
-    return asked.is_computable and _kind_of(asked) in _KINDS[kind]
-
-
-def _kind_of(asked: dtype) -> str:
-    return "f" if asked.name in _FLOATS else asked.kind  # the kind of bfloat16 is "V"
+    letter = "f" if x.name in _FLOATS else x.kind  # the kind of bfloat16 is "V"
+    return x.is_computable and letter in _KINDS[kind]
 
 
 def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Any:

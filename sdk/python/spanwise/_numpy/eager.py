@@ -29,8 +29,8 @@ def computed(name: str, inputs: Sequence[Any], properties: Mapping[str, Any]) ->
     map.
     """
     arrays = [x if isinstance(x, Array) else _as_array(x) for x in inputs]
-    given = _hashable(properties) if properties else ()
-    return _function_of(name, given, _types_of(arrays), _device_of(arrays))(*arrays)
+    key = _hashable(properties) if properties else ()
+    return _function_of(name, key, _types_of(arrays), _device_of(arrays))(*arrays)
 
 
 def computed_by(op: NativeOp, inputs: Sequence[Any]) -> Any:

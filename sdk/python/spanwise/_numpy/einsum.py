@@ -37,9 +37,9 @@ def einsum(
     if len(operands) > 1 and type(operands[0]) is str:  # the common case
         subscripts, arrays = operands[0], as_arrays(*operands[1:])
     else:
-        subscripts, arrays = read_operands(operands, lambda given: as_arrays(*given))
-    path = None if optimize is False or optimize is True else _path_in(optimize)
-    memory_order = None if order == "K" else _order_in(order, arrays)
+        subscripts, arrays = read_operands(operands, lambda values: as_arrays(*values))
+    path = None if optimize is False or optimize is True else _explicit_path(optimize)
+    memory_order = None if order == "K" else _memory_order(order, arrays)
     plan = plan_for(subscripts, tuple([a.shape for a in arrays]), path)
     if plan.direct is not None and dtype is None:
         result = _core._contract("einsum", arrays[0], arrays[1], *plan.direct)
@@ -60,17 +60,17 @@ def einsum(
     return _core._asarray(result, order=memory_order)
 
 
-def _order_in(order: Any, arrays: list[_core.Array]) -> str | None:
-    """ "C", "F", or None for any order ("K"). "A" is "F" if all operands are F-contiguous, else
-    "C"."""
-    word = order.upper() if isinstance(order, str) else "C" if order is None else order
-    if word not in ("C", "F", "A", "K"):
+def _memory_order(order: Any, arrays: list[_core.Array]) -> str | None:
+    """The order of the result: "C", "F", or None for any ("K"). "A" is "F" if all operands are
+    F-contiguous, else "C"."""
+    letter = order.upper() if isinstance(order, str) else "C" if order is None else order
+    if letter not in ("C", "F", "A", "K"):
         raise _core.ArgumentError(
             f"einsum: order must be one of 'C', 'F', 'A', or 'K', got {order!r}"
         )
-    if word == "A":
+    if letter == "A":
         return "F" if all(a.flags.f_contiguous for a in arrays) else "C"
-    return None if word == "K" else word
+    return None if letter == "K" else letter
 
 
 def _of_one_dtype(arrays: list[_core.Array], dtype: Any, casting: str) -> list[_core.Array]:
@@ -96,25 +96,25 @@ def _of_one_dtype(arrays: list[_core.Array], dtype: Any, casting: str) -> list[_
 def read_operands(
     operands: tuple[Any, ...], convert: Callable[[Sequence[Any]], list[Any]]
 ) -> tuple[str | tuple[Any, ...], list[Any]]:
-    """The subscripts and, converted, the operands of a call of einsum. Raises ArgumentError where
-    there are none."""
+    """The subscripts of a call of einsum, and its operands converted by `convert`. Raises
+    ArgumentError without subscripts or operands."""
     if not operands:
         raise _core.ArgumentError(
             "einsum: expected subscripts and at least one operand, got nothing"
         )
     subscripts: str | tuple[Any, ...]
     if isinstance(operands[0], str):
-        subscripts, given = operands[0], operands[1:]
+        subscripts, values = operands[0], operands[1:]
     else:  # einsum(array, labels, array, labels, ...[, output labels])
         count = len(operands) // 2
         labels = tuple(tuple(_number_label(n) for n in operands[2 * i + 1]) for i in range(count))
         result = tuple(_number_label(n) for n in operands[-1]) if len(operands) % 2 else None
-        subscripts, given = (labels, result), operands[: 2 * count : 2]
-    if not given:
+        subscripts, values = (labels, result), operands[: 2 * count : 2]
+    if not values:
         raise _core.ArgumentError(
-            "einsum: no operands; expected one for each part of the subscripts"
+            "einsum: expected an operand for each part of the subscripts, got none"
         )
-    return subscripts, convert(given)
+    return subscripts, convert(values)
 
 
 def _number_label(label: Any) -> Any:
@@ -128,27 +128,27 @@ def _number_label(label: Any) -> Any:
     return chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26)
 
 
-def _path_in(optimize: Any) -> tuple[tuple[int, ...], ...] | None:
+def _explicit_path(optimize: Any) -> tuple[tuple[int, ...], ...] | None:
     """The path of numpy.einsum_path; None for "greedy", "optimal" and None, where the plan
     chooses."""
     if optimize is None or isinstance(optimize, str):
         if isinstance(optimize, str) and optimize not in ("greedy", "optimal"):
             raise _core.ArgumentError(
-                f"einsum: optimize={optimize!r}; expected a bool, 'greedy', 'optimal' or a path"
+                f"einsum: expected optimize to be a bool, 'greedy', 'optimal' or a path, got {optimize!r}"
             )
         return None
     if len(optimize) and optimize[0] == "einsum_path":
         return tuple(tuple(map(index, step)) for step in optimize[1:])
     # (method, memory limit); the limit is ignored.
     if len(optimize) == 2 and isinstance(optimize[0], str) and isinstance(optimize[1], int | float):
-        return _path_in(optimize[0])
+        return _explicit_path(optimize[0])
     raise TypeError(
         f"einsum: did not understand the path {optimize!r}; expected ['einsum_path', (0, 1), ...]"
     )
 
 
-def _contract(one: _core.Array, two: _core.Array, batch: Axes, summed: Axes) -> _core.Array:
-    return _core._contract("einsum", one, two, *batch, *summed)
+def _contract(a: _core.Array, b: _core.Array, batch: Axes, summed: Axes) -> _core.Array:
+    return _core._contract("einsum", a, b, *batch, *summed)
 
 
 def run_plan(
@@ -157,31 +157,36 @@ def run_plan(
     diagonal: Callable[[Any, int, int, int], Any],
     contract: Callable[[Any, Any, Axes, Axes], Any],
 ) -> Any:
-    """The result of a plan for arrays, or for variables. `diagonal` gives, for the
-    offset 0, that of two axes as the last axis, `contract` sums the products over axes."""
-    left = [
-        x if how is None else _prepared(x, how, diagonal)
-        for x, how in zip(operands, plan.reductions, strict=True)
-    ]  # a new list: the loop removes from it
+    """The result of a plan for arrays, or for variables. diagonal(x, 0, axis1, axis2) returns `x` with
+    the diagonal of two axes as the last axis; contract(a, b, batch, summed) sums the products of `a`
+    and `b` over axes."""
+    terms = [
+        x if reduction is None else _reduced(x, reduction, diagonal)
+        for x, reduction in zip(operands, plan.reductions, strict=True)
+    ]
     for pair in plan.contractions:
-        two, one = left.pop(pair.second), left.pop(pair.first)
+        second, first = terms.pop(pair.second), terms.pop(pair.first)
         if pair.aligned is None:
-            left.append(contract(one, two, pair.batch, pair.summed))
+            terms.append(contract(first, second, pair.batch, pair.summed))
             continue
-        (order_one, key_one), (order_two, key_two) = pair.aligned
-        first, second = one.transpose(order_one), two.transpose(order_two)
-        first, second = first[key_one] if key_one else first, second[key_two] if key_two else second
-        left.append(_core.multiply(first, second))
-    (result,) = left
+        aligned = (
+            x.transpose(order)[key] if key else x.transpose(order)
+            for x, (order, key) in zip((first, second), pair.aligned, strict=True)
+        )
+        terms.append(_core.multiply(*aligned))
+    (result,) = terms
     return result if plan.order is None else result.transpose(plan.order)
 
 
-def _prepared(x: Any, how: OperandReduction, diagonal: Callable[[Any, int, int, int], Any]) -> Any:
-    for first, second in how.diagonals:
+def _reduced(
+    x: Any, reduction: OperandReduction, diagonal: Callable[[Any, int, int, int], Any]
+) -> Any:
+    for first, second in reduction.diagonals:
         x = diagonal(x, 0, first, second)
-    if how.dropped:
-        x = x[tuple(0 if i in how.dropped else slice(None) for i in range(x.ndim))]
-    if how.summed:
+    if reduction.dropped:
+        x = x[tuple(0 if i in reduction.dropped else slice(None) for i in range(x.ndim))]
+    if reduction.summed:
+        axes = reduction.summed
         # In the operands' dtype, as NumPy: integers wrap around, bool is a logical or.
-        x = x.any(axis=how.summed) if x.dtype == "bool" else x.sum(how.summed, dtype=x.dtype)
+        x = x.any(axis=axes) if x.dtype == "bool" else x.sum(axes, dtype=x.dtype)
     return x

@@ -10,17 +10,16 @@ from typing import Any
 
 from .. import _core
 
-# A letter, or for an axis of an ellipsis its negative index among them.
+# A letter, or for an axis of an ellipsis its negative index among the axes of the ellipsis.
 Label = str | int
-
-
 Labels = tuple[Label, ...]
 
 
 def parse_subscripts(
     subscripts: Any, ranks: tuple[int, ...]
 ) -> tuple[list[list[Label]], list[Label]]:
-    """The labels of each operand and of the result."""
+    """The labels of each operand and of the result. `subscripts` are text, or a list of labels for
+    each operand and one or None for the result. Raises ArgumentError where they do not fit `ranks`."""
     if isinstance(subscripts, str):
         left, arrow, right = subscripts.replace(" ", "").partition("->")
         parts = [_tokens(part) for part in left.split(",")]
@@ -28,9 +27,9 @@ def parse_subscripts(
     else:
         parts, result = [list(part) for part in subscripts[0]], subscripts[1]
     if len(parts) != len(ranks):
-        word = "fewer" if len(parts) > len(ranks) else "more"
+        comparison = "fewer" if len(parts) > len(ranks) else "more"
         raise _core.ArgumentError(
-            f"einsum: {word} operands provided to einsum function than specified in the subscripts "
+            f"einsum: {comparison} operands provided to einsum function than specified in the subscripts "
             f"string: {len(ranks)} and {len(parts)}"
         )
     inputs = [
@@ -73,8 +72,8 @@ def _expand(part: Sequence[str], rank: int, position: int) -> list[Label]:
                 f"axes and {named} subscripts"
             )
         return list(part)
-    at = part.index("...")
-    return [*part[:at], *range(named - rank, 0), *part[at + 1 :]]
+    position_of_dots = part.index("...")
+    return [*part[:position_of_dots], *range(named - rank, 0), *part[position_of_dots + 1 :]]
 
 
 def _output(result: Any, inputs: list[list[Label]], dots: list[int]) -> list[Label]:

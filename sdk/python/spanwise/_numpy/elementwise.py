@@ -64,9 +64,8 @@ def copyto_where(dst: Any, src: Any, casting: str, where: Any) -> None:
     `casting` does not allow."""
     target = _core._asarray(dst, copy=False)
     if isinstance(src, (bool, int, float, complex)):
-        source_dtype = _core.result_type(
-            target, src
-        )  # NEP 50: a Python number takes the target's dtype
+        # NEP 50: a Python number takes the target's dtype where that can hold it.
+        source_dtype = _core.result_type(target, src)
         if source_dtype == target.dtype:
             src = _core.full((), src, target.dtype, device="cpu")
     else:
@@ -99,8 +98,8 @@ def as_real(array: _core.Array) -> _core.Array:
     """`array` in the dtype of the results of modf, frexp and ldexp, which is that of fabs. Raises
     TypeError for complex numbers."""
     # A scalar determines the dtype without computing on the array.
-    computed = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype
-    return array.astype(computed, copy=False)
+    dtype = _core.fabs(_core.zeros((), array.dtype, device="cpu")).dtype
+    return array.astype(dtype, copy=False)
 
 
 def modf(x: Any, /) -> tuple[Any, Any]:
@@ -116,12 +115,12 @@ def divmod(
     x1: Any, x2: Any, /, out: tuple[Any, Any] | None = None, **options: Any
 ) -> tuple[Any, Any]:
     """(floor_divide(x1, x2), remainder(x1, x2)), as numpy.divmod."""
-    if out is None:
-        return _core.floor_divide(x1, x2, **options), _core.remainder(x1, x2, **options)
-    if len(out) != 2:
+    if out is not None and len(out) != 2:
         raise ValueError(f"divmod: out=: expected a tuple of two arrays or None, got {len(out)}")
     # Both are computed before either is written: an operand may be one of the two outputs.
     results = _core.floor_divide(x1, x2, **options), _core.remainder(x1, x2, **options)
+    if out is None:
+        return results
     return tuple(
         result if target is None else _core.positive(result, out=target)
         for result, target in zip(results, out, strict=True)
@@ -141,13 +140,12 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
         return _core.positive(a, out=out) if is_integer else _core.rint(a, out=out)
     scale = 10.0 ** abs(decimals)
     if decimals > 0:
-        rounded = _core.rint(a * scale)
-        return _core.divide(rounded, scale, out=out)
-    if is_integer:
-        scaled = _core.rint(_core.divide(a, scale))
-        result = _core.multiply(scaled, scale).astype(a.dtype)
-        return result if out is None else _core.positive(result, out=out)
-    return _core.multiply(_core.rint(_core.divide(a, scale)), scale, out=out)
+        return _core.divide(_core.rint(a * scale), scale, out=out)
+    scaled = _core.rint(_core.divide(a, scale))
+    if not is_integer:
+        return _core.multiply(scaled, scale, out=out)
+    result = _core.multiply(scaled, scale).astype(a.dtype)
+    return result if out is None else _core.positive(result, out=out)
 
 
 around = round

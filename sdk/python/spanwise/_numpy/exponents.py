@@ -11,8 +11,8 @@ from .. import _core
 from .._kernels.user_kernels import ElementwiseKernel
 from .elementwise import as_real
 
-# Exponents are clipped to +-_FAR, far beyond the exponent range of float64.
-_FAR = 10_000
+# Exponents are clipped to this magnitude, far beyond the exponent range of float64, to fit in int.
+_MAX_EXPONENT = 10_000
 
 # Suffix of the C functions frexp and ldexp for a type; 16-bit floats are computed in float.
 _SUFFIX = {"float": "f", "double": ""}
@@ -31,7 +31,7 @@ def frexp(x: Any, /) -> tuple[Any, Any]:
     import numpy as np
 
     with np.errstate(all="ignore"):
-        mantissa, exponent = np.frexp(_as_numpys(array))
+        mantissa, exponent = np.frexp(_to_numpy(array))
     return (
         _core._asarray(mantissa, device=array.device).astype(array.dtype, copy=False),
         _core._asarray(exponent, device=array.device),
@@ -58,45 +58,46 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
     import numpy as np
 
     with np.errstate(all="ignore"):
-        made = np.ldexp(_as_numpys(array), exponents.numpy().clip(-_FAR, _FAR))
-    return _core._asarray(made, device=array.device).astype(array.dtype, copy=False)
+        result = np.ldexp(_to_numpy(array), exponents.numpy().clip(-_MAX_EXPONENT, _MAX_EXPONENT))
+    return _core._asarray(result, device=array.device).astype(array.dtype, copy=False)
 
 
 def _ctype_of(array: Any) -> str:
+    """The C type to compute in."""
     return "double" if str(array.dtype) == "float64" else "float"
 
 
-def _as_numpys(array: Any) -> Any:
-    return array.astype(
-        "float64" if _ctype_of(array) == "double" else "float32", copy=False
-    ).numpy()
+def _to_numpy(array: Any) -> Any:
+    dtype = "float64" if _ctype_of(array) == "double" else "float32"
+    return array.astype(dtype, copy=False).numpy()
 
 
 @functools.cache
-def _frexp_kernel(wide: str) -> ElementwiseKernel:
+def _frexp_kernel(ctype: str) -> ElementwiseKernel:
     return ElementwiseKernel(
         "T x",
         "T mantissa, int32 exponent",
         f"""
-        const {wide} number = ({wide})x;
-        int own = 0;
-        const {wide} part = frexp{_SUFFIX[wide]}(number, &own);
-        const bool is_end = number - number != 0;
-        mantissa = is_end ? x : (T)part;
-        exponent = is_end ? 0 : own;
+        const {ctype} number = ({ctype})x;
+        int power = 0;
+        const {ctype} fraction = frexp{_SUFFIX[ctype]}(number, &power);
+        const bool is_finite = number - number == 0;
+        mantissa = is_finite ? (T)fraction : x;
+        exponent = is_finite ? power : 0;
         """,
-        f"frexp_{wide}",
+        f"frexp_{ctype}",
     )
 
 
 @functools.cache
-def _ldexp_kernel(wide: str) -> ElementwiseKernel:
+def _ldexp_kernel(ctype: str) -> ElementwiseKernel:
     return ElementwiseKernel(
         "T x, int64 e",
         "T z",
         f"""
-        const int exponent = e > {_FAR} ? {_FAR} : e < -{_FAR} ? -{_FAR} : (int)e;
-        z = (T)ldexp{_SUFFIX[wide]}(({wide})x, exponent);
+        const int limit = {_MAX_EXPONENT};
+        const int exponent = e > limit ? limit : e < -limit ? -limit : (int)e;
+        z = (T)ldexp{_SUFFIX[ctype]}(({ctype})x, exponent);
         """,
-        f"ldexp_{wide}",
+        f"ldexp_{ctype}",
     )

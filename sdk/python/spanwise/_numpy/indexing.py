@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's functions for masks, indices, diagonals and grids."""
+"""NumPy's functions for index arrays and grids."""
 
 from __future__ import annotations
 
@@ -10,23 +10,42 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .operands import device_of, moved, on_host
 from .shape import broadcast_shapes
+
+
+def _to_numpy(x: Any) -> Any:
+    """`x` with arrays of any device converted to NumPy arrays, also inside tuples and lists."""
+    if isinstance(x, tuple | list):
+        return type(x)(map(_to_numpy, x))
+    return asarray(x).numpy() if hasattr(x, "shape") else x
+
+
+def _device_of(x: Any) -> Any:
+    """The device of an array, or of the first item of a sequence; None if that has no device."""
+    first = x[0] if isinstance(x, tuple | list) and len(x) else x
+    return asarray(first).device if hasattr(first, "shape") else None
+
+
+def _on_device(values: Any, device: Any, dtype: Any = None) -> Any:
+    """NumPy's result, an array or a tuple of arrays, copied to `device`."""
+    if isinstance(values, tuple):
+        return tuple(_on_device(part, device, dtype) for part in values)
+    return _core.array(values, dtype, device=_core.device(device))
 
 
 def ix_(*args: Any) -> tuple[Array, ...]:
     """Index arrays that select the cross product of the sequences, as numpy.ix_."""
-    found = []
+    index_arrays = []
     for i, sequence in enumerate(args):
         array = asarray(sequence)
         if array.ndim != 1:
             raise _core.ArgumentError(f"ix_: cross index must be 1 dimensional, got {array.shape}")
         if array.size == 0:
             array = array.astype("int64")
-        if array.dtype == "bool":
+        elif array.dtype == "bool":
             array = _core.nonzero(array)[0]
-        found.append(array[tuple(slice(None) if k == i else None for k in range(len(args)))])
-    return tuple(found)
+        index_arrays.append(array[tuple(slice(None) if k == i else None for k in range(len(args)))])
+    return tuple(index_arrays)
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ...]:
@@ -34,8 +53,8 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ..
     on the host; results are on the device of `indices`."""
     import numpy as np
 
-    found: Any = np.unravel_index(on_host(indices), shape, order)  # type: ignore[call-overload]
-    return tuple(moved(tuple(np.asarray(part) for part in found), device_of(indices)))
+    coordinates: Any = np.unravel_index(_to_numpy(indices), shape, order)  # type: ignore[call-overload]
+    return _on_device(coordinates, _device_of(indices))
 
 
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Array:
@@ -43,8 +62,9 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     host; the result is on the device of the first coordinate array."""
     import numpy as np
 
-    found: Any = np.ravel_multi_index(on_host(tuple(multi_index)), dims, mode, order)  # type: ignore[call-overload]
-    return asarray(moved(np.asarray(found), device_of(tuple(multi_index))))
+    coordinates = tuple(multi_index)
+    flat: Any = np.ravel_multi_index(_to_numpy(coordinates), dims, mode, order)  # type: ignore[call-overload]
+    return _on_device(flat, _device_of(coordinates))
 
 
 def indices(
@@ -59,10 +79,7 @@ def indices(
     import numpy as np
 
     grid: Any = np.indices(tuple(map(operator.index, dimensions)), np.int64, sparse)  # type: ignore[call-overload]
-    wanted = _core.dtype(dtype)
-    if sparse:
-        return tuple(_core.array(g, wanted, device=_core.device(device)) for g in grid)
-    return _core.array(grid, wanted, device=_core.device(device))
+    return _on_device(grid, device, dtype)
 
 
 def meshgrid(
@@ -95,8 +112,7 @@ class _Grid:
         """The grid over the ranges in `key`, one slice for each axis."""
         import numpy as np
 
-        found: Any = (np.ogrid if self._sparse else np.mgrid)[key]
-        return moved(found, None)
+        return _on_device((np.ogrid if self._sparse else np.mgrid)[key], None)
 
 
 mgrid = _Grid(sparse=False)

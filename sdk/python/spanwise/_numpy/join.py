@@ -11,47 +11,46 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray, _operand, concatenate
-from .operands import is_listed
+from .operands import WITHOUT_DEVICE, is_sequence
 from .shape import atleast_1d, atleast_2d, atleast_3d, axis_in, moveaxis
 
-_ON_NO_DEVICE = (bool, int, float, complex, list, tuple)
 
-
-def _listed(arrays: Any, caller: str) -> list[Array]:
+def _operand_list(arrays: Any, caller: str) -> list[Array]:
+    """The arrays or variables to join. Raises BridgeError for an argument that is not iterable,
+    ArgumentError for an empty one."""
     if not isinstance(arrays, Iterable):
         raise _core.BridgeError(
             f'{caller}: arrays to stack must be passed as a "sequence" type such as list or tuple, '
             f"got a {type(arrays).__name__}"
         )
     # Numbers and lists become arrays on the device of the first array.
-    given = [x if isinstance(x, _ON_NO_DEVICE) else _operand(x) for x in arrays]
-    device = next((x.device for x in given if isinstance(x, Array)), None)
-    listed = [asarray(x, device=device) if isinstance(x, _ON_NO_DEVICE) else x for x in given]
-    if not listed:
+    operands = [x if isinstance(x, WITHOUT_DEVICE) else _operand(x) for x in arrays]
+    if not operands:
         raise _core.ArgumentError(f"{caller}: need at least one array to concatenate")
-    return listed
+    device = next((x.device for x in operands if isinstance(x, Array)), None)
+    return [asarray(x, device=device) if isinstance(x, WITHOUT_DEVICE) else x for x in operands]
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Array:
     """Concatenates along the first axis; vectors are rows."""
-    rows = [atleast_2d(a) for a in _listed(tup, "vstack")]
+    rows = [atleast_2d(a) for a in _operand_list(tup, "vstack")]
     return concatenate(rows, 0, dtype=dtype, casting=casting)
 
 
 def hstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Array:
     """Concatenates along the second axis, vectors along their only axis."""
-    arrays = [atleast_1d(a) for a in _listed(tup, "hstack")]
+    arrays = [atleast_1d(a) for a in _operand_list(tup, "hstack")]
     return concatenate(arrays, 0 if arrays[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 def dstack(tup: Any) -> Array:
     """Concatenates along the third axis, after atleast_3d."""
-    return concatenate([atleast_3d(a) for a in _listed(tup, "dstack")], 2)
+    return concatenate([atleast_3d(a) for a in _operand_list(tup, "dstack")], 2)
 
 
 def column_stack(tup: Any) -> Array:
     """Concatenates along the second axis; vectors are columns."""
-    arrays = _listed(tup, "column_stack")
+    arrays = _operand_list(tup, "column_stack")
     return concatenate([a if a.ndim > 1 else atleast_1d(a)[:, None] for a in arrays], 1)
 
 
@@ -74,27 +73,27 @@ def array_split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> 
     """Views of parts of `ary` along `axis`: a number of parts, whose extents differ by at most 1,
     or split at the given indices, as numpy.array_split."""
     array = asarray(ary)
-    at = axis_in(axis, array.ndim, "array_split")
-    extent = array.shape[at]
-    if is_listed(indices_or_sections):
-        cuts = [0, *(operator.index(i) for i in indices_or_sections), extent]
+    axis = axis_in(axis, array.ndim, "array_split")
+    extent = array.shape[axis]
+    if is_sequence(indices_or_sections):
+        bounds = [0, *(operator.index(i) for i in indices_or_sections), extent]
     else:
         parts = operator.index(indices_or_sections)
         if parts <= 0:
             raise _core.ArgumentError(
                 f"array_split: number sections must be larger than 0, got {parts}"
             )
-        each, more = divmod(extent, parts)
-        cuts = [each * i + min(i, more) for i in range(parts + 1)]
-    before = (slice(None),) * at
-    return [array[(*before, slice(a, b))] for a, b in pairwise(cuts)]
+        part_extent, longer_parts = divmod(extent, parts)
+        bounds = [part_extent * i + min(i, longer_parts) for i in range(parts + 1)]
+    before = (slice(None),) * axis
+    return [array[(*before, slice(a, b))] for a, b in pairwise(bounds)]
 
 
 def split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> list[Array]:
     """As array_split; raises ArgumentError for a number of parts that does not divide the
     extent."""
     array = asarray(ary)
-    if not is_listed(indices_or_sections):
+    if not is_sequence(indices_or_sections):
         parts = operator.index(indices_or_sections)
         extent = array.shape[axis_in(axis, array.ndim, "split")]
         if parts <= 0 or extent % parts:
@@ -144,50 +143,54 @@ def unstack(x: Any, /, *, axis: SupportsIndex = 0) -> tuple[Array, ...]:
 def delete(arr: Any, obj: Any, axis: SupportsIndex | None = None) -> Array:
     """A new array without the slices `obj` (integers, a slice, a mask) along `axis`; without `axis`
     of the flattened array. As numpy.delete."""
-    array, at = _line(arr, axis, "delete")
-    kept = _core.ones(array.shape[at], "bool", device="cpu")
-    kept[obj if isinstance(obj, slice) else _named(obj, array.shape[at], "delete")] = False
-    return _core.compress(kept, array, at)
+    array, axis = _array_and_axis(arr, axis, "delete")
+    kept = _core.ones(array.shape[axis], "bool", device="cpu")
+    kept[obj if isinstance(obj, slice) else _index_array(obj, array.shape[axis], "delete")] = False
+    return _core.compress(kept, array, axis)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: SupportsIndex | None = None) -> Array:
     """A new array with `values` inserted before the slices `obj` along `axis`; without `axis` into
     the flattened array. As numpy.insert."""
-    array, at = _line(arr, axis, "insert")
-    extent = array.shape[at]
+    array, axis = _array_and_axis(arr, axis, "insert")
+    extent = array.shape[axis]
     if isinstance(obj, slice):
-        positions, is_one = list(range(*obj.indices(extent))), False
+        positions, is_scalar = list(range(*obj.indices(extent))), False
     else:
-        named = _named(obj, None, "insert")
-        if named.ndim > 1:
+        indices = _index_array(obj, None, "insert")
+        if indices.ndim > 1:
             raise _core.ArgumentError(
                 "insert: index array argument obj to insert must be one dimensional or scalar, "
-                f"got shape {named.shape}"
+                f"got shape {indices.shape}"
             )
-        where = _core.nonzero(named)[0] if named.dtype == "bool" and named.ndim else named
-        positions = [_position(int(i), extent, at) for i in where.reshape(-1).tolist()]
-        is_one = named.ndim == 0
+        is_scalar = indices.ndim == 0
+        if indices.dtype == "bool" and not is_scalar:
+            indices = _core.nonzero(indices)[0]
+        positions = [_position(int(i), extent, axis) for i in indices.reshape(-1).tolist()]
     added = asarray(values, array.dtype, device=array.device)
     if len(positions) == 1:
         added = added[(None,) * max(0, array.ndim - added.ndim)]
         # As NumPy: for a scalar obj the first axis of the values becomes `axis`, for a list it does
         # not.
-        return _insert_at(array, at, positions[0], moveaxis(added, 0, at) if is_one else added)
-    spots = list(positions)
+        if is_scalar:
+            added = moveaxis(added, 0, axis)
+        return _insert_at(array, axis, positions[0], added)
+    # Positions in the result: each is shifted by the number of slices inserted before it.
     for shift, i in enumerate(sorted(range(len(positions)), key=positions.__getitem__)):
-        spots[i] += shift
-    result = _extended(array, at, len(spots))
-    before = (slice(None),) * at
-    is_old = _core.ones(result.shape[at], "bool", device="cpu")
-    indices = _core.array(spots, "int64", device="cpu")
-    is_old[indices] = False
-    result[(*before, indices)] = added
+        positions[i] += shift
+    result = _extended(array, axis, len(positions))
+    before = (slice(None),) * axis
+    is_old = _core.ones(result.shape[axis], "bool", device="cpu")
+    new_indices = _core.array(positions, "int64", device="cpu")
+    is_old[new_indices] = False
+    result[(*before, new_indices)] = added
     result[(*before, is_old)] = array
     return result
 
 
-def _extended(array: Array, axis: int, by: int) -> Array:
-    shape = (*array.shape[:axis], array.shape[axis] + by, *array.shape[axis + 1 :])
+def _extended(array: Array, axis: int, count: int) -> Array:
+    """An uninitialised array as `array`, with `count` more slices along `axis`."""
+    shape = (*array.shape[:axis], array.shape[axis] + count, *array.shape[axis + 1 :])
     return _core.empty(shape, array.dtype, device=array.device)
 
 
@@ -201,29 +204,30 @@ def _insert_at(array: Array, axis: int, position: int, added: Array) -> Array:
     return result
 
 
-def _line(arr: Any, axis: SupportsIndex | None, caller: str) -> tuple[Array, int]:
+def _array_and_axis(arr: Any, axis: SupportsIndex | None, caller: str) -> tuple[Array, int]:
+    """`arr` as an array and the axis >= 0; without an axis the flattened array and 0."""
     array = asarray(arr)
     if axis is None:
         return array.ravel(), 0
     return array, axis_in(axis, array.ndim, caller)
 
 
-def _named(obj: Any, extent: int | None, caller: str) -> Array:
+def _index_array(obj: Any, extent: int | None, caller: str) -> Array:
     """`obj` as integers, or a mask of shape (extent,), on the host. Raises ArgumentError for a mask
     of another shape, BoundsError for another dtype."""
-    named = asarray(obj, device="cpu")
-    if named.size == 0 and isinstance(obj, list | tuple):
-        return named.astype("int64")
-    if named.dtype == "bool" and extent is not None and named.shape != (extent,):
+    indices = asarray(obj, device="cpu")
+    if indices.size == 0 and isinstance(obj, list | tuple):
+        return indices.astype("int64")
+    if indices.dtype == "bool" and extent is not None and indices.shape != (extent,):
         raise _core.ArgumentError(
             f"{caller}: boolean array argument obj to {caller} must be one dimensional and match the "
-            f"axis length of {extent}, got shape {named.shape}"
+            f"axis length of {extent}, got shape {indices.shape}"
         )
-    if named.dtype.kind not in "iub":
+    if indices.dtype.kind not in "iub":
         raise _core.BoundsError(
-            f"{caller}: arrays used as indices must be of integer (or boolean) type, got {named.dtype}"
+            f"{caller}: arrays used as indices must be of integer (or boolean) type, got {indices.dtype}"
         )
-    return named
+    return indices
 
 
 def _position(index: int, extent: int, axis: int) -> int:

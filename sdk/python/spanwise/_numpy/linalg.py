@@ -11,7 +11,7 @@ from .. import _core
 from .operands import as_arrays, integers
 from .shape import axes_in, moveaxis
 
-# Core dimensions of x1, x2 and the result; of matmul those for matrices.
+# The number of core dimensions of x1, x2 and the result; of matmul for matrices.
 _CORES = {"matmul": (2, 2, 2), "vecdot": (1, 1, 0), "matvec": (2, 1, 1), "vecmat": (1, 2, 1)}
 
 
@@ -54,11 +54,11 @@ def paired_axes(a: Any, b: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, 
                 f"tensordot: axes={count} is more than arrays of shapes {a} and {b} have"
             ) from None
         first, second = tuple(range(-count, 0)), tuple(range(count))
-    fits = len(first) == len(second) and all(
+    are_valid = len(first) == len(second) and all(
         -len(a) <= i < len(a) and -len(b) <= j < len(b) and (a[i] == b[j] or None in (a[i], b[j]))
         for i, j in zip(first, second, strict=True)
     )
-    if not fits:
+    if not are_valid:
         raise _core.ArgumentError(
             f"tensordot: shape-mismatch for sum: axes {first} of shape {a} and {second} of "
             f"shape {b}; expected as many axes of each, in pairs of equal extent"
@@ -111,14 +111,15 @@ def _core_counts(name: str, x1: _core.Array, x2: _core.Array, keepdims: bool) ->
 
 
 def _core_axes(name: str, axes: Any, counts: tuple[int, ...]) -> list[tuple[int, ...]]:
-    last_ones = [tuple(range(-count, 0)) for count in counts]
+    """The core axes of each operand and of the result: those in `axes`, by default the last ones."""
+    default = [tuple(range(-count, 0)) for count in counts]
     if axes is None:
-        return last_ones
+        return default
     if not isinstance(axes, (list, tuple)):
         raise TypeError(f"{name}: axes should be a list, got {axes!r}")
     entries = [integers(entry) for entry in axes]
     if len(entries) == 2 and _CORES[name][2] == 0:  # the result's axes default to the last ones
-        entries.append(last_ones[2])
+        entries.append(default[2])
     if [len(entry) for entry in entries] != list(counts):
         first, second, last = counts
         raise _core.ArgumentError(

@@ -22,32 +22,31 @@ def diff(
     """The n-th difference along `axis` of `prepend`, `a` and `append` concatenated, as numpy.diff;
     `a` itself for n = 0. Raises ArgumentError for n < 0, LayoutError for rank 0."""
     array = asarray(a)
-    times = n.__index__()
-    if times < 0:
-        raise _core.ArgumentError(f"diff: order must be non-negative, got {times}")
+    order = n.__index__()
+    if order < 0:
+        raise _core.ArgumentError(f"diff: order must be non-negative, got {order}")
     if array.ndim == 0:
         raise _core.LayoutError("diff: requires input that is at least one dimensional, got ()")
-    if times == 0:
+    if order == 0:
         return array
-    at = axis_in(axis, array.ndim, "diff")
-    edges = [None if x is None else _edge(x, array, at) for x in (prepend, append)]
-    if edges[0] is not None or edges[1] is not None:
-        array = _core.concatenate([x for x in (edges[0], array, edges[1]) if x is not None], at)
-    for _ in range(times):
-        later, earlier = (
-            _part_along(array, at, slice(1, None)),
-            _part_along(array, at, slice(None, -1)),
-        )
-        is_bool = array.dtype == "bool"
-        array = _core.not_equal(later, earlier) if is_bool else _core.subtract(later, earlier)
+    axis = axis_in(axis, array.ndim, "diff")
+    edges = [[] if x is None else [_edge(x, array, axis)] for x in (prepend, append)]
+    if prepend is not None or append is not None:
+        array = _core.concatenate([*edges[0], array, *edges[1]], axis)
+    subtract = _core.not_equal if array.dtype == "bool" else _core.subtract
+    for _ in range(order):
+        later = _part_along(array, axis, slice(1, None))
+        earlier = _part_along(array, axis, slice(None, -1))
+        array = subtract(later, earlier)
     return array
 
 
 def _edge(x: Any, array: Array, axis: int) -> Array:
-    joined = asarray(x, device=array.device)
-    if joined.ndim > 0:
-        return joined
-    return joined.broadcast_to((*array.shape[:axis], 1, *array.shape[axis + 1 :]))
+    """`x` as an array to concatenate with `array`; a scalar is broadcast to one slice."""
+    edge = asarray(x, device=array.device)
+    if edge.ndim > 0:
+        return edge
+    return edge.broadcast_to((*array.shape[:axis], 1, *array.shape[axis + 1 :]))
 
 
 def _part_along(array: Array, axis: int, part: Any) -> Array:
@@ -55,7 +54,7 @@ def _part_along(array: Array, axis: int, part: Any) -> Array:
 
 
 def _cumulative(
-    name: str, scan: Callable[..., Array], first: int, what: str
+    name: str, scan: Callable[..., Array], initial: int, results_name: str
 ) -> Callable[..., Array]:
     def cumulative(
         x: Any,
@@ -76,25 +75,25 @@ def _cumulative(
                     f"{array.shape}"
                 )
             axis = 0
-        at = axis_in(axis, array.ndim, name)
+        axis = axis_in(axis, array.ndim, name)
         if not include_initial:
-            return scan(array, at, dtype, out)
-        results = scan(array, at, dtype)
+            return scan(array, axis, dtype, out)
+        results = scan(array, axis, dtype)
         shape = list(array.shape)
-        shape[at] += 1
+        shape[axis] += 1
         target = _core.empty(shape, results.dtype, device=results.device) if out is None else out
         result = asarray(target, copy=False)
         if result.shape != tuple(shape):
             raise _core.LayoutError(
                 f"{name}: out= must have shape {tuple(shape)}, got {result.shape}"
             )
-        _core.copyto(_part_along(result, at, slice(0, 1)), first)
-        _core.copyto(_part_along(result, at, slice(1, None)), results)
+        _core.copyto(_part_along(result, axis, slice(0, 1)), initial)
+        _core.copyto(_part_along(result, axis, slice(1, None)), results)
         return target
 
     cumulative.__name__ = cumulative.__qualname__ = name
     cumulative.__doc__ = (
-        f"Cumulative {what} along `axis`, as numpy.{name}; `include_initial` puts a {first} first.\n"
+        f"Cumulative {results_name} along `axis`, as numpy.{name}; `include_initial` puts a {initial} first.\n"
         "    Arrays of more than one dimension need `axis` (ArgumentError)."
     )
     return cumulative
@@ -113,9 +112,9 @@ def searchsorted(
     is on the device of `a`. `sorter` holds the indices that sort `a`. Raises DTypeError for complex
     numbers.
     """
-    line = asarray(a)
+    vector = asarray(a)
     if side not in ("left", "right"):
         raise _core.ArgumentError(f"searchsorted: expected side left or right, got {side!r}")
-    if sorter is not None and line.ndim == 1:
-        line = _core.take(line, sorter)
-    return _core._searchsorted(line, asarray(v, device=line.device), side == "right")
+    if sorter is not None and vector.ndim == 1:
+        vector = _core.take(vector, sorter)
+    return _core._searchsorted(vector, asarray(v, device=vector.device), side == "right")

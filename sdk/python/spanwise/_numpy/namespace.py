@@ -61,7 +61,7 @@ class _NamespaceInfo:
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, _core.dtype]:
         """The dtypes of arrays made from Python numbers, and of indices; equal on all devices."""
-        _core.device(device)
+        _core.device(device)  # raises for an unknown device
         return {
             "real floating": _core.float64,
             "complex floating": _core.complex128,
@@ -72,9 +72,9 @@ class _NamespaceInfo:
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, _core.dtype]:
         """Name -> dtype for the standard's dtypes of `kind`, a kind of isdtype(), or all. float16
         and bfloat16 are not in the standard."""
-        _core.device(device)
-        every = {name: _core.dtype(name) for name in _DTYPES}
-        return {n: d for n, d in every.items() if kind is None or isdtype(d, kind)}
+        _core.device(device)  # raises for an unknown device
+        dtypes = {name: _core.dtype(name) for name in _DTYPES}
+        return {name: x for name, x in dtypes.items() if kind is None or isdtype(x, kind)}
 
 
 def __array_namespace_info__() -> _NamespaceInfo:  # noqa: N807  (the standard's name)

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .creation import on_host
-from .operands import is_listed, listed
+from .creation import as_ndarray
+from .operands import as_tuple, is_sequence
 
 _Pairs = list[tuple[Any, Any]]
 
@@ -27,15 +27,15 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
     """
     source = asarray(array)
     widths = _widths(pad_width, source.ndim)
-    known = {"constant": "constant_values", "linear_ramp": "end_values"}
-    known |= {"reflect": "reflect_type", "symmetric": "reflect_type"}
-    known |= dict.fromkeys(_STATISTICS, "stat_length")
-    if mode not in (*known, "edge", "wrap", "empty"):
+    option_of_mode = {"constant": "constant_values", "linear_ramp": "end_values"}
+    option_of_mode |= {"reflect": "reflect_type", "symmetric": "reflect_type"}
+    option_of_mode |= dict.fromkeys(_STATISTICS, "stat_length")
+    if mode not in (*option_of_mode, "edge", "wrap", "empty"):
         raise _core.ArgumentError(
             f"pad: mode {mode!r} is not supported; expected constant, edge, linear_ramp, reflect, "
             "symmetric, wrap, maximum, mean, median, minimum or empty"
         )
-    if unknown := set(kwargs) - {known.get(mode)}:
+    if unknown := set(kwargs) - {option_of_mode.get(mode)}:
         raise _core.ArgumentError(
             f"pad: unsupported keyword arguments for mode {mode!r}: {unknown}"
         )
@@ -49,7 +49,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
     result[inside] = source
     values = []
     if mode in ("constant", "linear_ramp"):
-        values = _pairs(kwargs.get(known[mode], 0), source.ndim)
+        values = _pairs(kwargs.get(option_of_mode[mode], 0), source.ndim)
     elif mode in _STATISTICS:
         values = _pairs(kwargs.get("stat_length"), source.ndim)
     for axis, (before, after) in enumerate(widths):
@@ -57,45 +57,42 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
             continue
         # Earlier axes at their full padded extent, later axes without their padding.
         region = tuple(slice(None) if i < axis else inside[i] for i in range(source.ndim))
-        line = _Line(result, region, axis, source.shape[axis], before, after)
-        if line.extent == 0 and mode != "constant":
+        padded = _PaddedAxis(result, region, axis, source.shape[axis], before, after)
+        if padded.extent == 0 and mode != "constant":
             raise _core.ArgumentError(
                 f"pad: can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
             )
         if mode == "constant":
-            line.fill(*values[axis])
+            padded.fill(*values[axis])
         elif mode == "linear_ramp":
-            line.ramp(*values[axis])
+            padded.ramp(*values[axis])
         elif mode in _STATISTICS:
-            line.summarise(mode, *values[axis])
+            padded.fill_statistic(mode, *values[axis])
         else:
-            line.extend(_STEPS[mode])
+            padded.extend(_SOURCE_INDEX[mode])
     return result
 
 
-class _Line:
-    """The result of pad() along one axis: its border, and the methods that write it."""
+class _PaddedAxis(NamedTuple):
+    """One axis of the result of pad(): `before` elements of border, `extent` of the source, `after` of
+    border. The methods write the border within `region`."""
 
-    def __init__(
-        self,
-        result: Array,
-        region: tuple[slice, ...],
-        axis: int,
-        extent: int,
-        before: int,
-        after: int,
-    ) -> None:
-        self.result, self.region, self.axis = result, region, axis
-        self.extent, self.before, self.after = extent, before, after
+    result: Array
+    region: tuple[slice, ...]
+    axis: int
+    extent: int
+    before: int
+    after: int
 
-    def at(self, part: Any) -> Array:
-        """The slice `part` of the result along the axis, within the region."""
-        return self.result[(*self.region[: self.axis], part, *self.region[self.axis + 1 :])]
+    def part(self, along: slice) -> Array:
+        """View of the slice `along` the axis of the result, within the region."""
+        return self.result[(*self.region[: self.axis], along, *self.region[self.axis + 1 :])]
 
-    def write(self, part: Any, value: Any) -> None:
-        self.result[(*self.region[: self.axis], part, *self.region[self.axis + 1 :])] = value
+    def write(self, along: slice, value: Any) -> None:
+        self.part(along)[...] = value
 
     def fill(self, first: Any, last: Any) -> None:
+        """Fills the border before with `first`, the border after with `last`."""
         self.write(slice(0, self.before), first)
         self.write(slice(self.before + self.extent, None), last)
 
@@ -109,14 +106,14 @@ class _Line:
         for side, (width, end, edge) in enumerate(spans):
             if width == 0:
                 continue
-            stop = self.at(slice(edge, edge + 1)).numpy().squeeze(self.axis)
+            stop = self.part(slice(edge, edge + 1)).numpy().squeeze(self.axis)
             steps = np.linspace(
-                on_host(end), stop, num=width, endpoint=False, dtype=stop.dtype, axis=self.axis
+                as_ndarray(end), stop, num=width, endpoint=False, dtype=stop.dtype, axis=self.axis
             )
             part = slice(0, width) if side == 0 else slice(self.before + self.extent, None)
             self.write(part, steps if side == 0 else np.flip(steps, self.axis))
 
-    def summarise(self, mode: str, *lengths: int | None) -> None:
+    def fill_statistic(self, mode: str, *lengths: int | None) -> None:
         """Fills each side with one statistic of the elements nearest to it."""
         sides = (slice(0, self.before), slice(self.before + self.extent, None))
         for side, (part, length) in enumerate(zip(sides, lengths, strict=True)):
@@ -126,33 +123,35 @@ class _Line:
                     f"pad: stat_length of {count} yields no value for padding; expected 1 or more"
                 )
             first = self.before + (self.extent - count if side else 0)
-            value = _STATISTICS[mode](self.at(slice(first, first + count)), self.axis)
+            value = _STATISTICS[mode](self.part(slice(first, first + count)), self.axis)
             is_rounded = self.result.dtype.kind in "iu" and value.dtype.kind == "f"
             self.write(part, _core.rint(value) if is_rounded else value)
 
-    def extend(self, source_of: Callable[[int, int], int]) -> None:
-        """Fills each index i of the border (relative to the inner part) with the inner element
-        source_of(i, extent)."""
+    def extend(self, source_index: Callable[[int, int], int]) -> None:
+        """Fills each index i of the border, relative to the source, with the source's element at
+        source_index(i, extent)."""
         total = self.before + self.extent + self.after
         border = [*range(self.before), *range(self.before + self.extent, total)]
-        inner = [self.before + source_of(i - self.before, self.extent) for i in border]
-        for part, origin in _runs(border, inner):
-            self.write(part, self.at(origin))
+        inner = [self.before + source_index(i - self.before, self.extent) for i in border]
+        for target, source in _runs(border, inner):
+            self.write(target, self.part(source))
 
 
 def _mirrored(i: int, extent: int) -> int:
     if extent == 1:
         return 0
-    at = i % (2 * extent - 2)
-    return at if at < extent else 2 * extent - 2 - at
+    index = i % (2 * extent - 2)
+    return index if index < extent else 2 * extent - 2 - index
 
 
 def _mirrored_with_edge(i: int, extent: int) -> int:
-    at = i % (2 * extent)
-    return at if at < extent else 2 * extent - 1 - at
+    index = i % (2 * extent)
+    return index if index < extent else 2 * extent - 1 - index
 
 
-_STEPS: dict[str, Callable[[int, int], int]] = {
+# Mode -> function of the index i relative to the source and the extent of the source: the index of the
+# source's element at i.
+_SOURCE_INDEX: dict[str, Callable[[int, int], int]] = {
     "edge": lambda i, extent: min(max(i, 0), extent - 1),
     "reflect": _mirrored,
     "symmetric": _mirrored_with_edge,
@@ -164,8 +163,8 @@ def _median(values: Array, axis: int) -> Array:
     """The median along `axis`, computed by NumPy on the host: there is no sort on a GPU yet."""
     import numpy as np
 
-    found = np.asarray(np.median(on_host(values), axis=axis, keepdims=True))
-    return _core._asarray(found, device=values.device)
+    median = np.asarray(np.median(as_ndarray(values), axis=axis, keepdims=True))
+    return _core._asarray(median, device=values.device)
 
 
 _STATISTICS: dict[str, Callable[[Array, int], Array]] = {
@@ -193,21 +192,21 @@ def _runs(border: list[int], inner: list[int]) -> Iterable[tuple[slice, slice]]:
             end += 1
         first, last = inner[start], inner[end - 1]
         if step == 0 or end == start + 1:
-            origin = slice(first, first + 1)
+            source = slice(first, first + 1)
         elif step == 1:
-            origin = slice(first, last + 1)
+            source = slice(first, last + 1)
         else:
-            origin = slice(first, last - 1 if last > 0 else None, -1)
-        yield slice(border[start], border[end - 1] + 1), origin
+            source = slice(first, last - 1 if last > 0 else None, -1)
+        yield slice(border[start], border[end - 1] + 1), source
         start = end
 
 
 def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
     if isinstance(pad_width, dict):
-        whole: list[Any] = [(0, 0)] * rank
+        widths: list[Any] = [(0, 0)] * rank
         for axis, width in pad_width.items():
-            whole[axis] = tuple(width) if is_listed(width) else (width, width)
-        pad_width = whole
+            widths[axis] = tuple(width) if is_sequence(width) else (width, width)
+        pad_width = widths
     pairs = [(operator.index(a), operator.index(b)) for a, b in _pairs(pad_width, rank)]
     if any(width < 0 for pair in pairs for width in pair):
         raise _core.ArgumentError(f"pad: index can't contain negative values, got {pairs}")
@@ -217,8 +216,8 @@ def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
 def _pairs(value: Any, rank: int) -> _Pairs:
     """v, (v,), (before, after), ((before, after),) or one pair per axis, as one pair per axis.
     Raises ArgumentError."""
-    values = listed(value)
-    if not any(map(is_listed, values)):
+    values = as_tuple(value)
+    if not any(map(is_sequence, values)):
         if len(values) in (1, 2):
             return [(values[0], values[-1])] * rank
     else:

@@ -55,7 +55,7 @@ def _values_of(array: _core.Array, np: ModuleType) -> tuple[Any, dict[str, Any]]
     """The elements to print as an ndarray, and the arguments of array2string that make it a
     summary.
 
-    (None, {}) for dtypes that NumPy does not have, with the installed libraries.
+    (None, {}) for dtypes that neither NumPy nor an installed ml_dtypes has.
     """
     if array.dtype == _core.bfloat16:
         array = array.astype(_core.float32)  # NumPy may lack bfloat16; the cast is exact
@@ -66,23 +66,24 @@ def _values_of(array: _core.Array, np: ModuleType) -> tuple[Any, dict[str, Any]]
             if array.size > options["threshold"]:
                 summary = {"threshold": options["threshold"]}
             return array.numpy(), summary
-        edge = options["edgeitems"]
-        return _edges_of(array, edge, np), {"threshold": 0, "edgeitems": edge}
+        edge_items = options["edgeitems"]
+        return _corners(array, edge_items, np), {"threshold": 0, "edgeitems": edge_items}
     except _core.DTypeError:
         return None, {}
 
 
-def _edges_of(array: _core.Array, edge: int, np: ModuleType) -> Any:
-    """The corners of a GPU array that a summary prints, with one unset element between them; only
-    the corners are copied to the host."""
+def _corners(array: _core.Array, edge_items: int, np: ModuleType) -> Any:
+    """The corners of a GPU array that a summary prints, with one zero between them that the
+    summary does not print; only the corners are copied to the host."""
     # For each axis the parts to fetch, as (slice of the array, slice of the corners).
     parts_of_axes: list[list[tuple[slice, slice]]] = []
     for extent in array.shape:
         parts = [(slice(None), slice(None))]
-        if extent > 2 * edge:
-            parts = [(slice(0, edge), slice(0, edge)), (slice(-edge, None), slice(edge + 1, None))]
+        if extent > 2 * edge_items:
+            first, last = slice(0, edge_items), slice(-edge_items, None)
+            parts = [(first, first), (last, last)]
         parts_of_axes.append(parts)
-    shape = [min(extent, 2 * edge + 1) for extent in array.shape]
+    shape = [min(extent, 2 * edge_items + 1) for extent in array.shape]
     corners = np.zeros(shape, dtype=array.dtype.dtype)
     for corner in itertools.product(*parts_of_axes):
         source = tuple(part[0] for part in corner)

@@ -50,32 +50,31 @@ def as_shape(size: Any) -> Shape:
     return () if size is None else integers(size)
 
 
-def floating(caller: str, dtype: Any, out: Any) -> Any:
+def floating_dtype(caller: str, dtype: Any, out: Any) -> Any:
     """The floating dtype of the result: `dtype`, else that of `out`, else float64. Raises
     DTypeError."""
     if dtype is None:
-        wanted = asarray(out, copy=False).dtype if out is not None else _core.dtype("float64")
-    else:
-        wanted = _core.dtype(dtype)
-    if str(wanted) not in ("float16", "bfloat16", "float32", "float64"):
+        dtype = asarray(out, copy=False).dtype if out is not None else "float64"
+    dtype = _core.dtype(dtype)
+    if dtype.name not in ("float16", "bfloat16", "float32", "float64"):
         raise _core.DTypeError(
-            f"{caller}: Unsupported dtype {wanted}; expected float16, bfloat16, float32 or float64"
+            f"{caller}: Unsupported dtype {dtype}; expected float16, bfloat16, float32 or float64"
         )
-    return wanted
+    return dtype
 
 
 def bounds_of(dtype: Any) -> tuple[Any, int, int]:
     """(dtype, minimum, maximum) of an integer dtype or bool; None is int64. Raises DTypeError."""
-    wanted = _core.dtype("int64" if dtype is None else dtype)
-    bits = 8 * wanted.itemsize
-    if wanted == "bool":
-        return wanted, 0, 1
-    if wanted.kind == "u":
-        return wanted, 0, (1 << bits) - 1
-    if wanted.kind == "i":
-        return wanted, -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    dtype = _core.dtype("int64" if dtype is None else dtype)
+    bits = 8 * dtype.itemsize
+    if dtype == "bool":
+        return dtype, 0, 1
+    if dtype.kind == "u":
+        return dtype, 0, (1 << bits) - 1
+    if dtype.kind == "i":
+        return dtype, -(1 << (bits - 1)), (1 << (bits - 1)) - 1
     raise _core.DTypeError(
-        f"integers: Unsupported dtype {wanted}; expected an integer dtype or bool"
+        f"integers: Unsupported dtype {dtype}; expected an integer dtype or bool"
     )
 
 
@@ -96,10 +95,9 @@ def result_for(caller: str, size: Any, dtype: Any, out: Any, device: Any) -> Arr
     return array
 
 
-def out_or_result(result: Array, out: Any) -> Array:
+def out_or_result(result: Array, out: Any) -> Any:
     """The return value of a method: the object passed as `out` if any, else `result`."""
-    returned: Array = result if out is None else out
-    return returned
+    return result if out is None else out
 
 
 def broadcast_with(caller: str, size: Any, out: Any, *shapes: Shape) -> Shape:
@@ -108,12 +106,12 @@ def broadcast_with(caller: str, size: Any, out: Any, *shapes: Shape) -> Shape:
     common = broadcast_shapes(*shapes)
     if size is None and out is None:
         return common
-    wanted = as_shape(size) if size is not None else asarray(out, copy=False).shape
-    if broadcast_shapes(common, wanted) != wanted:
+    shape = as_shape(size) if size is not None else asarray(out, copy=False).shape
+    if broadcast_shapes(common, shape) != shape:
         raise _core.LayoutError(
-            f"{caller}: size {wanted} does not fit parameters of the common shape {common}"
+            f"{caller}: size {shape} does not fit parameters of the common shape {common}"
         )
-    return wanted
+    return shape
 
 
 def probabilities(p: Any, population: int) -> Array:
@@ -131,9 +129,9 @@ def probabilities(p: Any, population: int) -> Array:
         raise _core.ArgumentError("choice: Probabilities contain NaN")
     if weights.size and bool(_core.any(weights < 0)):
         raise _core.ArgumentError("choice: Probabilities are not non-negative")
-    # As NumPy: the tolerance is the square root of the dtype's epsilon.
-    narrow = {"float32": 2.0**-11.5, "float16": 2.0**-5, "bfloat16": 2.0**-3.5}
-    if abs(total - 1) > narrow.get(str(asarray(p).dtype), 2.0**-26):
+    # As NumPy: the tolerance is the square root of the dtype's epsilon; 2**-26 for float64.
+    tolerances = {"float32": 2.0**-11.5, "float16": 2.0**-5, "bfloat16": 2.0**-3.5}
+    if abs(total - 1) > tolerances.get(str(asarray(p).dtype), 2.0**-26):
         raise _core.ArgumentError(
             f"choice: Probabilities do not sum to 1: their sum is {total}; divide p by it"
         )
@@ -169,13 +167,13 @@ def with_inclusive_high(high: Any, endpoint: bool) -> tuple[Any, bool]:
     if endpoint or not _all_integers(high):
         return high, endpoint
 
-    def has_end(values: Any) -> bool:
-        return any(map(has_end, values)) if isinstance(values, list | tuple) else values == 1 << 64
+    def has_2_64(values: Any) -> bool:
+        return any(map(has_2_64, values)) if isinstance(values, list | tuple) else values == 1 << 64
 
     def less_one(values: Any) -> Any:
         return list(map(less_one, values)) if isinstance(values, list | tuple) else values - 1
 
-    return (less_one(high), True) if has_end(high) else (high, False)
+    return (less_one(high), True) if has_2_64(high) else (high, False)
 
 
 def bound_array(which: str, values: Any, dtype: Any, device: Any) -> Array:
@@ -199,6 +197,7 @@ def bound_array(which: str, values: Any, dtype: Any, device: Any) -> Array:
 
 
 def check_span(finite: bool, negative: bool, low: Any, high: Any) -> None:
+    """Raises OverflowError unless high - low is finite, ArgumentError if it is negative."""
     if not finite:
         raise OverflowError(f"uniform: high - low range exceeds valid bounds: {low} to {high}")
     if negative:
@@ -215,12 +214,13 @@ def check_scale(caller: str, scale: Any) -> None:
         signs = _core.signbit(scale) & _core.logical_not(_core.isnan(scale))
         negative = bool(_core.any(signs))
     if negative:
-        raise _core.ArgumentError(f"{caller}: scale < 0: expected a width >= 0, got {scale}")
+        raise _core.ArgumentError(f"{caller}: scale < 0: expected a scale >= 0, got {scale}")
 
 
 def check_range(
     under: bool, over: bool, empty: bool, dtype: Any, low: Any, high: Any, endpoint: bool
 ) -> None:
+    """Raises ArgumentError if a bound is outside the range of `dtype`, or the range is empty."""
     if under or over:
         which = "low" if under else "high"
         raise _core.ArgumentError(

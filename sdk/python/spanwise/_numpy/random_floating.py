@@ -15,7 +15,7 @@ from .random_arguments import (
     check_scale,
     check_span,
     device_of,
-    floating,
+    floating_dtype,
     is_number,
     out_or_result,
     result_for,
@@ -45,7 +45,7 @@ class FloatingGenerator(Philox):
         if out is None:
             target = self._device if device is None else device
             return _core._random_new(self._counter, kind, size, dtype, target, shift, scale, caller)
-        result = result_for(caller, size, floating(caller, dtype, out), out, None)
+        result = result_for(caller, size, floating_dtype(caller, dtype, out), out, None)
         _core._random_draw(self._counter, kind, result, shift, scale)
         return out_or_result(result, out)
 
@@ -79,23 +79,24 @@ class FloatingGenerator(Philox):
         return self._draw(caller, "exponential", size, dtype, out, device)
 
     def _draw_by_arrays(
-        self, kind: str, shift: Array, scale: Array, size: _Size, dtype: Any, out: Any, target: Any
+        self, kind: str, shift: Array, scale: Array, size: _Size, dtype: Any, out: Any, device: Any
     ) -> Array:
         """_draw() with arrays `shift` and `scale`, rounded as the kernels of _draw() round."""
-        wanted = floating(kind, dtype, out)
+        dtype = floating_dtype(kind, dtype, out)
         shape = broadcast_with(kind, size, out, shift.shape, scale.shape)
-        result = result_for(kind, shape, wanted, out, target)
+        result = result_for(kind, shape, dtype, out, device)
         # 16-bit floats are computed in float32; uniform numbers are first drawn in the 16-bit
         # dtype.
-        work = wanted if wanted.itemsize > 2 else _core.dtype("float32")
-        first = wanted if kind == "uniform" else work
+        computed_in = dtype if dtype.itemsize > 2 else _core.dtype("float32")
+        drawn_in = dtype if kind == "uniform" else computed_in
         device = result.device
-        made = self._draw(kind, kind, shape, first, None, device).astype(work, copy=False)
-        _core.multiply(made, scale.to(device).astype(work), out=made)
-        _core.add(made, shift.to(device).astype(work), out=made)
-        if out is None and work == wanted:
-            return made
-        result[...] = made
+        drawn = self._draw(kind, kind, shape, drawn_in, None, device)
+        values = drawn.astype(computed_in, copy=False)
+        _core.multiply(values, scale.to(device).astype(computed_in), out=values)
+        _core.add(values, shift.to(device).astype(computed_in), out=values)
+        if out is None and computed_in == dtype:
+            return values
+        result[...] = values
         return out_or_result(result, out)
 
     def _draw_scaled(

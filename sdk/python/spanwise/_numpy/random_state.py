@@ -21,8 +21,9 @@ if hasattr(os, "register_at_fork"):
         before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
     )
 
+# In blocks of four 32-bit words, the results of one evaluation of Philox4x32.
 _POSITIONS = 1 << 64
-_JUMP = 1 << 48  # blocks
+_JUMP = 1 << 48
 
 
 class Philox:
@@ -31,10 +32,10 @@ class Philox:
     __slots__ = ("_children", "_counter", "_device", "_entropy", "_spawn_key")
 
     def __init__(self, seed: Any = None, device: Any = None) -> None:
-        self._restart(words_of_seed(seed), (), 0, 0)
+        self._set_state(words_of_seed(seed), (), 0, 0)
         self._device = None if device is None else _core.device(device)
 
-    def _restart(
+    def _set_state(
         self, entropy: tuple[int, ...], spawn_key: tuple[int, ...], position: int, children: int
     ) -> None:
         self._entropy, self._spawn_key, self._children = entropy, spawn_key, children
@@ -66,7 +67,7 @@ class Philox:
             position, children = (operator.index(state[k]) for k in ("position", "children"))
         except (KeyError, TypeError) as error:
             raise _core.ArgumentError(
-                f"Generator.state: expected a dict as state gives it, got {state!r}"
+                f"Generator.state: expected a dict such as `state` returns, got {state!r}"
             ) from error
         if kind != "Philox4x32-10" or not 0 <= position < _POSITIONS or children < 0:
             raise _core.ArgumentError(
@@ -74,7 +75,7 @@ class Philox:
                 f"of 64 bits, got {state!r}"
             )
         with _lock:
-            self._restart(entropy, spawn_key, position, children)
+            self._set_state(entropy, spawn_key, position, children)
 
     def spawn(self, n_children: int) -> list[Any]:
         """A list of `n_children` generators, independent of this one and of each other, on the same
@@ -84,7 +85,7 @@ class Philox:
             raise _core.ArgumentError(f"spawn: n_children must be non-negative, got {count}")
         with _lock:
             first, self._children = self._children, self._children + count
-        return [self._like((*self._spawn_key, i), 0) for i in range(first, first + count)]
+        return [self._derived((*self._spawn_key, i), 0) for i in range(first, first + count)]
 
     def advance(self, delta: int) -> Any:
         """Advances the position by `delta` blocks of four 32-bit words, backwards if negative;
@@ -95,13 +96,13 @@ class Philox:
     def jumped(self, jumps: int = 1) -> Any:
         """A new generator whose position is `jumps` * 2**48 blocks ahead."""
         position = _core._random_position(self._counter, 0) + operator.index(jumps) * _JUMP
-        return self._like(self._spawn_key, position % _POSITIONS)
+        return self._derived(self._spawn_key, position % _POSITIONS)
 
-    def _like(self, spawn_key: tuple[int, ...], position: int) -> Any:
-        made = type(self).__new__(type(self))
-        made._device = self._device
-        made._restart(self._entropy, spawn_key, position, 0)
-        return made
+    def _derived(self, spawn_key: tuple[int, ...], position: int) -> Any:
+        generator = type(self).__new__(type(self))
+        generator._device = self._device
+        generator._set_state(self._entropy, spawn_key, position, 0)
+        return generator
 
     def __reduce__(self) -> tuple[Any, ...]:
         device = None if self._device is None else str(self._device)
@@ -130,11 +131,12 @@ def hashed_key(entropy: tuple[int, ...], spawn_key: tuple[int, ...]) -> tuple[in
         for number in numbers:
             size = (number.bit_length() + 7) // 8
             digest.update(size.to_bytes(8, "little") + number.to_bytes(size, "little"))
-    found = digest.digest()
-    return int.from_bytes(found[:8], "little"), int.from_bytes(found[8:], "little")
+    key = digest.digest()
+    return int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little")
 
 
+# Pickles refer to this function: its name and parameters must not change.
 def _restored(kind: type[Philox], state: dict[str, Any], device: str | None) -> Philox:
-    made = kind(0, device)
-    made.state = state
-    return made
+    generator = kind(0, device)
+    generator.state = state
+    return generator

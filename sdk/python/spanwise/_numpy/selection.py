@@ -51,27 +51,27 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 def _values_for(array: Array, values: Any, caller: str) -> Array:
     """`values` as an Array on the device of `array`. Raises DTypeError for an array whose dtype
     does not cast safely to that of `array`, as NumPy."""
-    given = asarray(values, device=array.device)
+    source = asarray(values, device=array.device)
     is_array = hasattr(values, "dtype") and hasattr(values, "__setitem__")  # not a NumPy scalar
-    if is_array and not _core.can_cast(given.dtype, array.dtype, "safe"):
+    if is_array and not _core.can_cast(source.dtype, array.dtype, "safe"):
         raise _core.DTypeError(
-            f"{caller}: cannot cast values from {given.dtype} to {array.dtype} under casting='safe'; "
+            f"{caller}: cannot cast values from {source.dtype} to {array.dtype} under casting='safe'; "
             f"cast them first: values.astype('{array.dtype}')"
         )
-    return given
+    return source
 
 
 def putmask(a: Any, mask: Any, values: Any) -> None:
     """a.flat[i] = values.flat[i % values.size] for each i where `mask` is true, in place. Raises
     ArgumentError for a mask of another size."""
     array, selected = _masked("putmask", a, mask)
-    given = _values_for(array, values, "putmask")
-    if given.size == 0:
+    source = _values_for(array, values, "putmask")
+    if source.size == 0:
         return
-    if given.size == 1:
-        array[selected] = given.reshape(())
+    if source.size == 1:
+        array[selected] = source.reshape(())
         return
-    repeated = cycled(given.reshape(-1), array.size).reshape(array.shape)
+    repeated = cycled(source.reshape(-1), array.size).reshape(array.shape)
     array[selected] = repeated[selected]
 
 

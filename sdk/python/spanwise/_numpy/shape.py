@@ -13,30 +13,30 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray, _operand
-from .operands import integers, listed
+from .operands import as_tuple, integers
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
 
 
 def axis_in(axis: SupportsIndex, rank: int, caller: str) -> int:
     """`axis` as an index >= 0. Raises AxisError for an out-of-range axis."""
-    at = operator.index(axis)
-    if not -rank <= at < rank:
+    position = operator.index(axis)
+    if not -rank <= position < rank:
         raise _core.AxisError(
-            f"{caller}: axis {at} is out of bounds for array of dimension {rank}; "
+            f"{caller}: axis {position} is out of bounds for array of dimension {rank}; "
             f"expected {-rank} to {rank - 1}"
         )
-    return at % rank
+    return position % rank
 
 
 def axes_in(axes: Axes, rank: int, caller: str) -> tuple[int, ...]:
     """One axis or several, as indices >= 0. Raises AxisError, and LayoutError for repeated axes."""
-    found = tuple(axis_in(axis, rank, caller) for axis in listed(axes))
-    if len(set(found)) != len(found):
+    normalized = tuple(axis_in(axis, rank, caller) for axis in as_tuple(axes))
+    if len(set(normalized)) != len(normalized):
         raise _core.LayoutError(
             f"{caller}: repeated axis in {axes} for an array of {rank} dimensions"
         )
-    return found
+    return normalized
 
 
 # ---- Permutations of axes ----
@@ -52,12 +52,7 @@ permute_dims = transpose  # the array API's name
 
 def matrix_transpose(x: Any, /) -> Array:
     """View with the last two axes exchanged. Raises LayoutError for rank < 2."""
-    array = _operand(x)
-    if array.ndim < 2:
-        raise _core.LayoutError(
-            f"matrix_transpose: input array must be at least 2-dimensional, but it is {array.ndim}"
-        )
-    return array.mT
+    return _with_rank(x, 2, "matrix_transpose").mT
 
 
 def swapaxes(a: Any, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
@@ -85,15 +80,15 @@ def rollaxis(a: Any, axis: SupportsIndex, start: SupportsIndex = 0) -> Array:
     """View with `axis` moved before the axis `start`."""
     array = _operand(a)
     rank = array.ndim
-    moved = axis_in(axis, rank, "rollaxis")
+    source = axis_in(axis, rank, "rollaxis")
     position = operator.index(start)
     if not -rank <= position <= rank:
         raise _core.AxisError(
             f"rollaxis: start {position} is out of bounds; expected {-rank} to {rank}"
         )
     position += rank if position < 0 else 0
-    position -= 1 if moved < position else 0
-    return moveaxis(array, moved, position)
+    position -= 1 if source < position else 0
+    return moveaxis(array, source, position)
 
 
 # ---- Axes of extent 1 ----
@@ -110,15 +105,15 @@ def expand_dims(a: Any, axis: Axes) -> Array:
     if isinstance(axis, int):
         position = axis_in(axis, array.ndim + 1, "expand_dims")
         return array[(slice(None),) * position + (None,)]
-    axes = listed(axis)
+    axes = as_tuple(axis)
     count = len(axes)
     positions = axes_in(axes, array.ndim + count, "expand_dims")
     key = (None if i in positions else slice(None) for i in range(array.ndim + count))
     return array[(*key, ...)]  # with "...", indexing an array of rank 0 returns a view
 
 
-def _at_least(arrays: tuple[Any, ...], raised: Any) -> Any:
-    results = tuple(raised(_operand(x)) for x in arrays)
+def _at_least(arrays: tuple[Any, ...], add_axes: Any) -> Any:
+    results = tuple(add_axes(_operand(x)) for x in arrays)
     return results[0] if len(results) == 1 else results
 
 
@@ -135,12 +130,12 @@ def atleast_2d(*arys: Any) -> Any:
 def atleast_3d(*arys: Any) -> Any:
     """Views with at least three axes; (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1). A tuple for
     several arguments."""
-    positions: dict[int, tuple[Any, ...]] = {
+    keys: dict[int, tuple[Any, ...]] = {  # rank -> index that inserts axes
         0: (None, None, None),
         1: (None, slice(None), None),
         2: (slice(None), slice(None), None),
     }
-    return _at_least(arys, lambda a: a[positions[a.ndim]] if a.ndim < 3 else a)
+    return _at_least(arys, lambda a: a[keys[a.ndim]] if a.ndim < 3 else a)
 
 
 # ---- Order of elements ----
@@ -154,15 +149,13 @@ def ravel(a: Any, order: Any = "C") -> Array:
 def flip(m: Any, axis: Axes | None = None) -> Array:
     """View with the elements along `axis` reversed; along all axes by default."""
     array = _operand(m)
-    if axis is None:
-        return array[(slice(None, None, -1),) * array.ndim + (...,)]
-    flipped = axes_in(axis, array.ndim, "flip")
+    flipped = range(array.ndim) if axis is None else axes_in(axis, array.ndim, "flip")
     key = (slice(None, None, -1) if i in flipped else slice(None) for i in range(array.ndim))
     return array[(*key, ...)]
 
 
-def _with_rank(m: Any, rank: int, caller: str) -> Array:
-    array = _operand(m)
+def _with_rank(a: Any, rank: int, caller: str) -> Array:
+    array = _operand(a)
     if array.ndim < rank:
         raise _core.LayoutError(f"{caller}: input must be >= {rank}-d, got shape {array.shape}")
     return array

@@ -10,7 +10,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .operands import integers, listed
+from .operands import as_tuple, integers
 from .shape import Axes, axis_in
 
 
@@ -21,10 +21,10 @@ def roll(a: Any, shift: Axes, axis: Axes | None = None) -> Array:
     if axis is None:
         return roll(array.reshape(-1), shift, 0).reshape(array.shape)
     shifts = integers(shift)
-    axes = [axis_in(one, array.ndim, "roll") for one in listed(axis)]  # repeated axes are allowed
+    axes = [axis_in(i, array.ndim, "roll") for i in as_tuple(axis)]  # repeated axes are allowed
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise _core.ArgumentError(
-            f"roll: `shift` and `axis` do not go together: {len(shifts)} shifts, {len(axes)} axes"
+            f"roll: expected one shift, one axis, or as many shifts as axes, got {len(shifts)} shifts and {len(axes)} axes"
         )
     total = [0] * array.ndim
     for i in range(max(len(shifts), len(axes))):
@@ -35,15 +35,17 @@ def roll(a: Any, shift: Axes, axis: Axes | None = None) -> Array:
 
 
 def _roll_into(result: Array, array: Array, shifts: list[int], axis: int) -> None:
+    """Writes to `result` the elements of `array`, shifted along `axis` and the later axes."""
     while axis < array.ndim and (array.shape[axis] < 2 or shifts[axis] % array.shape[axis] == 0):
         axis += 1
     if axis == array.ndim:
         result[...] = array
         return
     before = (slice(None),) * axis
-    by = shifts[axis] % array.shape[axis]
-    for to, source in ((slice(by, None), slice(None, -by)), (slice(by), slice(-by, None))):
-        _roll_into(result[(*before, to)], array[(*before, source)], shifts, axis + 1)
+    shift = shifts[axis] % array.shape[axis]
+    parts = ((slice(shift, None), slice(None, -shift)), (slice(shift), slice(-shift, None)))
+    for target, source in parts:
+        _roll_into(result[(*before, target)], array[(*before, source)], shifts, axis + 1)
 
 
 def tile(A: Any, reps: Axes) -> Array:  # noqa: N803
@@ -67,14 +69,14 @@ def tile(A: Any, reps: Axes) -> Array:  # noqa: N803
     )
     # Each axis is split into (times, extent), so that one broadcast assignment makes all copies.
     split = tuple(part for n, t in zip(shape, times, strict=True) for part in (t, n))
-    one = tuple(part for n in shape for part in (1, n))
+    single = tuple(part for n in shape for part in (1, n))
     if result.size > 0:
-        result.reshape(split, copy=False)[...] = array.reshape(one)
+        result.reshape(split, copy=False)[...] = array.reshape(single)
     return result
 
 
 def cycled(values: Array, count: int) -> Array:
-    """The first `count` elements of the vector `values`, repeated as needed; one value stays one."""
+    """The first `count` elements of `values`, repeated as needed; one element is not repeated."""
     if values.size >= count:
         return values[:count]
     return values if values.size == 1 else tile(values, -(-count // values.size))[:count]

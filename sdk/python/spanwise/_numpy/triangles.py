@@ -35,8 +35,8 @@ def diag(v: Any, k: int = 0) -> Array:
 def diagflat(v: Any, k: int = 0) -> Array:
     """A new matrix with the flattened `v` on its k-th diagonal."""
     line = asarray(v).ravel()
-    side = line.size + abs(k)
-    matrix = _core.zeros((side, side), line.dtype, device=line.device)
+    order = line.size + abs(k)
+    matrix = _core.zeros((order, order), line.dtype, device=line.device)
     if line.size:
         matrix.diagonal(k)[...] = line
     return matrix
@@ -56,8 +56,7 @@ def tri(
     rows = operator.index(N)
     columns = rows if M is None else operator.index(M)
     ones = np.tri(rows, columns, operator.index(k), dtype=bool)
-    wanted = _core.dtype("float64" if dtype is None else dtype)
-    return _core.array(ones, wanted, device=_core.device(device))
+    return _core.array(ones, "float64" if dtype is None else dtype, device=_core.device(device))
 
 
 def _masked_triangle(m: Any, k: int, lower: bool, caller: str) -> Array:
@@ -128,7 +127,7 @@ def diag_indices(n: int, ndim: int = 2, *, device: Any = None) -> tuple[Array, .
 
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """a[i, i, ...] = val for each i, in place, as numpy.fill_diagonal; with `wrap` the diagonal
-    starts again in the rows of a tall matrix below it. Raises LayoutError for a vector, or for more
+    of a tall matrix starts again in the first column, after one row without it. Raises LayoutError for a vector, or for more
     than two axes of different extents."""
     array = writable_array(a, "fill_diagonal")
     if array.ndim < 2:
@@ -141,8 +140,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         )
     values = asarray(val, device=array.device).reshape(-1)
     if array.ndim == 2 and wrap:
-        places = list(range(0, array.size, array.shape[1] + 1))
-        _core.put(array, places, values)
+        _core.put(array, list(range(0, array.size, array.shape[1] + 1)), values)
         return
     count = min(array.shape)
     line = array
