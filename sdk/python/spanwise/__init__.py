@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays, kernels and graphs that share memory with other CUDA array libraries in one process.
 
-Importing it neither imports another array library nor calls CUDA. The namespace holds all public
+The import of ``spanwise`` neither imports another array library nor calls CUDA. The namespace holds all public
 names of the extension module ``_core``; the other modules are imported on first use
 (``sw.driver``).
 """
@@ -24,24 +24,24 @@ inf = float("inf")
 nan = float("nan")
 
 _gil.require_gil()
-_wheels.set_library_places()
+_wheels.set_library_paths()
 
 
-def _names_of_modules():
+def _modules_by_name():
     """{name: module} from the relative imports of `__init__.pyi`, the list of public names."""
     # `import spanwise` imports neither re nor typing nor contextlib: they take longer to load than
     # the package.
-    found = {}
+    modules = {}
     stub = __loader__.get_data(__file__ + "i").decode()
     for statement in stub.split("\nfrom .")[1:]:
         module, _, names = statement.partition(" import ")
         names = names[1 : names.index(")")] if names[0] == "(" else names.partition("\n")[0]
         if module and "*" not in names:  # each name is written `name as name`
-            found.update(dict.fromkeys(names.replace(",", " ").split()[::3], module))
-    return found
+            modules.update(dict.fromkeys(names.replace(",", " ").split()[::3], module))
+    return modules
 
 
-_MODULE_OF = _names_of_modules()
+_MODULE_OF = _modules_by_name()
 
 
 def __getattr__(name):
@@ -52,8 +52,8 @@ def __getattr__(name):
         return value
     from importlib.util import find_spec
 
-    found = None if name.startswith("_") else find_spec(f"{__name__}.{name}")
-    if found is not None and found.origin is not None:  # namespace packages have no origin
+    spec = None if name.startswith("_") else find_spec(f"{__name__}.{name}")
+    if spec is not None and spec.origin is not None:  # namespace packages have no origin
         return _import_module(f"{__name__}.{name}")
     if name == "fft":
         from ._numpy.unsupported import EXTENSIONS

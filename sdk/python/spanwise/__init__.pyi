@@ -113,11 +113,7 @@ from ._numpy.shape import (
     transpose as transpose,
 )
 from ._numpy.softmax import log_softmax as log_softmax, softmax as softmax
-from ._numpy.tiling import (
-    resize as resize,
-    roll as roll,
-    tile as tile,
-)
+from ._numpy.tiling import resize as resize, roll as roll, tile as tile
 from ._numpy.triangles import (
     diag as diag,
     diag_indices as diag_indices,

@@ -8,7 +8,10 @@ import sys
 from importlib import import_module
 
 COMMANDS = {
-    "doctor": ("spanwise.doctor", "what this machine offers, and what to install where it lacks"),
+    "doctor": (
+        "spanwise.doctor",
+        "devices, compilers, BLAS and bridges found, and what to install",
+    ),
     "config": ("spanwise.settings", "every setting: value, where it came from, what it means"),
     "legacy": ("spanwise.legacy", "what a CUDA C file contains and lacks, and a package around it"),
     "cmake-dir": ("spanwise.cmake_dir", "the folder for CMake's -Dspanwise_DIR"),
@@ -16,7 +19,7 @@ COMMANDS = {
 
 
 def _usage() -> str:
-    lines = [f"    {name:10} {sentence}" for name, (_, sentence) in COMMANDS.items()]
+    lines = [f"    {name:10} {description}" for name, (_, description) in COMMANDS.items()]
     return "\n".join(("usage: python -m spanwise COMMAND", "", "commands:", *lines))
 
 

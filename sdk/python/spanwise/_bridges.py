@@ -33,11 +33,7 @@ class Bridges(list[BridgeInfo]):
         head = ("bridge", "version", "directions", "shared", "copies", "bytes copied", "protocols")
         rows = [head, *(_cells(info) for info in self)]
         widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-        lines = [
-            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=False)).rstrip()
-            for row in rows
-        ]
-        return "\n".join(lines)
+        return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
     __repr__ = __str__
 

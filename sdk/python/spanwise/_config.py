@@ -6,22 +6,22 @@ from __future__ import annotations
 
 from . import _core
 
-TYPE_CHECKING = False  # as typing's, which takes long to import
+TYPE_CHECKING = False  # stands in for typing.TYPE_CHECKING: importing typing takes too long
 if TYPE_CHECKING:
     from typing import Any
 
-_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_BOOL_WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
 def _value_of(setting: _core._Setting, text: str) -> bool | int | str:
     """`text` as bool or int if the setting has no choices, its default is a bool or int, and `text`
     can be parsed as one; else `text`."""
     default = setting.default_value.lower()
-    is_text = default not in _WORDS and not default.lstrip("-").isdecimal()
+    is_text = default not in _BOOL_WORDS and not default.lstrip("-").isdecimal()
     if setting.choices or is_text:
         return text
-    if text.lower() in _WORDS:
-        return _WORDS[text.lower()]
+    if text.lower() in _BOOL_WORDS:
+        return _BOOL_WORDS[text.lower()]
     return int(text) if text.lstrip("-").isdecimal() else text
 
 
@@ -89,11 +89,11 @@ class _SettingsChange:
         import functools
 
         @functools.wraps(function)
-        def changed(*arguments: Any, **named: Any) -> Any:
+        def with_settings(*arguments: Any, **keywords: Any) -> Any:
             with _SettingsChange(self._owner, self._values):
-                return function(*arguments, **named)
+                return function(*arguments, **keywords)
 
-        return changed
+        return with_settings
 
     def _restore(self) -> None:
         for name, text in self._before.pop().items():

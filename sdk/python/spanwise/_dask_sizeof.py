@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The entry point "dask.sizeof": the bytes of an array for Dask's scheduling and spilling.
 
-Dask imports it while it is imported itself, so that this module imports nothing of Dask.
+Dask imports this module during its own import, so the module imports nothing of Dask.
 """
 
 from __future__ import annotations

@@ -33,22 +33,24 @@ class _Loader:
 
 
 class _Finder:
+    """Finds the modules of `package` under the name `name`."""
+
     def __init__(self, name: str, package: str, after_load: Callable[[], None] | None) -> None:
         self.name, self.package, self.after_load = name, package, after_load
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         if fullname.partition(".")[0] != self.name:
             return None
-        own = importlib.util.find_spec(self.package + fullname.removeprefix(self.name))
-        if own is None:
+        spec = importlib.util.find_spec(self.package + fullname.removeprefix(self.name))
+        if spec is None:
             return None
-        loader: Any = _Loader(own.name, self.after_load if fullname == self.name else None)
-        is_package = own.submodule_search_locations is not None
+        loader: Any = _Loader(spec.name, self.after_load if fullname == self.name else None)
+        is_package = spec.submodule_search_locations is not None
         return ModuleSpec(fullname, loader, is_package=is_package)
 
 
 def alias_package(name: str, package: str, after_load: Callable[[], None] | None = None) -> None:
     """Makes ``import name`` and ``import name.x`` import `package` and its modules, also where a
-    package `name` is installed. Modules of it that are imported already stay as they are.
+    package `name` is installed; modules of that package that are imported already stay as they are.
     `after_load` is called when `package` is first imported by the name."""
     sys.meta_path.insert(0, _Finder(name, package, after_load))

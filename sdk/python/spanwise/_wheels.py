@@ -10,22 +10,22 @@ import sys
 from . import _core
 
 
-def library_folders() -> list[str]:
+def nvidia_library_folders() -> list[str]:
     """The ``nvidia/*/lib`` folders on ``sys.path``: nvidia/cu13/lib, nvidia/cuda_nvrtc/lib, ..."""
-    found = []
+    folders = []
     for entry in sys.path:
         root = os.path.join(entry, "nvidia")
         try:
             packages = sorted(os.scandir(root), key=lambda package: package.name)
         except OSError:
             continue  # missing or unreadable
-        folders = (os.path.join(package.path, "lib") for package in packages)
-        found += [folder for folder in folders if os.path.isdir(folder)]
-    return found
+        candidates = (os.path.join(package.path, "lib") for package in packages)
+        folders += filter(os.path.isdir, candidates)
+    return folders
 
 
 def blas_folder() -> str | None:
-    """The folder of an OpenBLAS on ``sys.path``: NumPy's wheel, else the scipy-openblas32 wheel.
+    """The folder of an OpenBLAS library on ``sys.path``: NumPy's wheel, else the scipy-openblas32 wheel.
 
     NumPy's comes first: a program that uses both libraries then runs one OpenBLAS thread pool
     instead of two that compete for the same cores.
@@ -38,16 +38,16 @@ def blas_folder() -> str | None:
     return None
 
 
-def set_library_places() -> None:
+def set_library_paths() -> None:
     """Sets config.cuda_library_path and config.blas where they still have their defaults. Lists
     folders; loads no library."""
     for setting in _core._config_list():
         find = _FINDERS.get(setting.name)
-        if find is not None and setting.source == "default" and (found := find()):
-            _core._config_set(setting.name, found)
+        if find is not None and setting.source == "default" and (path := find()):
+            _core._config_set(setting.name, path)
 
 
 _FINDERS = {
-    "cuda_library_path": lambda: os.pathsep.join(library_folders()),
+    "cuda_library_path": lambda: os.pathsep.join(nvidia_library_folders()),
     "blas": blas_folder,
 }

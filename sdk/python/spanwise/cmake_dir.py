@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def find(package: Path) -> Path | None:
-    """The folder below `package`, as in a wheel; None in a build tree, which is not installed."""
+    """The folder of spanwise-config.cmake below an installed `package`; None in a build tree."""
     folder = package / "lib" / "cmake" / "spanwise"
     return folder if (folder / "spanwise-config.cmake").is_file() else None
 

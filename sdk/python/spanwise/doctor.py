@@ -58,12 +58,9 @@ def _bridges() -> Iterator[str]:
     from ._bridges import bridges
 
     for bridge in bridges():
-        if not bridge.library:
-            yield f"{bridge.name}: {bridge.protocols}"
-        elif bridge.version:
-            yield f"{bridge.name} {bridge.version}: {bridge.protocols}"
-        else:
-            yield f"{bridge.name}: not installed"
+        is_present = bridge.version or not bridge.library  # a protocol has no library
+        name = f"{bridge.name} {bridge.version}" if bridge.version else bridge.name
+        yield f"{name}: {bridge.protocols if is_present else 'not installed'}"
 
 
 def _settings() -> Iterator[str]:

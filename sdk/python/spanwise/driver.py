@@ -8,11 +8,7 @@ device has one context, its primary context, so that contexts need not be made, 
 """
 
 from . import _core
-from ._core import (
-    CompileError as CompileError,
-    Error as Error,
-    SourceModule as SourceModule,
-)
+from ._core import CompileError as CompileError, Error as Error, SourceModule as SourceModule
 from ._driver.attributes import *  # noqa: F403
 from ._driver.context import *  # noqa: F403
 from ._driver.host import *  # noqa: F403

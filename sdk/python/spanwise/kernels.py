@@ -66,16 +66,16 @@ def prepare(function, arg_types):
             f"kernel {function.name!r}, prepare: expected {len(parameters)} argument types, got {len(sizes)}; "
             "name one for each parameter"
         )
-    for place, (size, parameter) in enumerate(zip(sizes, parameters, strict=False), 1):
+    for position, (size, parameter) in enumerate(zip(sizes, parameters, strict=True), 1):
         if size != parameter.size:
             raise KernelArgumentError(
-                f"kernel {function.name!r}, prepare: expected a type of {parameter.size} bytes for argument {place} "
+                f"kernel {function.name!r}, prepare: expected a type of {parameter.size} bytes for argument {position} "
                 f"({parameter.type} {parameter.name}), got one of {size} bytes; use the parameter's own type"
             )
     return function
 
 
-def _refusal(function, caller, expected, got):
+def _argument_error(function, caller, expected, got):
     return KernelArgumentError(
         f"kernel {function.name!r}, {caller}: expected {expected}, got {got}"
     )
@@ -99,29 +99,29 @@ def get_attribute(function, attribute):
         properties = function.device.properties
         return properties.max_shared_bytes_optin - function.shared_size_bytes
     if attribute not in _ATTRIBUTES:
-        known = f"one of {', '.join(_ATTRIBUTES)} or {_DYNAMIC_SHARED}"
-        raise _refusal(function, "get_attribute", known, repr(attribute))
+        expected = f"one of {', '.join(_ATTRIBUTES)} or {_DYNAMIC_SHARED}"
+        raise _argument_error(function, "get_attribute", expected, repr(attribute))
     return getattr(function, _ATTRIBUTES[attribute])
 
 
 def set_attribute(function, attribute, value):
-    """Checks that `value` bytes of dynamic shared memory are possible, and sets nothing: a launch
-    raises the limit itself. Raises KernelArgumentError for any other attribute or value."""
+    """Checks that the device allows `value` bytes of dynamic shared memory, and sets nothing: a
+    launch raises the limit itself. Raises KernelArgumentError for any other attribute or value."""
     if attribute != _DYNAMIC_SHARED:
-        known = f"{_DYNAMIC_SHARED}, the one that can be set"
-        raise _refusal(function, "set_attribute", known, repr(attribute))
+        expected = f"{_DYNAMIC_SHARED}, the only attribute that can be set"
+        raise _argument_error(function, "set_attribute", expected, repr(attribute))
     max_shared = get_attribute(function, _DYNAMIC_SHARED)
     if not 0 <= value <= max_shared:
-        known = f"0 to {max_shared} bytes of dynamic shared memory on {function.device}"
-        raise _refusal(function, "set_attribute", known, value)
+        expected = f"0 to {max_shared} bytes of dynamic shared memory on {function.device}"
+        raise _argument_error(function, "set_attribute", expected, value)
 
 
 def set_cache_config(function, config):
     """Accepts the names of driver.func_cache and has no effect: since compute capability 7.0 the L1
     cache and shared memory need no such setting. Raises KernelArgumentError for other names."""
     if config not in _CACHE_CONFIGS:
-        known = f"one of {', '.join(_CACHE_CONFIGS)}"
-        raise _refusal(function, "set_cache_config", known, repr(config))
+        expected = f"one of {', '.join(_CACHE_CONFIGS)}"
+        raise _argument_error(function, "set_cache_config", expected, repr(config))
 
 
 def prepared_timed_call(function, grid, block, *args, shared_size=0):

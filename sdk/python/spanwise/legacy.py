@@ -14,7 +14,7 @@ from ._core import ArgumentError
 from ._kernels.legacy_package import write_package
 from ._kernels.legacy_source import LegacyFile, read_legacy
 
-_HEADERS = {
+_HEADER_HANDLING = {
     "replaced": "not found; Spanwise's replacement of this header of NVIDIA's samples is used",
     "left out": "of a library that host code calls; left out",
     "": "not found; pass its folder as include_dirs= (here: --include-dir)",
@@ -26,8 +26,8 @@ def describe(legacy: LegacyFile) -> str:
     parts = (_kernels, _launchers, _headers, _calls, _variables)
     lines = [str(legacy.file.path)]
     for part in parts:
-        found = list(part(legacy))
-        lines += ["", *found] if found else []
+        part_lines = list(part(legacy))
+        lines += ["", *part_lines] if part_lines else []
     return "\n".join(lines)
 
 
@@ -35,11 +35,11 @@ def _kernels(legacy: LegacyFile) -> Iterator[str]:
     yield "kernels, for sw.wrap_cu and sw.SourceModule(path=)"
     for kernel in legacy.file.kernels:
         yield f"  line {kernel.line}: {kernel.name}({kernel.signature})"
-        facts = [
+        notes = [
             *["a template"] * kernel.is_template,
             *["its threads wait for one another"] * kernel.has_barrier,
         ]
-        yield f"      args={kernel.declarations!r}" + "".join(f"; {fact}" for fact in facts)
+        yield f"      args={kernel.declarations!r}" + "".join(f"; {note}" for note in notes)
     for problem in legacy.file.problems:
         yield f"  note: {problem}"
 
@@ -50,9 +50,9 @@ def _launchers(legacy: LegacyFile) -> Iterator[str]:
         yield f'functions that launch kernels, for library = sw.HostLibrary("{library}")'
     for launcher in legacy.launchers:
         yield f"  line {launcher.line}: {launcher.head}"
-        for verb, found in (("launches", launcher.launches), ("calls", launcher.calls)):
-            if found:
-                yield f"      {verb} " + ", ".join(f"{name} in line {line}" for name, line in found)
+        for verb, uses in (("launches", launcher.launches), ("calls", launcher.calls)):
+            if uses:
+                yield f"      {verb} " + ", ".join(f"{name} in line {line}" for name, line in uses)
         if launcher.call is not None:
             yield f"      {launcher.call}"
         elif launcher.name != "main":
@@ -63,7 +63,7 @@ def _headers(legacy: LegacyFile) -> Iterator[str]:
     if legacy.headers:
         yield "headers"
     for header in legacy.headers:
-        yield f"  {header.file}, line {header.line}: {header.name}: {_HEADERS[header.handling]}"
+        yield f"  {header.file}, line {header.line}: {header.name}: {_HEADER_HANDLING[header.handling]}"
 
 
 def _calls(legacy: LegacyFile) -> Iterator[str]:
@@ -97,22 +97,22 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--list", action="store_true", help="list the file (the default)")
     parser.add_argument("--package", metavar="NAME", help="write a Python package of its kernels")
     parser.add_argument(
-        "--output", metavar="DIR", type=Path, help="the folder of the package; NAME by default"
+        "--output", metavar="DIR", type=Path, help="the folder to write to; NAME by default"
     )
     parser.add_argument(
         "--include-dir", metavar="DIR", type=Path, action="append", default=[], help="of headers"
     )
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     try:
-        legacy = read_legacy(given.file, given.include_dir)
-        if given.list or given.package is None:
+        legacy = read_legacy(options.file, options.include_dir)
+        if options.list or options.package is None:
             print(describe(legacy))
-        if given.package is not None:
-            folder = write_package(legacy, given.package, given.output, describe(legacy))
-            for header, place in legacy.found.items():
-                if place is None:
+        if options.package is not None:
+            folder = write_package(legacy, options.package, options.output, describe(legacy))
+            for header, copy in legacy.header_copies.items():
+                if copy is None:
                     print(
-                        f"not copied: {header}, which is outside of the folders of the file and of --include-dir"
+                        f"not copied: {header}, which is outside the folders of the file and of --include-dir"
                     )
             print(f"wrote {folder}; its tests: python -m pytest {folder}")
     except (ArgumentError, OSError) as error:

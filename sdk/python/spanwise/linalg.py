@@ -80,8 +80,8 @@ def matrix_power(a: Any, n: int) -> _core.Array:
             "take the array to NumPy (x.numpy())"
         )
     if n == 0:
-        unit = _core.eye(a.shape[-1], dtype=a.dtype, device=a.device)
-        return unit.broadcast_to(a.shape).copy()
+        identity = _core.eye(a.shape[-1], dtype=a.dtype, device=a.device)
+        return identity.broadcast_to(a.shape).copy()
     result = None
     square = a
     while True:
@@ -102,7 +102,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> _
     is_plain = axis is None and ord is None and not keepdims and isinstance(x, _core.Array)
     if is_plain and x.ndim == 1 and x.dtype.kind == "f":
         return _core.sqrt(_core.vecdot(x, x))  # fast path of the common case
-    x = _inexact(x)
+    x = _as_inexact(x)
     if axis is None:
         is_euclidean = (
             ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1)
@@ -124,15 +124,15 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> _
 def vector_norm(
     x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2
 ) -> _core.Array:
-    """The vector norm over `axis` (all axes by default) taken as one, as the array API's
-    vector_norm."""
-    x = _inexact(x)
+    """The norm of the vector of all elements along `axis`, one axis or several (all by default), as
+    the array API's vector_norm."""
+    x = _as_inexact(x)
     return _vector_norm(x, _axes_of(x, axis), ord, keepdims)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core.Array:
     """The norm of the matrices in the last two axes. Raises as norm()."""
-    x = _inexact(x)
+    x = _as_inexact(x)
     if x.ndim < 2:
         raise _core.ArgumentError(f"matrix_norm: expected at least two axes, got shape {x.shape}")
     return _matrix_norm(x, (x.ndim - 2, x.ndim - 1), ord, keepdims)
@@ -144,7 +144,7 @@ def _axes_of(x: _core.Array, axis: Any) -> tuple[int, ...]:
     return axis if isinstance(axis, tuple) else (index(axis),)
 
 
-def _inexact(x: Any) -> _core.Array:
+def _as_inexact(x: Any) -> _core.Array:
     x = x if isinstance(x, _core.Array) else _core._asarray(x)
     return x if x.dtype.kind in "fcV" or x.dtype == "bfloat16" else x.astype("float64")
 
@@ -170,16 +170,16 @@ def _vector_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool
         raise _core.ArgumentError(
             f"norm: invalid norm order {ord!r} for vectors; expected a number"
         )
-    sizes = _core.absolute(x)
+    magnitudes = _core.absolute(x)
     if ord == inf:
-        return sizes.max(axis=axes, keepdims=keepdims)
+        return magnitudes.max(axis=axes, keepdims=keepdims)
     if ord == -inf:
-        return sizes.min(axis=axes, keepdims=keepdims)
+        return magnitudes.min(axis=axes, keepdims=keepdims)
     if ord == 0:
-        return (x != 0).astype(sizes.dtype).sum(axis=axes, keepdims=keepdims)
+        return (x != 0).astype(magnitudes.dtype).sum(axis=axes, keepdims=keepdims)
     if ord == 1:
-        return sizes.sum(axis=axes, keepdims=keepdims)
-    return (sizes**ord).sum(axis=axes, keepdims=keepdims) ** (1.0 / ord)
+        return magnitudes.sum(axis=axes, keepdims=keepdims)
+    return (magnitudes**ord).sum(axis=axes, keepdims=keepdims) ** (1.0 / ord)
 
 
 def _matrix_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool) -> _core.Array:
@@ -197,9 +197,10 @@ def _matrix_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool
         raise _core.ArgumentError(
             f"norm: invalid norm order {ord!r} for matrices; expected None, 'fro', 1, -1, inf or -inf"
         )
-    summed, kept = (row, column) if ord in (1, -1) else (column, row)
-    sums = _core.absolute(x).sum(axis=summed, keepdims=True)
-    result = sums.max(axis=kept, keepdims=True) if ord > 0 else sums.min(axis=kept, keepdims=True)
+    sum_axis, other_axis = (row, column) if ord in (1, -1) else (column, row)
+    sums = _core.absolute(x).sum(axis=sum_axis, keepdims=True)
+    extremum = _core.max if ord > 0 else _core.min
+    result = extremum(sums, axis=other_axis, keepdims=True)
     if keepdims:
         return result
     return moveaxis(result, (row, column), (-2, -1))[..., 0, 0]

@@ -26,7 +26,7 @@ def stats(device: Any = None) -> dict[str, Any]:
     """The memory statistics of `device`, as a dict:
 
     ``used``: bytes of live arrays; ``peak``: maximum of ``used`` since the last ``reset_peak()``;
-    ``limit``: upper bound of ``used``, or None; ``allocations``: how often memory was taken, not
+    ``limit``: upper bound of ``used``, or None; ``allocations``: the number of allocations, not
     counting small blocks from a thread's own free list; ``held``: bytes that the pool holds, in use
     or free; ``free`` and ``total``: bytes of the whole device; ``allocator``: "pool", or the name
     of the allocator in use; ``device``: its name.
@@ -42,7 +42,7 @@ def pool(device: Any = None) -> Pool:
     return Pool(device)
 
 
-def _figure(name: str, doc: str) -> property:
+def _statistic(name: str, doc: str) -> property:
     return property(lambda self: self.stats()[name], doc=doc)
 
 
@@ -53,16 +53,16 @@ class Pool:
         self.device = _core.device(device)
 
     def __repr__(self) -> str:
-        now = self.stats()
-        return f"Pool({str(self.device)!r}, used={now['used']}, held={now['held']})"
+        stats = self.stats()
+        return f"Pool({str(self.device)!r}, used={stats['used']}, held={stats['held']})"
 
     def stats(self) -> dict[str, Any]:
         """As ``sw.memory.stats(self.device)``."""
         return _core._memory_stats(self.device)
 
-    used = _figure("used", "Bytes of live arrays.")
-    peak = _figure("peak", "The maximum of `used` since the program began, or `reset_peak()`.")
-    held = _figure("held", "Bytes that the pool has taken from the system, in use or free.")
+    used = _statistic("used", "Bytes of live arrays.")
+    peak = _statistic("peak", "The maximum of `used` since the program began, or `reset_peak()`.")
+    held = _statistic("held", "Bytes that the pool has taken from the system, in use or free.")
 
     @property
     def limit(self) -> int | None:
@@ -90,7 +90,7 @@ class Pool:
 
 
 def use_allocator(allocator: str | Allocator | None, device: Any = None) -> AllocatorChange:
-    """Makes new arrays on `device` take their memory from `allocator`: "torch", "cupy" or "rmm" for
+    """Makes new arrays on `device` allocate_block their memory from `allocator`: "torch", "cupy" or "rmm" for
     that library's GPU allocator, "pool" or None for Spanwise's pool, or a function.
 
     The function is called as ``allocate(ordinal, nbytes, stream)``, with the stream as an integer
@@ -103,7 +103,7 @@ def use_allocator(allocator: str | Allocator | None, device: Any = None) -> Allo
     allocator at exit. Arrays keep the allocator of their memory alive. Raises ArgumentError for an
     unknown name or a library's allocator on the CPU, ImportError if the library is not installed.
     """
-    return AllocatorChange(_core.device(device), _source(allocator, _core.device(device)))
+    return AllocatorChange(_core.device(device), _allocator_source(allocator, _core.device(device)))
 
 
 class AllocatorChange:
@@ -120,14 +120,14 @@ class AllocatorChange:
         _core._memory_use(self._device, self._before)
 
 
-def _source(allocator: str | Allocator | None, target: device) -> Any:
+def _allocator_source(allocator: str | Allocator | None, target: device) -> Any:
     if allocator is None or allocator == "pool":
         return None
     if callable(allocator):
         return _core._memory_source(getattr(allocator, "__name__", repr(allocator)), allocator)
-    if allocator not in _LIBRARIES:
+    if allocator not in _ALLOCATORS:
         raise ArgumentError(
-            f"use_allocator: expected a function, {', '.join(map(repr, sorted(_LIBRARIES)))}, "
+            f"use_allocator: expected a function, {', '.join(map(repr, sorted(_ALLOCATORS)))}, "
             f"'pool' or None, got {allocator!r}"
         )
     if target.kind != "cuda":
@@ -135,9 +135,8 @@ def _source(allocator: str | Allocator | None, target: device) -> Any:
             f"use_allocator: {allocator} allocates on GPUs, and the device is {target}; pass "
             "device='cuda', or a function"
         )
-    return _core._memory_source(
-        allocator, _LIBRARIES[allocator](importlib.import_module(allocator))
-    )
+    allocate = _ALLOCATORS[allocator](importlib.import_module(allocator))
+    return _core._memory_source(allocator, allocate)
 
 
 class _TorchBlock:
@@ -154,27 +153,26 @@ class _TorchBlock:
 
 
 def _torch(torch: Any) -> Allocator:
-    take = torch.cuda.caching_allocator_alloc
-    free = torch.cuda.caching_allocator_delete
+    allocate_block, free = torch.cuda.caching_allocator_alloc, torch.cuda.caching_allocator_delete
 
     def allocate(ordinal: int, nbytes: int, stream: int) -> _TorchBlock:
-        return _TorchBlock(take(nbytes, ordinal, stream), free)
+        return _TorchBlock(allocate_block(nbytes, ordinal, stream), free)
 
     return allocate
 
 
 def _cupy(cupy: Any) -> Allocator:
-    # Since CuPy 14, where ExternalStream gives a DeprecationWarning.
+    # CuPy 14 added from_external and deprecated ExternalStream.
     from_external = getattr(cupy.cuda.Stream, "from_external", None)
 
-    def theirs(ordinal: int, stream: int) -> Any:
+    def cupy_stream(ordinal: int, stream: int) -> Any:
         if from_external is None:
             return cupy.cuda.ExternalStream(stream, ordinal)
         return from_external(Stream.foreign(stream, f"cuda:{ordinal}"))
 
     def allocate(ordinal: int, nbytes: int, stream: int) -> Any:
         # CuPy's pool reuses a freed block only on the stream that was current at its allocation.
-        with cupy.cuda.Device(ordinal), theirs(ordinal, stream):
+        with cupy.cuda.Device(ordinal), cupy_stream(ordinal, stream):
             return cupy.cuda.alloc(nbytes)
 
     return allocate
@@ -185,10 +183,10 @@ def _rmm(rmm: Any) -> Allocator:
 
     def allocate(ordinal: int, nbytes: int, stream: int) -> Any:
         # rmm uses the memory resource of the current device.
-        theirs = stream_class(Stream.foreign(stream, f"cuda:{ordinal}"))
-        return rmm.DeviceBuffer(size=nbytes, stream=theirs)
+        rmm_stream = stream_class(Stream.foreign(stream, f"cuda:{ordinal}"))
+        return rmm.DeviceBuffer(size=nbytes, stream=rmm_stream)
 
     return allocate
 
 
-_LIBRARIES = {"cupy": _cupy, "rmm": _rmm, "torch": _torch}
+_ALLOCATORS = {"cupy": _cupy, "rmm": _rmm, "torch": _torch}

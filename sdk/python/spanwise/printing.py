@@ -27,36 +27,38 @@ def _letters(number: int) -> str:
 
 
 class _Printer:
-    def __init__(self, ids: str, print_type: bool, stop_on_name: bool, order: list[Apply]) -> None:
+    def __init__(self, ids: str, print_type: bool, stop_on_name: bool) -> None:
         if ids not in ("CHAR", "int", "id", ""):
             raise ValueError(f'debugprint: ids must be "CHAR", "int", "id" or "", got {ids!r}')
         self.ids = ids
         self.print_type = print_type
         self.stop_on_name = stop_on_name
-        self.order = {node: i for i, node in enumerate(order)}
-        self.done: dict[Any, str] = {}
+        #: Positions in the execution order of the function whose output is shown.
+        self.order: dict[Apply, int] = {}
+        #: The ids of the nodes and variables that were shown, in the order of their first line.
+        self.id_texts: dict[Any, str] = {}
         self.lines: list[str] = []
 
     def _id(self, thing: Any) -> str:
-        if thing not in self.done:
+        if thing not in self.id_texts:
             numbers = {
-                "CHAR": _letters(len(self.done)),
-                "int": str(len(self.done)),
+                "CHAR": _letters(len(self.id_texts)),
+                "int": str(len(self.id_texts)),
                 "id": str(id(thing)),
             }
-            self.done[thing] = f"[id {numbers[self.ids]}]" if self.ids else ""
-        return self.done[thing]
+            self.id_texts[thing] = f"[id {numbers[self.ids]}]" if self.ids else ""
+        return self.id_texts[thing]
 
     def show(self, root: Variable, depth: int, margin: str = "") -> None:
         """Appends the lines of one output. Iterative, since graphs may be deeper than Python's
         stack."""
         stack = [(root, margin, margin, depth)]
         while stack:
-            variable, prefix, child_prefix, left = stack.pop()
-            if left == 0:
+            variable, prefix, child_prefix, depth_left = stack.pop()
+            if depth_left == 0:
                 continue
             node = variable.owner
-            is_known = node in self.done
+            is_known = node in self.id_texts
             self.lines.append(prefix + self._line(variable, node))
             is_named = self.stop_on_name and variable.name is not None
             if node is None or is_known or is_named:
@@ -65,14 +67,14 @@ class _Printer:
             for i in reversed(range(len(inputs))):
                 is_last = i == len(inputs) - 1
                 below = child_prefix + ("  " if is_last else " |")
-                stack.append((inputs[i], child_prefix + " |", below, left - 1))
+                stack.append((inputs[i], child_prefix + " |", below, depth_left - 1))
 
     def show_inner(self, depth: int) -> None:
         """Appends the graphs of the OpFromGraph nodes that were shown, as Theano does for scan."""
         shown: list[Apply] = []
         while True:
             ops = [node.op for node in shown]
-            nodes = [node for node in self.done if isinstance(node, Apply)]
+            nodes = [node for node in self.id_texts if isinstance(node, Apply)]
             inner = [n for n in nodes if isinstance(n.op, OpFromGraph) and n.op not in ops]
             if not inner:
                 return
@@ -88,13 +90,14 @@ class _Printer:
         if node is None:
             return f"{variable} {self._id(variable)}{shown_type}"
         index = f".{variable.index}" if node.nout > 1 else ""
-        place = self.order.get(node, "")
+        position = self.order.get(node, "")
         # Theano prints the destroy map and the view map between these spaces.
-        return f"{node.op}{index} {self._id(node)}{shown_type} '{variable.name or ''}'   {place}"
+        return f"{node.op}{index} {self._id(node)}{shown_type} '{variable.name or ''}'   {position}"
 
 
 def _roots(caller: str, obj: Any) -> list[tuple[Variable, list[Apply]]]:
-    """The outputs of `obj`, each with the execution order of its function, empty outside of one."""
+    """The variables to print for `obj`, each with the execution order of its function; the order is
+    empty for a variable or node that is in no function."""
     roots: list[tuple[Variable, list[Apply]]] = []
     for thing in obj if isinstance(obj, (list, tuple, set)) else [obj]:
         if isinstance(thing, Variable):
@@ -135,12 +138,9 @@ def debugprint(
     the text instead. TypeError for other objects.
     """
     roots = _roots("debugprint", obj)
-    printer = _Printer(
-        ids, print_type, stop_on_name, [node for _, order in roots for node in order]
-    )
+    printer = _Printer(ids, print_type, stop_on_name)
     for root, order in roots:
-        if order:
-            printer.order = {node: i for i, node in enumerate(order)}
+        printer.order = {node: i for i, node in enumerate(order)}
         printer.show(root, depth)
     printer.show_inner(depth)
     return _printed(printer.lines, file)
@@ -178,8 +178,9 @@ class _Dot:
         return name
 
     def _leaf(self, variable: Variable) -> str:
-        known = self.names.get(variable)
-        return known or self._new(variable, f"{variable}\n{variable.type}", "shape=box")
+        return self.names.get(variable) or self._new(
+            variable, f"{variable}\n{variable.type}", "shape=box"
+        )
 
     def add(self, root: Variable) -> None:
         """Adds the nodes that `root` depends on. Iterative, since graphs may be deeper than
@@ -195,23 +196,22 @@ class _Dot:
             self._new(node, str(node.op), "shape=ellipse")
             stack += [v.owner for v in node.inputs if v.owner is not None]
 
-    def connect(self, root: Variable, number: int) -> None:
-        """Adds result `number` and the edge to it."""
+    def add_result(self, root: Variable, number: int) -> None:
+        """Adds a box for `root`, the result `number`, and the edge to it."""
         end = self._new(
             ("result", number), f"result {number}\n{root.type}", "shape=box, color=blue"
         )
         start = self.names[root.owner] if root.owner is not None else self._leaf(root)
         self.lines.append(f"  {start} -> {end};")
 
-    def arrows(self) -> None:
+    def add_edges(self) -> None:
         """Adds the edges between nodes, labelled with the input's index where a node has
         several."""
         for node in [thing for thing in self.names if isinstance(thing, Apply)]:
-            several = node.nin > 1
             for i, variable in enumerate(node.inputs):
                 owner = variable.owner
                 start = self.names[owner] if owner is not None else self._leaf(variable)
-                label = f"{i} {variable.type}" if several else str(variable.type)
+                label = f"{i} {variable.type}" if node.nin > 1 else str(variable.type)
                 self.lines.append(f"  {start} -> {self.names[node]} [label={_quoted(label)}];")
 
     def text(self) -> str:
@@ -229,14 +229,14 @@ def graph(obj: Any, path: Any) -> Path:
     dot = _Dot()
     for root, _ in roots:
         dot.add(root)
-    dot.arrows()
+    dot.add_edges()
     for number, (root, _) in enumerate(roots):
-        dot.connect(root, number)
+        dot.add_result(root, number)
     path = Path(path)
     program = shutil.which("dot")
     if path.suffix != ".dot" and program is not None:
-        form = path.suffix.lstrip(".") or "svg"
-        command = [program, f"-T{form}", "-o", str(path)]
+        image_format = path.suffix.lstrip(".") or "svg"
+        command = [program, f"-T{image_format}", "-o", str(path)]
         subprocess.run(command, input=dot.text(), text=True, check=True)
         return path
     if path.suffix != ".dot":

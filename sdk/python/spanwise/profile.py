@@ -21,8 +21,8 @@ from ._graph.op import NativeOp
 __all__ = ["Profile", "summary", "trace"]
 
 _functions: weakref.WeakSet[CompiledFunction] = weakref.WeakSet()
-_kept: list[CompiledFunction] = []  # profiled by config.profile; kept alive and printed at exit
-_ROWS = 20
+_printed_at_exit: list[CompiledFunction] = []  # profiled by config.profile; kept alive until then
+_MAX_ROWS = 20  # of each table
 _LINE = "<% time> <sum %> <apply time> <time per call> <type> <#call> <#apply> <{}>"
 _NODE_LINE = "<% time> <sum %> <apply time> <time per call> <#call> <id> <Apply name>"
 
@@ -87,8 +87,8 @@ class Profile:
             f"  Memory of the nodes' results: {sum(row[3] for row in self.nodes)} bytes",
         ]
         steps = [
-            (seconds, calls, place, f"{node} ({size} bytes)")
-            for place, (node, calls, seconds, size) in enumerate(self.nodes)
+            (seconds, calls, position, f"{node} ({size} bytes)")
+            for position, (node, calls, seconds, size) in enumerate(self.nodes)
         ]
         lines += Tables(total).lines(self.classes(), self.ops(), steps)
         return "\n".join(lines) + "\n"
@@ -108,13 +108,13 @@ def _class_of(node: Apply) -> str:
 def grouped(steps: Iterable[tuple[Hashable, str, bool, int, float]]) -> list[Row]:
     """A Row for each key, by descending time. `steps` are (key, name, whether the op is a C++ op,
     calls, seconds)."""
-    found: dict[Hashable, Row] = {}
+    rows: dict[Hashable, Row] = {}
     for key, name, is_native, calls, seconds in steps:
-        row = found.setdefault(key, Row(name, "C" if is_native else "Py"))
+        row = rows.setdefault(key, Row(name, "C" if is_native else "Py"))
         row.calls += calls
         row.nodes += 1
         row.seconds += seconds
-    return sorted(found.values(), key=lambda row: -row.seconds)
+    return sorted(rows.values(), key=lambda row: -row.seconds)
 
 
 def percent(part: float, total: float) -> float:
@@ -122,9 +122,10 @@ def percent(part: float, total: float) -> float:
 
 
 class Tables:
-    """Tables by descending time, whose rows have their part of the seconds `total`."""
+    """Tables by descending time; percentages are of `total` seconds."""
 
-    indent, rest_format = "   ", "6.2f"
+    #: Of all lines, and of the percentage of the rows that a table omits.
+    indent, omitted_format = "   ", "6.2f"
 
     def __init__(self, total: float) -> None:
         self.total = total
@@ -134,49 +135,47 @@ class Tables:
     ) -> list[str]:
         """The three tables. Nodes are given as (seconds, calls, number, text)."""
         lines = []
-        for title, column, rows in (("Class", "Class name", classes), ("Ops", "Op name", ops)):
+        groups = (("Class", "Class name", "Classes", classes), ("Ops", "Op name", "Ops", ops))
+        for title, column, kind, rows in groups:
+            timed = [
+                (r.seconds, r.calls, f"{r.kind:>4}  {r.calls:6d}  {r.nodes:4d}   {r.name}")
+                for r in rows
+            ]
             head = self.indent + _LINE.format(column)
-            lines += ["", title, "---", head, *self._of_groups(rows, title)]
-        return [*lines, "", "Apply", "------", self.indent + _NODE_LINE, *self._of_nodes(nodes)]
-
-    def _of_groups(self, rows: list[Row], title: str) -> list[str]:
-        texts = (f"{row.kind:>4}  {row.calls:6d}  {row.nodes:4d}   {row.name}" for row in rows)
-        found = [(row.seconds, row.calls, text) for row, text in zip(rows, texts, strict=True)]
-        return self._lines(found, "Classes" if title == "Class" else title)
-
-    def _of_nodes(self, steps: list[tuple[float, int, int, str]]) -> list[str]:
-        found = [
+            lines += ["", title, "---", head, *self._lines(timed, kind)]
+        timed = [
             (seconds, calls, f"{calls:6d}  {number:4d}   {text}")
-            for seconds, calls, number, text in steps
+            for seconds, calls, number, text in nodes
         ]
-        return self._lines(found, "Apply instances")
+        head = self.indent + _NODE_LINE
+        return [*lines, "", "Apply", "------", head, *self._lines(timed, "Apply instances")]
 
-    def _lines(self, rows: list[tuple[float, int, str]], what: str) -> list[str]:
+    def _lines(self, rows: list[tuple[float, int, str]], kind: str) -> list[str]:
         rows = sorted(rows, key=lambda row: -row[0])
         lines, so_far = [], 0.0
-        for seconds, calls, text in rows[:_ROWS]:
+        for seconds, calls, text in rows[:_MAX_ROWS]:
             part = percent(seconds, self.total)
             so_far += part
-            each = seconds / calls if calls else 0.0
+            per_call = seconds / calls if calls else 0.0
             lines.append(
-                f"{self.indent}{part:5.1f}%  {so_far:5.1f}%  {seconds:9.3f}s  {each:.2e}s  {text}"
+                f"{self.indent}{part:5.1f}%  {so_far:5.1f}%  {seconds:9.3f}s  {per_call:.2e}s  {text}"
             )
-        left = [seconds for seconds, _, _ in rows[_ROWS:]]
+        omitted = [seconds for seconds, _, _ in rows[_MAX_ROWS:]]
         lines.append(
-            f"{self.indent}... (remaining {len(left)} {what} account for "
-            f"{percent(sum(left), self.total):{self.rest_format}}%({sum(left):.2f}s) of the runtime)"
+            f"{self.indent}... (remaining {len(omitted)} {kind} account for "
+            f"{percent(sum(omitted), self.total):{self.omitted_format}}%({sum(omitted):.2f}s) of the runtime)"
         )
         return lines
 
 
-def watch(function: CompiledFunction, until_exit: bool) -> None:
-    """Adds a function to the defaults of summary() and trace(). With `until_exit` it also keeps the
+def watch(function: CompiledFunction, prints_at_exit: bool) -> None:
+    """Adds a function to the defaults of summary() and trace(). With `prints_at_exit` it also keeps the
     function alive, and prints its summary when the interpreter exits."""
     _functions.add(function)
-    if until_exit:
-        if not _kept:
+    if prints_at_exit:
+        if not _printed_at_exit:
             atexit.register(summary)
-        _kept.append(function)
+        _printed_at_exit.append(function)
 
 
 def _selected(functions: Iterable[CompiledFunction]) -> list[CompiledFunction]:

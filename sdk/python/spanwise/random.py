@@ -51,7 +51,7 @@ def default_rng(seed: Any = None, device: Any = None) -> Generator:
     if isinstance(seed, Generator):
         if device is not None and _core.device(device) != seed.device:
             raise _core.ArgumentError(
-                "default_rng: a generator keeps the device that it was made with, "
+                "default_rng: a generator keeps the device that it was created with, "
                 f"{seed.device}; pass device= to its methods"
             )
         return seed
@@ -97,14 +97,13 @@ class Generator(FloatingGenerator):
             )
         first, last = integer_bound(low), integer_bound(high) - (not endpoint)
         shape = as_shape(size) if out is None else asarray(out).shape
-        if math.prod(shape) == 0:
-            return out_or_result(result_for("integers", size, dtype, out, target), out)
-        check_range(first < smallest, last > largest, first > last, dtype, low, high, endpoint)
+        if math.prod(shape) != 0:
+            check_range(first < smallest, last > largest, first > last, dtype, low, high, endpoint)
         result = result_for("integers", size, dtype, out, target)
-        span = last - first + 1
-        return out_or_result(
-            _core._random_integers(self._counter, result, first % (1 << 64), span), out
-        )
+        if result.size != 0:
+            # The kernel adds modulo 2**64, so a negative `first` is passed as its residue.
+            _core._random_integers(self._counter, result, first % (1 << 64), last - first + 1)
+        return out_or_result(result, out)
 
     def _integers_between_arrays(
         self, low: Any, high: Any, size: _Size, dtype: Any, endpoint: bool, out: Any, target: Any
@@ -227,10 +226,10 @@ class Generator(FloatingGenerator):
             return self._permuted_indices(population, count, device).reshape(shape)
         if not replace:
             return self._weighted_indices(weights, count).reshape(shape).to(device)
-        table = _core.cumsum(weights)
-        table = (table / table[-1]).to(device)
+        cumulative = _core.cumsum(weights)
+        cumulative = (cumulative / cumulative[-1]).to(device)
         result = _core.empty(shape, "int64", device=device)
-        return _core._random_picks(self._counter, result, table)
+        return _core._random_picks(self._counter, result, cumulative)
 
     def _weighted_indices(self, weights: Array, count: int) -> Array:
         """Samples `count` indices without replacement: those with the smallest exponential variates

@@ -83,7 +83,7 @@ if _TYPE_CHECKING:  # fmatrix, ivectors, ...: made by named_constructors()
 
 
 # Theano's name -> NumPy's name of the same operation.
-_THEANO = {
+_NUMPY_NAMES = {
     "neg": "negative",
     "sub": "subtract",
     "mul": "multiply",
@@ -111,8 +111,8 @@ def _add_operations() -> None:
     for name, value in vars(_core).items():
         if isinstance(value, _core.ufunc) and not name.startswith("_"):
             globals()[name] = value
-    for name, ours in _THEANO.items():
-        globals()[name] = getattr(_core, ours)
+    for name, numpy_name in _NUMPY_NAMES.items():
+        globals()[name] = getattr(_core, numpy_name)
 
 
 globals().update(_named_constructors())

@@ -9,7 +9,7 @@ import enum
 from typing import Any
 
 from .. import _core
-from . import contexts as _contexts
+from . import driver_api as _driver_api
 
 __all__ = [
     "ctx_flags", "device_attribute", "event_flags", "get_driver_version", "get_version", "limit",
@@ -65,7 +65,7 @@ limit = enum.IntEnum(
     start=0,
 )
 
-# Limits that cuCtxSetLimit rejects once a kernel that uses the resource is loaded -> its use.
+# Limits that cuCtxSetLimit rejects once a kernel is loaded that prints or allocates -> that verb.
 _BEFORE_KERNELS = {limit.PRINTF_FIFO_SIZE: "prints", limit.MALLOC_HEAP_SIZE: "allocates"}
 _INVALID_VALUE = 1  # CUDA_ERROR_INVALID_VALUE
 
@@ -88,54 +88,54 @@ ctx_flags = enum.IntFlag(
 )
 
 
-def _of_properties(device: _core.device) -> dict[str, int]:
+def _cpu_attributes(device: _core.device) -> dict[str, int]:
     """The device attributes that the CPU has."""
-    known = device.properties
+    properties = device.properties
     return {
-        "MAX_THREADS_PER_BLOCK": known.max_threads_per_block,
-        **{f"MAX_BLOCK_DIM_{c}": n for c, n in zip("XYZ", known.max_block, strict=True)},
-        **{f"MAX_GRID_DIM_{c}": n for c, n in zip("XYZ", known.max_grid, strict=True)},
-        "MAX_SHARED_MEMORY_PER_BLOCK": known.max_shared_bytes,
-        "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": known.max_shared_bytes_optin,
-        "WARP_SIZE": known.warp_size,
-        "MULTIPROCESSOR_COUNT": known.multiprocessors,
+        "MAX_THREADS_PER_BLOCK": properties.max_threads_per_block,
+        **{f"MAX_BLOCK_DIM_{c}": n for c, n in zip("XYZ", properties.max_block, strict=True)},
+        **{f"MAX_GRID_DIM_{c}": n for c, n in zip("XYZ", properties.max_grid, strict=True)},
+        "MAX_SHARED_MEMORY_PER_BLOCK": properties.max_shared_bytes,
+        "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": properties.max_shared_bytes_optin,
+        "WARP_SIZE": properties.warp_size,
+        "MULTIPROCESSOR_COUNT": properties.multiprocessors,
     }
 
 
-def attribute_of(device: _core.device, which: Any) -> int:
-    """The attribute `which` of `device`. Raises DeviceError for one that the CPU or the driver does
+def attribute_of(device: _core.device, attribute: Any) -> int:
+    """The value of a device_attribute of `device`. Raises DeviceError for one that the CPU or the driver does
     not have."""
-    which = device_attribute(which)
+    attribute = device_attribute(attribute)
     if device.kind == "cpu":
-        known = _of_properties(device)
-        if which.name not in known:
+        values = _cpu_attributes(device)
+        if attribute.name not in values:
             raise _core.DeviceError(
-                f"Device.get_attribute: the CPU has no {which.name}; it has {', '.join(sorted(known))}"
+                f"Device.get_attribute: the CPU has no {attribute.name}; it has {', '.join(sorted(values))}"
             )
-        return known[which.name]
+        return values[attribute.name]
     handle, value = ctypes.c_int(), ctypes.c_int()
     _core.zeros(1, dtype="uint8", device=device)  # initialises the driver
-    _contexts.call("cuDeviceGet", ctypes.byref(handle), device.ordinal)
-    _contexts.call("cuDeviceGetAttribute", ctypes.byref(value), int(which), handle)
+    _driver_api.call("cuDeviceGet", ctypes.byref(handle), device.ordinal)
+    _driver_api.call("cuDeviceGetAttribute", ctypes.byref(value), int(attribute), handle)
     return value.value
 
 
 def attributes_of(device: _core.device) -> dict[Any, int]:
     """All attributes that `device` has, as a dict."""
-    found = {}
-    for which in device_attribute:
+    values = {}
+    for attribute in device_attribute:
         try:
-            found[which] = attribute_of(device, which)
+            values[attribute] = attribute_of(device, attribute)
         except _core.DeviceError:  # unknown to this driver, or to the CPU
             continue
-    return found
+    return values
 
 
-def _gpu(what: str) -> _core.device:
+def _default_gpu(caller: str) -> _core.device:
     device = _core.device()
     if device.kind == "cpu":
         raise _core.DeviceError(
-            f"{what}: the CPU has no such limit; its kernels' stacks are config.cpu_stack_kb, their heap is the host's"
+            f"{caller}: the CPU has no such limit; its kernels' stacks are config.cpu_stack_kb, their heap is the host's"
         )
     return device
 
@@ -144,29 +144,29 @@ def get_limit(which: Any) -> int:
     """A limit (bytes or a count) of the default device's primary context. Raises DeviceError on the
     CPU."""
     value = ctypes.c_size_t()
-    with _contexts.current_context(_gpu("Context.get_limit")):
-        _contexts.call("cuCtxGetLimit", ctypes.byref(value), int(which))
+    with _driver_api.current_context(_default_gpu("Context.get_limit")):
+        _driver_api.call("cuCtxGetLimit", ctypes.byref(value), int(which))
     return value.value
 
 
 def set_limit(which: Any, value: int) -> None:
     """Sets a limit of the default device's primary context, which other libraries share. Raises
     DeviceError on the CPU, and for a limit that can no longer be set."""
-    with _contexts.current_context(_gpu("Context.set_limit")):
-        code = _contexts.driver().cuCtxSetLimit(int(which), ctypes.c_size_t(value))
+    with _driver_api.current_context(_default_gpu("Context.set_limit")):
+        code = _driver_api.driver().cuCtxSetLimit(int(which), ctypes.c_size_t(value))
     if code == _INVALID_VALUE and which in _BEFORE_KERNELS:
         raise _core.DeviceError(
             f"Context.set_limit: the driver takes {limit(which).name} only before the first kernel "
             f"that {_BEFORE_KERNELS[which]} is loaded; set it where the program starts"
         )
-    _contexts.check(code, "cuCtxSetLimit")
+    _driver_api.check(code, "cuCtxSetLimit")
 
 
 def _profile(name: str) -> None:
     device = _core.device()
     if device.kind != "cpu":
-        with _contexts.current_context(device):
-            _contexts.call(name)
+        with _driver_api.current_context(device):
+            _driver_api.call(name)
 
 
 def start_profiler() -> None:
@@ -193,15 +193,17 @@ def get_version() -> tuple[int, int, int]:
     return version // 1000, version % 1000 // 10, 0
 
 
-# Names of PyCUDA that are not implemented -> the replacement, for the message of the error.
-_TEXTURES = "texture and surface references ended with CUDA 12: pass a sw.Texture or sw.Surface as an argument"
+_TEXTURES = (
+    "CUDA 12 removed texture and surface references: pass a sw.Texture or sw.Surface as an argument"
+)
 _ARRAYS = "CUDA arrays are made by sw.Texture(x) and sw.Surface(x), which take any array"
 _MANAGED = (
     "memory belongs to one device; copy it with sw.array(x) and x.numpy(), or call cuMemAllocManaged "
     "through cuda.bindings"
 )
 _IPC = "memory of the stream-ordered pool has no such handles: send x.numpy(), or share by the driver's own functions"
-INSTEAD = {
+#: PyCUDA's names that are not implemented -> the replacement, for the message of the error.
+REPLACEMENTS = {
     **dict.fromkeys(("TextureReference", "SurfaceReference", "bind_array_to_texref"), _TEXTURES),
     **dict.fromkeys(("matrix_to_texref", "make_multichannel_2d_array"), _TEXTURES),
     **dict.fromkeys(("address_mode", "filter_mode"), _TEXTURES),
@@ -214,7 +216,7 @@ INSTEAD = {
     "Memcpy3DPeer": "Memcpy3D copies between any devices",
     "PointerHolderBase": "a kernel takes any library's array, and any object with __cuda_array_interface__",
     "Linker": "several sources are linked by SourceModule(source, link=[...])",
-    "initialize_profiler": "ended with CUDA 12: run the program under nsys or ncu, see start_profiler()",
+    "initialize_profiler": "CUDA 12 removed it: run the program under nsys or ncu, see start_profiler()",
     "shared_config": "banks of shared memory are fixed since compute capability 5.0",
     "jit_option": "the driver's messages come with the error, and options with SourceModule(options=)",
 }

@@ -14,12 +14,12 @@ from contextlib import nullcontext
 from typing import Any
 
 from .. import _core
-from . import contexts as _contexts
-from .attributes import INSTEAD
+from . import driver_api as _driver_api
+from .attributes import REPLACEMENTS
 
 _PREFIXES = ("cu", "CU")
 # Functions that create, change or return the current context: called without pushing one.
-_OF_CONTEXTS = (
+_CONTEXT_FUNCTIONS = (
     "cuCtxAttach",
     "cuCtxCreate",
     "cuCtxDestroy",
@@ -37,36 +37,38 @@ _OF_CONTEXTS = (
 def forwarded(name: str) -> Any:
     """The function or constant `name` of `cuda.bindings.driver`. Raises AttributeError, whose
     message names the replacement where there is one."""
-    absent = f"module 'spanwise.driver' has no attribute {name!r}"
-    if name in INSTEAD:
-        raise AttributeError(f"{absent}: {INSTEAD[name]}")
+    missing = f"module 'spanwise.driver' has no attribute {name!r}"
+    if name in REPLACEMENTS:
+        raise AttributeError(f"{missing}: {REPLACEMENTS[name]}")
     if not name.startswith(_PREFIXES):
         raise AttributeError(
-            f"{absent}; docs/coming-from-pycuda.md lists what there is of PyCUDA's, and the driver's own functions "
-            "go by their own names (cuMemAdvise)"
+            f"{missing}; docs/coming-from-pycuda.md lists PyCUDA's names that exist here; the driver's own functions "
+            "have their own names (cuMemAdvise)"
         )
     try:
         from cuda.bindings import driver
     except ImportError:
         raise AttributeError(
-            f"{absent}; the driver's own functions come with cuda.bindings: python3 -m pip install cuda-bindings"
+            f"{missing}; the driver's own functions come with cuda.bindings: python3 -m pip install cuda-bindings"
         ) from None
-    found = getattr(driver, name, None)
-    if found is None:
-        raise AttributeError(f"{absent}, and cuda.bindings has none either")
+    value = getattr(driver, name, None)
+    if value is None:
+        raise AttributeError(f"{missing}, and cuda.bindings has none either")
     # Constants, enumerations and structures are returned as they are.
-    is_function = name.startswith("cu") and callable(found) and not isinstance(found, type)
-    return _function(name, found) if is_function else found
+    is_function = name.startswith("cu") and callable(value) and not isinstance(value, type)
+    return _in_context(name, value) if is_function else value
 
 
-def _function(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def _in_context(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The driver function, called with handles of Spanwise objects in the default device's context."""
+
     @functools.wraps(function)
-    def call(*arguments: Any, **named: Any) -> Any:
+    def call(*arguments: Any, **keywords: Any) -> Any:
         handles = [handle_of(value) for value in arguments]
-        named_handles = {word: handle_of(value) for word, value in named.items()}
-        makes_context = name.startswith(_OF_CONTEXTS)
-        with nullcontext() if makes_context else _contexts.current_context(_core.device()):
-            return _result(name, function(*handles, **named_handles))
+        keyword_handles = {key: handle_of(value) for key, value in keywords.items()}
+        changes_context = name.startswith(_CONTEXT_FUNCTIONS)
+        with nullcontext() if changes_context else _driver_api.current_context(_core.device()):
+            return _result(name, function(*handles, **keyword_handles))
 
     return call
 
@@ -88,13 +90,14 @@ def handle_of(value: Any) -> Any:
     return int(value) if isinstance(value, (Device, DeviceAllocation)) else value
 
 
-def _result(name: str, answer: Any) -> Any:
-    if not isinstance(answer, tuple):
-        return answer
-    status, *values = answer
+def _result(name: str, returned: Any) -> Any:
+    """None, the result or a tuple of results of (status, *results). Raises DeviceError."""
+    if not isinstance(returned, tuple):
+        return returned
+    status, *values = returned
     if int(status) != 0:
         error = _core.DeviceError(
-            f"{name}: the driver says {status.name} ({int(status)}); see its entry in the CUDA driver API"
+            f"{name}: the driver reports {status.name} ({int(status)}); see its entry in the CUDA driver API"
         )
         error.code, error.name = int(status), status.name
         raise error

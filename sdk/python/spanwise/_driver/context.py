@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import _core
 from .._core import DeviceError
-from . import contexts as _contexts
+from . import driver_api as _driver_api
 from .attributes import attribute_of, attributes_of, device_attribute, get_limit, set_limit
 
 __all__ = [
@@ -20,14 +20,14 @@ __all__ = [
 ]  # fmt: skip
 
 
-class _Stack(threading.local):
+class _ContextStack(threading.local):
     """The contexts pushed by this thread, innermost last."""
 
     def __init__(self) -> None:
-        self.entered: list[Context] = []
+        self.contexts: list[Context] = []
 
 
-_stack = _Stack()
+_stack = _ContextStack()
 
 
 class Context:
@@ -43,28 +43,29 @@ class Context:
     @property
     def handle(self) -> int:
         """CUcontext as an integer; 0 on the CPU."""
-        return 0 if self._device.kind == "cpu" else _contexts.primary_context(self._device.ordinal)
+        device = self._device
+        return 0 if device.kind == "cpu" else _driver_api.primary_context(device.ordinal)
 
     def __int__(self) -> int:
         return self.handle
 
     def push(self) -> None:
         if self._device.kind != "cpu":
-            _contexts.push(self._device.ordinal)
+            _driver_api.push(self._device.ordinal)
         self._device.__enter__()
-        _stack.entered.append(self)
+        _stack.contexts.append(self)
 
     @staticmethod
     def pop() -> None:
-        if not _stack.entered:
+        if not _stack.contexts:
             raise _core.ArgumentError(
-                "Context.pop: expected a context that this thread has pushed, got none; each pop() takes back one "
+                "Context.pop: expected a context that this thread has pushed, got none; each pop() undoes one "
                 "push() or make_context()"
             )
-        context = _stack.entered.pop()
+        context = _stack.contexts.pop()
         context._device.__exit__(None, None, None)
         if context._device.kind != "cpu":
-            _contexts.pop()
+            _driver_api.pop()
 
     def detach(self) -> None:
         """Has no effect: the primary context lives as long as the process."""
@@ -72,7 +73,7 @@ class Context:
     @staticmethod
     def get_current() -> Context:
         """The innermost context pushed by this thread, else that of the default device."""
-        return _stack.entered[-1] if _stack.entered else Context(_core.device())
+        return _stack.contexts[-1] if _stack.contexts else Context(_core.device())
 
     @staticmethod
     def synchronize() -> None:
@@ -103,17 +104,13 @@ class Context:
 
 
 def _enumeration(*names: str) -> SimpleNamespace:
-    """An enumeration of PyCUDA's, as attributes whose value is their name."""
+    """A namespace like an enumeration of PyCUDA's: the value of each attribute is its name."""
     return SimpleNamespace(**dict(zip(names, names, strict=True)))
 
 
 function_attribute = _enumeration(
-    "MAX_THREADS_PER_BLOCK",
-    "SHARED_SIZE_BYTES",
-    "CONST_SIZE_BYTES",
-    "LOCAL_SIZE_BYTES",
-    "NUM_REGS",
-    "MAX_DYNAMIC_SHARED_SIZE_BYTES",
+    *("MAX_THREADS_PER_BLOCK", "SHARED_SIZE_BYTES", "CONST_SIZE_BYTES", "LOCAL_SIZE_BYTES"),
+    *("NUM_REGS", "MAX_DYNAMIC_SHARED_SIZE_BYTES"),
 )
 func_cache = _enumeration("PREFER_NONE", "PREFER_SHARED", "PREFER_L1", "PREFER_EQUAL")
 

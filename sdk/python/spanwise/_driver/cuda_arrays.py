@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import _core
-from . import contexts as _contexts
-from .contexts import c_fields
+from . import driver_api as _driver_api
+from .attributes import attribute_of, device_attribute
+from .driver_api import c_fields
 from .texels import REALS, Texels
 
 # CUarray_format.
@@ -28,7 +29,6 @@ _FORMATS = {
 # CUDA_ARRAY3D_LAYERED, CUDA_ARRAY3D_SURFACE_LDST, CUDA_ARRAY3D_TEXTURE_GATHER
 _LAYERED, _SURFACE, _GATHER = 0x01, 0x02, 0x08
 _GATHER_EXTENT = 32768  # of either axis, on compute capability 5.0 and later
-_TEXTURE_ALIGNMENT, _PITCH_ALIGNMENT = 14, 51  # CUdevice_attribute
 _AS_INTEGER, _NORMALIZED = 0x01, 0x02  # CU_TRSF_READ_AS_INTEGER, CU_TRSF_NORMALIZED_COORDINATES
 _DEVICE_MEMORY, _ARRAY_MEMORY = 0x02, 0x03  # CUmemorytype
 
@@ -116,22 +116,22 @@ class _TextureDescriptor(ctypes.Structure):
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How a texture is read: CUaddress_mode of each direction, CUfilter_mode, whether coordinates
-    are normalised to [0, 1], and whether integers are read as fractions."""
+class TextureModes:
+    """How a texture is read: the CUaddress_mode of each direction, the CUfilter_mode, whether
+    coordinates are normalised to [0, 1], and whether integers are read as fractions."""
 
     address: list[int]
-    linear: int
+    filter: int
     normalized: bool
     as_fraction: bool
 
     def descriptor(self, dtype: str) -> _TextureDescriptor:
-        out = _TextureDescriptor(address=tuple(self.address), filter=self.linear)
+        descriptor = _TextureDescriptor(address=tuple(self.address), filter=self.filter)
         if not self.as_fraction and dtype not in REALS:
-            out.flags |= _AS_INTEGER
+            descriptor.flags |= _AS_INTEGER
         if self.normalized:
-            out.flags |= _NORMALIZED
-        return out
+            descriptor.flags |= _NORMALIZED
+        return descriptor
 
 
 class _CudaArray:
@@ -144,9 +144,9 @@ class _CudaArray:
             depth, flags = like.layers, flags | _LAYERED
         self.height, self.depth = max(height, 1), max(depth, 1)
         self.handle = ctypes.c_void_p()
-        kind = _FORMATS[like.array.dtype.name]
-        wanted = _ArrayDescriptor(width, height, depth, kind, like.channels, flags)
-        _contexts.call("cuArray3DCreate_v2", ctypes.byref(self.handle), ctypes.byref(wanted))
+        texel_format = _FORMATS[like.array.dtype.name]
+        descriptor = _ArrayDescriptor(width, height, depth, texel_format, like.channels, flags)
+        _driver_api.call("cuArray3DCreate_v2", ctypes.byref(self.handle), ctypes.byref(descriptor))
 
     def operand(self) -> _CopyOperand:
         return _CopyOperand(memory=_ARRAY_MEMORY, array=self.handle)
@@ -154,93 +154,98 @@ class _CudaArray:
     def operand_of(self, array: _core.Array) -> _CopyOperand:
         """Describes `array`, C-contiguous device memory of the same extents."""
         return _CopyOperand(
-            memory=_DEVICE_MEMORY,
-            device=array.ptr,
-            pitch=self.width_bytes,
-            height=self.height,
+            memory=_DEVICE_MEMORY, device=array.ptr, pitch=self.width_bytes, height=self.height
         )
 
     def copy(self, source: _CopyOperand, target: _CopyOperand) -> None:
         """Copies on the device's current stream and waits for it."""
-        job = _Copy(source, target, self.width_bytes, self.height, self.depth)
+        copy = _Copy(source, target, self.width_bytes, self.height, self.depth)
         stream = _core.current_stream(self.device)
-        _contexts.call("cuMemcpy3DAsync_v2", ctypes.byref(job), ctypes.c_void_p(stream.handle))
+        _driver_api.call("cuMemcpy3DAsync_v2", ctypes.byref(copy), ctypes.c_void_p(stream.handle))
         stream.synchronize()
 
 
-def _filled(source: Texels, flags: int, resources: contextlib.ExitStack) -> _CudaArray:
+def _cuda_array_copy(source: Texels, flags: int, resources: contextlib.ExitStack) -> _CudaArray:
+    """A new CUDA array with a copy of packed texels; closing `resources` destroys it."""
     array = _CudaArray(source, flags)
-    resources.callback(_contexts.destroy, array.device, "cuArrayDestroy", array.handle)
+    resources.callback(_driver_api.destroy, array.device, "cuArrayDestroy", array.handle)
     array.copy(array.operand_of(source.array), array.operand())
     return array
 
 
-def _object(
-    name: str, resource: _ResourceDescriptor, device: _core.device, resources: Any, *more: Any
+def _create_object(
+    kind: str, resource: _ResourceDescriptor, device: _core.device, resources: Any, *arguments: Any
 ) -> int:
+    """The handle of a new object of `kind` "Tex" or "Surf"; closing `resources` destroys it."""
     handle = ctypes.c_uint64()
-    _contexts.call(f"cu{name}ObjectCreate", ctypes.byref(handle), ctypes.byref(resource), *more)
-    resources.callback(_contexts.destroy, device, f"cu{name}ObjectDestroy", handle)
+    _driver_api.call(
+        f"cu{kind}ObjectCreate", ctypes.byref(handle), ctypes.byref(resource), *arguments
+    )
+    resources.callback(_driver_api.destroy, device, f"cu{kind}ObjectDestroy", handle)
     return handle.value
 
 
-def _over(array: _CudaArray) -> _ResourceDescriptor:
+def _array_resource(array: _CudaArray) -> _ResourceDescriptor:
     return _ResourceDescriptor(_OF_ARRAY, _Resource(array=array.handle))
 
 
-def texture(source: Texels, reading: Reading, resources: contextlib.ExitStack) -> int:
+def texture(source: Texels, modes: TextureModes, resources: contextlib.ExitStack) -> int:
     """A texture object over a CUDA array with a copy of packed texels; closing `resources` destroys
     both."""
     device = source.array.device
-    with _contexts.current_context(device):
+    with _driver_api.current_context(device):
         can_gather = len(source.extent) == 2 and not source.layers
         can_gather = can_gather and max(source.extent) <= _GATHER_EXTENT
-        resource = _over(_filled(source, _GATHER if can_gather else 0, resources))
-        how = reading.descriptor(source.array.dtype.name)
-        return _object("Tex", resource, device, resources, ctypes.byref(how), None)
+        flags = _GATHER if can_gather else 0
+        resource = _array_resource(_cuda_array_copy(source, flags, resources))
+        descriptor = modes.descriptor(source.array.dtype.name)
+        return _create_object("Tex", resource, device, resources, ctypes.byref(descriptor), None)
 
 
-def _check_aligned(what: str, value: int, attribute: int, ordinal: int) -> None:
-    device, needed = ctypes.c_int(), ctypes.c_int()
-    _contexts.call("cuDeviceGet", ctypes.byref(device), ordinal)
-    _contexts.call("cuDeviceGetAttribute", ctypes.byref(needed), attribute, device)
-    if value % needed.value != 0:
+def _check_aligned(
+    quantity: str, value: int, attribute: device_attribute, device: _core.device
+) -> None:
+    """Raises ArgumentError unless `value` is a multiple of the alignment `attribute` of `device`."""
+    alignment = attribute_of(device, attribute)
+    if value % alignment != 0:
         raise _core.ArgumentError(
-            f"Texture: memory='linear' on cuda:{ordinal}: expected {what} to be a multiple of {needed.value} "
-            f"bytes, got {value}; use memory='array', or lay the array out so"
+            f"Texture: memory='linear' on {device}: expected {quantity} to be a multiple of {alignment} "
+            f"bytes, got {value}; use memory='array', or an array with that alignment"
         )
 
 
-def texture_of_memory(source: Texels, reading: Reading, resources: contextlib.ExitStack) -> int:
+def texture_of_memory(source: Texels, modes: TextureModes, resources: contextlib.ExitStack) -> int:
     """A texture object over the memory of an array of 1 or 2 dimensions; `resources` owns a reference to
     the array and destroys the object. Raises ArgumentError for memory that is not aligned."""
     array = source.array
-    with _contexts.current_context(array.device):
-        ordinal = array.device.ordinal
-        _check_aligned("the address", array.ptr, _TEXTURE_ALIGNMENT, ordinal)
-        kind = _FORMATS[array.dtype.name]
+    with _driver_api.current_context(array.device):
+        alignment = device_attribute.TEXTURE_ALIGNMENT
+        _check_aligned("the address", array.ptr, alignment, array.device)
+        texel_format = _FORMATS[array.dtype.name]
         if len(source.extent) == 1:
-            memory = _LinearMemory(array.ptr, kind, source.channels, array.nbytes)
+            memory = _LinearMemory(array.ptr, texel_format, source.channels, array.nbytes)
             resource = _ResourceDescriptor(_OF_LINEAR_MEMORY, _Resource(linear=memory))
         else:
-            _check_aligned("the stride of rows", source.pitch, _PITCH_ALIGNMENT, ordinal)
-            rows = _PitchedMemory(array.ptr, kind, source.channels, *source.extent, source.pitch)
+            alignment = device_attribute.TEXTURE_PITCH_ALIGNMENT
+            _check_aligned("the stride of rows", source.pitch, alignment, array.device)
+            texel = (texel_format, source.channels)
+            rows = _PitchedMemory(array.ptr, *texel, *source.extent, source.pitch)
             resource = _ResourceDescriptor(_OF_PITCHED_MEMORY, _Resource(pitched=rows))
-        resources.callback(lambda held: None, array)
-        how = reading.descriptor(array.dtype.name)
-        return _object("Tex", resource, array.device, resources, ctypes.byref(how), None)
+        resources.callback(lambda array: None, array)  # keeps the array alive
+        descriptor = ctypes.byref(modes.descriptor(array.dtype.name))
+        return _create_object("Tex", resource, array.device, resources, descriptor, None)
 
 
 def surface(source: Texels, resources: contextlib.ExitStack) -> tuple[int, _CudaArray]:
     """A surface object over a CUDA array with a copy of packed texels, and that CUDA array; closing
     `resources` destroys both."""
     device = source.array.device
-    with _contexts.current_context(device):
-        array = _filled(source, _SURFACE, resources)
-        return _object("Surf", _over(array), device, resources), array
+    with _driver_api.current_context(device):
+        array = _cuda_array_copy(source, _SURFACE, resources)
+        return _create_object("Surf", _array_resource(array), device, resources), array
 
 
 def read(array: _CudaArray, out: _core.Array) -> None:
     """Copies the CUDA array to `out`, C-contiguous and of the same size in bytes; waits for it."""
-    with _contexts.current_context(array.device):
+    with _driver_api.current_context(array.device):
         array.copy(array.operand(), array.operand_of(out))

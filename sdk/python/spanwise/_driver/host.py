@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from . import contexts as _contexts
+from . import driver_api as _driver_api
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,14 +37,15 @@ host_alloc_flags = enum.IntFlag(
 mem_host_register_flags = enum.IntFlag("mem_host_register_flags", {"PORTABLE": 1, "DEVICEMAP": 2})
 
 
-def _release(device: Any, process: int, name: str, address: int) -> None:
+def _release(device: Any, process: int, function: str, address: int) -> None:
     if process == os.getpid():  # a forked child cannot call the driver
-        _contexts.destroy(device, name, ctypes.c_void_p(address))
+        _driver_api.destroy(device, function, ctypes.c_void_p(address))
 
 
-def _release_with(holder: Any, device: Any, name: str, address: int) -> None:
+def _release_after(owner: Any, device: Any, function: str, address: int) -> None:
+    """Has the driver function `function` called on `address` when `owner` is freed."""
     # Not at exit: the end of the process frees the memory.
-    weakref.finalize(holder, _release, device, os.getpid(), name, address).atexit = False
+    weakref.finalize(owner, _release, device, os.getpid(), function, address).atexit = False
 
 
 def _nbytes(shape: Any, dtype: np.dtype[Any]) -> int:
@@ -57,11 +58,11 @@ def aligned_empty(
     """An uninitialised NumPy array whose address is a multiple of `alignment` bytes."""
     import numpy as np
 
-    kind = np.dtype(dtype)
-    nbytes = _nbytes(shape, kind)
+    dtype = np.dtype(dtype)
+    nbytes = _nbytes(shape, dtype)
     buffer = np.empty(nbytes + alignment, "uint8")
     start = -buffer.ctypes.data % alignment
-    return buffer[start : start + nbytes].view(kind).reshape(shape, order=order)
+    return buffer[start : start + nbytes].view(dtype).reshape(shape, order=order)
 
 
 def pagelocked_empty(
@@ -72,20 +73,20 @@ def pagelocked_empty(
     DeviceError."""
     import numpy as np
 
-    device, kind = _core.device(), np.dtype(dtype)
-    nbytes = _nbytes(shape, kind)
+    device, dtype = _core.device(), np.dtype(dtype)
+    nbytes = _nbytes(shape, dtype)
     if device.kind == "cpu" or nbytes == 0:
         return aligned_empty(shape, dtype, order)
-    address = ctypes.c_void_p()
-    with _contexts.current_context(device):
-        _contexts.call("cuMemHostAlloc", ctypes.byref(address), ctypes.c_size_t(nbytes), mem_flags)
+    address, size = ctypes.c_void_p(), ctypes.c_size_t(nbytes)
+    with _driver_api.current_context(device):
+        _driver_api.call("cuMemHostAlloc", ctypes.byref(address), size, mem_flags)
     memory = (ctypes.c_uint8 * nbytes).from_address(address.value or 0)
-    _release_with(memory, device, "cuMemFreeHost", address.value or 0)
-    return np.frombuffer(memory, kind).reshape(shape, order=order)
+    _release_after(memory, device, "cuMemFreeHost", address.value or 0)
+    return np.frombuffer(memory, dtype).reshape(shape, order=order)
 
 
 def order_of(like: Any) -> str:
-    """ "F" for a NumPy array that is contiguous in Fortran order only, else "C"."""
+    """The memory order of a NumPy array: "F" if it is contiguous in Fortran order only, else "C"."""
     return "F" if like.flags.f_contiguous and not like.flags.c_contiguous else "C"
 
 
@@ -124,10 +125,10 @@ def register_host_memory(array: Any, flags: int = 0) -> np.ndarray[Any, Any]:
     device = _core.device()
     if device.kind == "cpu" or array.nbytes == 0:
         return array.view()
-    address = ctypes.c_void_p(array.ctypes.data)
-    with _contexts.current_context(device):
-        _contexts.call("cuMemHostRegister_v2", address, ctypes.c_size_t(array.nbytes), flags)
+    address, size = ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes)
+    with _driver_api.current_context(device):
+        _driver_api.call("cuMemHostRegister_v2", address, size, flags)
     memory = (ctypes.c_uint8 * array.nbytes).from_address(array.ctypes.data)
     memory.owner = array  # outlives the registration
-    _release_with(memory, device, "cuMemHostUnregister", array.ctypes.data)
+    _release_after(memory, device, "cuMemHostUnregister", array.ctypes.data)
     return np.frombuffer(memory, array.dtype).reshape(array.shape, order=order_of(array))

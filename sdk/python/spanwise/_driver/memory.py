@@ -24,17 +24,17 @@ class DeviceAllocation(_core._DriverMemory):
     """Device memory without a dtype: a kernel argument for a pointer of any type.
 
     int() is the address. The memory is freed with the last reference, or by free(), in stream order
-    after all work queued on it. After free() it raises ArgumentError.
+    after all work queued on it. After free() every use raises ArgumentError.
     """
 
     @property
     def nbytes(self):
-        return self._held().nbytes
+        return self._live_array().nbytes
 
     def free(self):
         self.array = None
 
-    def _held(self):
+    def _live_array(self):
         if self.array is None:
             raise _core.ArgumentError(
                 "device allocation: it was freed; make another with mem_alloc()"
@@ -42,7 +42,7 @@ class DeviceAllocation(_core._DriverMemory):
         return self.array
 
     def __int__(self):
-        return self._held().ptr
+        return self._live_array().ptr
 
     __index__ = __int__
 
@@ -63,42 +63,44 @@ def mem_get_info():
     return properties.free_memory, properties.total_memory
 
 
-def all_bytes(x, what):
+def all_bytes(x, caller):
     """The bytes of an allocation or of a contiguous array of any device, as a uint8 array."""
     if isinstance(x, DeviceAllocation):
-        return x._held()
-    return _flat(_core._asarray(x, copy=False), what)
+        return x._live_array()
+    return _flat(_core._asarray(x, copy=False), caller)
 
 
-def bytes_on_device(x, nbytes, what):
+def bytes_on_device(x, nbytes, caller):
     """The first `nbytes` of all_bytes(); ArgumentError if it has fewer."""
-    flat = all_bytes(x, what)
+    flat = all_bytes(x, caller)
     if flat.nbytes < nbytes:
         raise _core.ArgumentError(
-            f"{what}: expected at least {nbytes} bytes on the device, got {flat.nbytes}; allocate as much as is copied"
+            f"{caller}: expected at least {nbytes} bytes on the device, got {flat.nbytes}; allocate as many bytes as the call copies or sets"
         )
     return flat[:nbytes]
 
 
-def _flat(array, what):
+def _flat(array, caller):
     if not array.flags.c_contiguous:
         raise _core.CopyNeededError(
-            f"{what}: expected C-contiguous memory, as only its bytes are copied, got strides {array.strides}; use "
+            f"{caller}: expected C-contiguous memory, as only its bytes are copied, got strides {array.strides}; use "
             "sw.copyto(), which copies any layout"
         )
     return array.reshape(-1).view("uint8")
 
 
-def host_bytes(x, what):
+def host_bytes(x, caller):
+    """The bytes of a contiguous array on the host, as a uint8 array."""
     array = _core._asarray(x, copy=False)
     if array.device.kind != "cpu":
         raise _core.ArgumentError(
-            f"{what}: expected a host array, got one on {array.device}; use memcpy_dtod or sw.copyto"
+            f"{caller}: expected a host array, got one on {array.device}; use memcpy_dtod or sw.copyto"
         )
-    return _flat(array, what)
+    return _flat(array, caller)
 
 
 def on_stream(stream, copy, *args):
+    """copy(*args) with `stream` as the current stream; None leaves the current stream."""
     if stream is None:
         return copy(*args)
     with _core.Stream.foreign(stream):
@@ -132,10 +134,10 @@ def memcpy_peer(dest, src, size, dest_context=None, src_context=None, stream=Non
 
 
 def _memset(bits):
-    dtype, itemsize, what = _core.dtype(f"uint{bits}"), bits // 8, f"memset of uint{bits}"
+    dtype, itemsize, caller = _core.dtype(f"uint{bits}"), bits // 8, f"memset of uint{bits}"
 
     def memset(dest, value, count, stream=None):
-        target = bytes_on_device(dest, count * itemsize, what).view(dtype)
+        target = bytes_on_device(dest, count * itemsize, caller).view(dtype)
         on_stream(stream, target.__setitem__, ..., value)
 
     memset.__name__ = memset.__qualname__ = f"memset_d{bits}"

@@ -30,11 +30,11 @@ def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAl
     return mem_alloc(pitch * height), pitch
 
 
-def _checked(flat: _core.Array, begin: int, end: int, what: str) -> None:
+def _check_range(flat: _core.Array, begin: int, end: int, caller: str) -> None:
     if begin < 0 or end > flat.nbytes:
         raise _core.ArgumentError(
-            f"{what}: expected bytes within the {flat.nbytes} of the memory, got {begin} to {end}; see pitch, height "
-            "and the place that it starts from"
+            f"{caller}: expected bytes within the {flat.nbytes} of the memory, got {begin} to {end}; see pitch, height "
+            "and the start offsets"
         )
 
 
@@ -58,37 +58,39 @@ def _pieces(
 
 
 class _CopyOperand:
-    """The source or destination of a copy."""
+    """The source or destination of a copy: the memory, the start of the rectangle or box in it, and
+    the bytes between rows and rows between slices (0: packed)."""
 
     memory: Any = None
-    x = y = z = pitch = rows = 0
+    x = y = z = pitch = slice_rows = 0
 
-    def pieces(self, size: tuple[int, int, int], what: str) -> list[_core.Array]:
+    def pieces(self, size: tuple[int, int, int], caller: str) -> list[_core.Array]:
+        """As _pieces(), after checks. Raises ArgumentError for a box that exceeds the memory."""
         depth, height, width = size
         if self.memory is None:
-            raise _core.ArgumentError(f"{what}: expected set_src_... and set_dst_..., got only one")
-        flat = all_bytes(self.memory, what)
+            raise _core.ArgumentError(f"{caller}: expected set_src_... and set_dst_..., got one")
+        flat = all_bytes(self.memory, caller)
         pitch = self.pitch or self.x + width
-        by_slice = (self.rows or self.y + height) * pitch
+        by_slice = (self.slice_rows or self.y + height) * pitch
         if pitch < width or (by_slice < height * pitch and depth > 1):
             raise _core.ArgumentError(
-                f"{what}: rows of {width} bytes, {height} of them, do not fit into a pitch of {pitch} and {self.rows} "
+                f"{caller}: rows of {width} bytes, {height} of them, do not fit into a pitch of {pitch} and {self.slice_rows} "
                 "rows a slice; pass larger ones"
             )
         start = self.z * by_slice + self.y * pitch + self.x
         end = start + (depth - 1) * by_slice + (height - 1) * pitch + width
-        _checked(flat, start, end, what)
+        _check_range(flat, start, end, caller)
         return list(_pieces(flat, start, (by_slice, pitch), size))
 
 
-def _end_property(end: str, field: str) -> property:
+def _operand_property(operand: str, field: str) -> property:
     def get(copy: Any) -> int:
-        return getattr(getattr(copy, end), field)
+        return getattr(getattr(copy, operand), field)
 
-    def put(copy: Any, value: int) -> None:
-        setattr(getattr(copy, end), field, int(value))
+    def set_(copy: Any, value: int) -> None:
+        setattr(getattr(copy, operand), field, int(value))
 
-    return property(get, put)
+    return property(get, set_)
 
 
 class Memcpy2D:
@@ -100,12 +102,12 @@ class Memcpy2D:
     for a rectangle that exceeds the memory.
     """
 
-    src_x_in_bytes = _end_property("_source", "x")
-    src_y = _end_property("_source", "y")
-    src_pitch = _end_property("_source", "pitch")
-    dst_x_in_bytes = _end_property("_target", "x")
-    dst_y = _end_property("_target", "y")
-    dst_pitch = _end_property("_target", "pitch")
+    src_x_in_bytes = _operand_property("_source", "x")
+    src_y = _operand_property("_source", "y")
+    src_pitch = _operand_property("_source", "pitch")
+    dst_x_in_bytes = _operand_property("_target", "x")
+    dst_y = _operand_property("_target", "y")
+    dst_pitch = _operand_property("_target", "pitch")
     width_in_bytes = height = 0
     depth = 1
 
@@ -136,18 +138,19 @@ class Memcpy2D:
     def __call__(self, stream: Any = None, aligned: bool = True) -> None:
         """Copies on `stream`, by default the current stream. A copy to the host is complete on
         return. `aligned` is ignored."""
-        own = stream if not isinstance(stream, bool) else None  # PyCUDA's copy(aligned)
-        on_stream(own, self._copy)
+        # PyCUDA's copy(aligned) passes a bool.
+        on_stream(None if isinstance(stream, bool) else stream, self._copy)
 
     def _copy(self) -> None:
-        what = type(self).__name__
+        caller = type(self).__name__
         size = (self.depth, self.height, self.width_in_bytes)
         if min(size) <= 0:
             raise _core.ArgumentError(
-                f"{what}: expected width_in_bytes, height and depth of at least 1, got {size[::-1]}"
+                f"{caller}: expected width_in_bytes, height and depth of at least 1, got {size[::-1]}"
             )
-        pairs = zip(self._target.pieces(size, what), self._source.pieces(size, what), strict=True)
-        for target, source in pairs:
+        targets = self._target.pieces(size, caller)
+        sources = self._source.pieces(size, caller)
+        for target, source in zip(targets, sources, strict=True):
             if target.size:
                 _core.copyto(target, source)
 
@@ -156,24 +159,24 @@ class Memcpy3D(Memcpy2D):
     """A copy of a box: as Memcpy2D, with slices. src_height and dst_height are the rows between
     slices (0: slices are packed), src_z and dst_z the first slice, depth the number of slices."""
 
-    src_z = _end_property("_source", "z")
-    src_height = _end_property("_source", "rows")
-    dst_z = _end_property("_target", "z")
-    dst_height = _end_property("_target", "rows")
+    src_z = _operand_property("_source", "z")
+    src_height = _operand_property("_source", "slice_rows")
+    dst_z = _operand_property("_target", "z")
+    dst_height = _operand_property("_target", "slice_rows")
 
 
 def _memset_rows(bits: int) -> Callable[[Any, int, int, int, int], None]:
     dtype = _core.dtype(f"uint{bits}")
-    what = f"memset of {dtype}"
+    caller = f"memset of {dtype}"
 
     def memset(dest: Any, pitch: int, value: int, width: int, height: int) -> None:
-        end = _CopyOperand()
-        end.memory, end.pitch = dest, pitch
+        target = _CopyOperand()
+        target.memory, target.pitch = dest, pitch
         if pitch % dtype.itemsize:
             raise _core.ArgumentError(
-                f"{what}: expected a pitch that is a multiple of {dtype.itemsize} bytes, got {pitch}"
+                f"{caller}: expected a pitch that is a multiple of {dtype.itemsize} bytes, got {pitch}"
             )
-        for piece in end.pieces((1, height, width * dtype.itemsize), what):
+        for piece in target.pieces((1, height, width * dtype.itemsize), caller):
             if piece.size:
                 piece.view(dtype)[...] = value
 

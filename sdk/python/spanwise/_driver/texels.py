@@ -29,6 +29,7 @@ class Texels:
 
     @property
     def kind(self) -> int:
+        """The number of the dtype in the CPU's texture functions."""
         return DTYPES.index(self.array.dtype.name)
 
     @property
@@ -41,7 +42,7 @@ class Texels:
         return self.extent[0] * self.bytes
 
     def packed(self) -> Texels:
-        """A C-contiguous copy; waits for it."""
+        """The texels in a C-contiguous copy of the array; waits for the copy."""
         copy = self.array.copy("C")
         copy.sync()
         return Texels(copy, self.channels, self.layers, self.extent, self.width_bytes)
@@ -60,21 +61,21 @@ def texels(caller: str, array: Any, device: Any, channels: int | None, layered: 
             f"{caller}: expected channels to be one of {_CHANNELS}, got {channels!r}; three channels are "
             "stored as four"
         )
-    shape, meaning = list(source.shape), "1 to 3 dimensions"
+    shape, axes = list(source.shape), "1 or 2 dimensions" if layered else "1 to 3 dimensions"
     if channels is not None:
         last = shape.pop() if shape else 0
         if last != channels:
             raise _core.ArgumentError(
                 f"{caller}: expected the last axis to be the {channels} channels, got shape {source.shape}"
             )
-        meaning += ", and one of channels"
+        axes += ", and one of channels"
     layers = 0
     if layered:
         layers = shape.pop(0) if shape else 0
-        meaning = f"1 or 2 dimensions{meaning[17:]} behind one of layers"
+        axes += " behind one of layers"
     if not 1 <= len(shape) <= (2 if layered else 3) or source.size == 0:
         raise _core.ArgumentError(
-            f"{caller}: expected an array of {meaning} with elements, got shape {source.shape}"
+            f"{caller}: expected an array of {axes} with elements, got shape {source.shape}"
         )
     extent = tuple(reversed(shape))
     return Texels(source, channels or 1, layers, extent, _pitch(source, channels, extent))

@@ -12,13 +12,13 @@ from typing import Any
 
 from .. import _core
 from . import cuda_arrays as _cuda_arrays
-from .contexts import c_fields
+from .driver_api import c_fields
 from .texels import FRACTIONS, REALS, Texels, texels
 
 _ADDRESS = {"wrap": 0, "clamp": 1, "mirror": 2, "border": 3}
 _FILTER = {"point": 0, "linear": 1}
 _READ = {"element": 0, "normalized": 1}
-_MEMORY = ("array", "linear")
+_MEMORY = {"array": 0, "linear": 1}
 
 
 class _TextureStruct(ctypes.Structure):
@@ -33,11 +33,14 @@ class _TextureStruct(ctypes.Structure):
     )
 
 
-def _check_choice(caller: str, what: str, value: Any, choices: Any) -> Any:
-    if value not in choices:
-        names = ", ".join(repr(choice) for choice in choices)
-        raise _core.ArgumentError(f"{caller}: expected {what} to be one of {names}, got {value!r}")
-    return value
+def _choice(parameter: str, name: Any, choices: dict[str, int]) -> int:
+    """choices[name]. Raises ArgumentError for an unknown name."""
+    if name not in choices:
+        names = ", ".join(map(repr, choices))
+        raise _core.ArgumentError(
+            f"Texture: expected {parameter} to be one of {names}, got {name!r}"
+        )
+    return choices[name]
 
 
 def _texture_struct(source: Texels, **fields: Any) -> _TextureStruct:
@@ -71,7 +74,9 @@ class _Handle(int):
         return f"<{type(self).__name__} of shape {self.shape}, {self.dtype}, on {self.device}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError(f"{type(self).__name__}: it is a handle of this process; make another")
+        raise TypeError(
+            f"{type(self).__name__}: expected no pickling or copying, as it is a handle of this process; make another"
+        )
 
     def __del__(self) -> None:
         # The end of the process frees everything; a forked child cannot call the driver.
@@ -105,8 +110,8 @@ class Texture(_Handle):
     1]. memory: "array" copies the array once, when the texture is made, to a CUDA array; "linear"
     shares the memory of a C-contiguous array of 1 dimension, or of 2 dimensions with contiguous
     rows, which the caller must not write while kernels read it. On a GPU the address, and in 2
-    dimensions the stride of rows, must be multiples of bytes that the error message names. device:
-    the device of the texture, by default that of `array` (the CPU for NumPy's).
+    dimensions the stride of rows, must have the device's alignment, which the error message names.
+    device: the device of the texture, by default that of `array` (the CPU for NumPy's).
 
     Waits for the copy. Raises ArgumentError for unsupported arguments, DeviceError from the driver.
     int(texture) is the handle. The texture is destroyed with this object, after waiting for all
@@ -133,43 +138,41 @@ class Texture(_Handle):
             raise _core.ArgumentError(
                 f"Texture: expected address as one mode or {rank}, one for each axis, got {address!r}"
             )
-        modes = [
-            _ADDRESS[_check_choice("Texture", "address", word, _ADDRESS)] for word in addresses
-        ]
-        linear = _FILTER[_check_choice("Texture", "filter", filter, _FILTER)]
-        fraction = _READ[_check_choice("Texture", "read", read, _READ)]
-        shared = _check_choice("Texture", "memory", memory, _MEMORY) == "linear"
-        _check_reading(source, addresses, linear=linear, normalized=normalized, fraction=fraction)
-        if shared:
-            _check_shared(source, linear=linear, normalized=normalized)
-        modes += [_ADDRESS["clamp"]] * (3 - len(modes))
+        address_modes = [_choice("address", mode, _ADDRESS) for mode in addresses]
+        linear = _choice("filter", filter, _FILTER)
+        as_fraction = _choice("read", read, _READ)
+        shares_memory = _choice("memory", memory, _MEMORY)
+        _check_modes(source, addresses, linear, normalized, as_fraction)
+        if shares_memory:
+            _check_shared(source, linear, normalized)
+        address_modes += [_ADDRESS["clamp"]] * (3 - len(address_modes))
         with contextlib.ExitStack() as resources:
-            memory_of = source if shared else source.packed()
+            stored = source if shares_memory else source.packed()
             if source.array.device.kind == "cpu":
-                record = _texture_struct(
-                    memory_of,
-                    address=tuple(modes),
+                struct = _texture_struct(
+                    stored,
+                    address=tuple(address_modes),
                     linear=linear,
                     normalized=bool(normalized),
-                    as_fraction=fraction,
+                    as_fraction=as_fraction,
                 )
-                resources.callback(lambda held: None, (memory_of, record))
-                return cls._create(ctypes.addressof(record), source.array, resources)
+                resources.callback(lambda owners: None, (stored, struct))  # keeps both alive
+                return cls._create(ctypes.addressof(struct), source.array, resources)
             source.array.sync()
-            make = _cuda_arrays.texture_of_memory if shared else _cuda_arrays.texture
-            reading = _cuda_arrays.Reading(modes, linear, bool(normalized), bool(fraction))
-            return cls._create(make(memory_of, reading, resources), source.array, resources)
+            create = _cuda_arrays.texture_of_memory if shares_memory else _cuda_arrays.texture
+            modes = _cuda_arrays.TextureModes(address_modes, linear, normalized, bool(as_fraction))
+            return cls._create(create(stored, modes, resources), source.array, resources)
 
 
-def _check_reading(
-    source: Texels, addresses: tuple[str, ...], *, linear: int, normalized: bool, fraction: int
+def _check_modes(
+    source: Texels, addresses: tuple[str, ...], linear: int, normalized: bool, as_fraction: int
 ) -> None:
     name = source.array.dtype.name
-    if fraction and name not in FRACTIONS:
+    if as_fraction and name not in FRACTIONS:
         raise _core.ArgumentError(
             f"Texture: read='normalized' is for {', '.join(FRACTIONS)}, got {name}; use read='element'"
         )
-    if linear and not (fraction or name in REALS):
+    if linear and not (as_fraction or name in REALS):
         raise _core.ArgumentError(
             f"Texture: filter='linear' needs real values, got {name}; use read='normalized' for 8- and 16-bit "
             "integers, or astype('float32')"
@@ -181,7 +184,7 @@ def _check_reading(
         )
 
 
-def _check_shared(source: Texels, *, linear: int, normalized: bool) -> None:
+def _check_shared(source: Texels, linear: int, normalized: bool) -> None:
     array, rank = source.array, len(source.extent)
     if rank == 1 and (not array.flags.c_contiguous or linear or normalized):
         raise _core.ArgumentError(
@@ -218,9 +221,9 @@ class Surface(_Handle):
         source = texels("Surface", array, device, channels, layered).packed()
         with contextlib.ExitStack() as resources:
             if source.array.device.kind == "cpu":
-                record = _texture_struct(source)
-                resources.callback(lambda held: None, record)
-                handle, memory = ctypes.addressof(record), source.array
+                struct = _texture_struct(source)
+                resources.callback(lambda struct: None, struct)  # keeps the struct alive
+                handle, memory = ctypes.addressof(struct), source.array
             else:
                 handle, memory = _cuda_arrays.surface(source, resources)
             surface: Surface = cls._create(handle, source.array, resources)

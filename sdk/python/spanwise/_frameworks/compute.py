@@ -25,7 +25,7 @@ ArrayType = tuple[str, tuple[Any, ...]]
 
 
 class Computation:
-    """`op` on the arrays of the library `library`, whose results are C-contiguous.
+    """`op` as a function of arrays of the library `library`; its results are C-contiguous.
 
     A function is compiled for each combination of dtypes, ranks and device.
     """
@@ -69,10 +69,12 @@ class Computation:
         outputs = self._apply([_variable(dtype, shape) for dtype, shape in inputs])
         shapes = [tuple(output.type.shape) for output in outputs]
         if isinstance(self._op, KernelOp):
-            known = _declared_shapes(self._op._handle.declaration, [shape for _, shape in inputs])
+            declared = _declared_shapes(
+                self._op._handle.declaration, [shape for _, shape in inputs]
+            )
             shapes = [
                 tuple(b if a is None else a for a, b in zip(*pair, strict=True))
-                for pair in zip(shapes, known, strict=True)
+                for pair in zip(shapes, declared, strict=True)
             ]
         if any(extent is None for shape in shapes for extent in shape):
             raise ArgumentError(
@@ -98,32 +100,28 @@ class Computation:
         wrt: Sequence[int],
         device: Any,
     ) -> list[Any]:
-        """The derivatives with respect to the inputs `wrt` for the derivatives `cotangents` with
-        respect to the outputs, which are None for outputs without one."""
-        given = tuple(g is not None for g in cotangents)
-        compiled = self._gradient_function(types, given, tuple(wrt), device)
+        """The derivatives with respect to the inputs with the indices `wrt`. `cotangents` are the
+        derivatives with respect to the outputs, None for outputs without one."""
+        has_cotangent = [g is not None for g in cotangents]
+        compiled = self.gradient_function(types, has_cotangent, wrt, device)
         return compiled(*arrays, *[g for g in cotangents if g is not None])
 
-    def check_gradients(
-        self, types: Sequence[ArrayType], given: Sequence[bool], wrt: Sequence[int], device: Any
-    ) -> None:
-        """Raises GraphError where gradients() for these inputs and outputs would."""
-        self._gradient_function(types, tuple(given), tuple(wrt), device)
-
-    def _gradient_function(
+    def gradient_function(
         self,
         types: Sequence[ArrayType],
-        given: tuple[bool, ...],
-        wrt: tuple[int, ...],
+        has_cotangent: Sequence[bool],
+        wrt: Sequence[int],
         device: Any,
     ) -> Any:
+        """The compiled function of gradients(), which takes the inputs and the cotangents that exist.
+        Raises GraphError where a derivative is undefined."""
         ranks = tuple((dtype, len(shape)) for dtype, shape in types)
-        key = (ranks, str(device), given, wrt)
+        key = (ranks, str(device), tuple(has_cotangent), tuple(wrt))
         if key not in self._functions:
             inputs = [_variable(dtype, (None,) * rank) for dtype, rank in ranks]
             outputs = self._apply(inputs)
             cotangents = [
-                y.type() if known else None for y, known in zip(outputs, given, strict=True)
+                y.type() if has else None for y, has in zip(outputs, has_cotangent, strict=True)
             ]
             derivatives = self._derivatives(inputs, outputs, cotangents, wrt)
             variables = [*inputs, *(dy for dy in cotangents if dy is not None)]
@@ -148,20 +146,24 @@ class Computation:
         wrt: Sequence[int],
     ) -> list[Variable]:
         if self._grad is None:
-            known = {y: dy for y, dy in zip(outputs, cotangents, strict=True) if dy is not None}
+            known_grads = {
+                y: dy for y, dy in zip(outputs, cotangents, strict=True) if dy is not None
+            }
             variables = [inputs[i] for i in wrt]
-            return graph_gradient(None, variables, known_grads=known, disconnected_inputs="ignore")
-        found = converted_gradients(self.name, self._grad(inputs, without_none(cotangents)))
-        if len(found) != len(inputs):
+            return graph_gradient(
+                None, variables, known_grads=known_grads, disconnected_inputs="ignore"
+            )
+        gradients = converted_gradients(self.name, self._grad(inputs, without_none(cotangents)))
+        if len(gradients) != len(inputs):
             raise GraphError(
-                f"{self._caller}: grad: expected {len(inputs)} derivatives, got {len(found)}"
+                f"{self._caller}: grad: expected {len(inputs)} derivatives, got {len(gradients)}"
             )
         for i in wrt:
-            if isinstance(found[i], str):
+            if isinstance(gradients[i], str):
                 raise GraphError(
-                    f"{self._caller}: input {self.inputs[i]} has no derivative: {found[i]}"
+                    f"{self._caller}: input {self.inputs[i]} has no derivative: {gradients[i]}"
                 )
-        return [_core._zeros_like(inputs[i]) if found[i] is None else found[i] for i in wrt]
+        return [_core._zeros_like(inputs[i]) if gradients[i] is None else gradients[i] for i in wrt]
 
     def _compiled(
         self, inputs: list[Variable], outputs: list[Variable], name: str, device: Any
@@ -177,8 +179,8 @@ def _variable(dtype: str, shape: Sequence[Any]) -> Variable:
 def _declared_shapes(
     declaration: Mapping[str, Any], shapes: Sequence[tuple[Any, ...]]
 ) -> list[tuple[Any, ...]]:
-    """The output shapes of a kernel op for inputs that its make_node has accepted. The extents may
-    be symbols: a kernel op's expressions are expressions of Python too."""
+    """The output shapes of a kernel op for inputs that its make_node has accepted. Extents may be
+    symbolic: Python evaluates the declared expressions, which are also Python's."""
     names = {"cdiv": lambda a, b: -(-a // b), "min": min, "max": max, **declaration["scalars"]}
     for parameter, shape in zip(kernel_parameters(declaration, "inputs"), shapes, strict=True):
         for extent, value in zip(parameter.extents, shape, strict=True):

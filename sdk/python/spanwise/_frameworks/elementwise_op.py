@@ -1,9 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""An op of an ElementwiseKernel that is declared by values, ("T x, T y", "T z", "z = x * y")."""
+"""A graph op that runs an ElementwiseKernel declared by values, ("T x, T y", "T z", "z = x * y")."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from .. import _core
@@ -34,27 +35,28 @@ class ElementwiseOp(Op):
         variables = [_core._as_variable(x) for x in inputs]
         # A call on empty arrays checks the dtypes and determines those of the outputs; it neither
         # compiles nor runs the kernel.
-        made = self.kernel(*(_core.empty((0,), x.dtype, device="cpu") for x in variables))
+        results = self._run(_core.empty((0,), x.dtype, device="cpu") for x in variables)
         elements = [x for x, is_raw in zip(variables, self._is_raw, strict=True) if not is_raw]
         shape = _broadcast([x.type.shape for x in elements or variables])
-        outputs = made if isinstance(made, tuple) else (made,)
-        return Apply(self, variables, [TensorType(str(y.dtype), shape)() for y in outputs])
+        return Apply(self, variables, [TensorType(str(y.dtype), shape)() for y in results])
 
     def perform(self, node: Apply, inputs: list[Any], output_storage: list[Any]) -> None:
-        made = self.kernel(*inputs)
-        outputs = made if isinstance(made, tuple) else (made,)
-        for cell, output in zip(output_storage, outputs, strict=True):
+        for cell, output in zip(output_storage, self._run(inputs), strict=True):
             cell[0] = output
+
+    def _run(self, arrays: Iterable[Any]) -> tuple[Any, ...]:
+        results = self.kernel(*arrays)
+        return results if isinstance(results, tuple) else (results,)
 
     def __str__(self) -> str:
         return str(self.kernel.name)
 
 
 def _broadcast(shapes: list[tuple[int | None, ...]]) -> tuple[int | None, ...]:
-    """The broadcast shape; None for an extent that is not known. The kernel checks the extents."""
-    found = []
+    """The broadcast shape; an unknown extent is None. The kernel checks the extents."""
+    result = []
     for axis in range(-max(map(len, shapes)), 0):
         extents = {shape[axis] for shape in shapes if len(shape) >= -axis}
         known = {n for n in extents if n is not None and n != 1}
-        found.append(known.pop() if known else None if None in extents else 1)
-    return tuple(found)
+        result.append(known.pop() if known else None if None in extents else 1)
+    return tuple(result)

@@ -59,11 +59,11 @@ def jax_op(op: Callable[..., Any], *, grad: Any = None, outputs: int | None = No
 
     def backward(saved: Any, cotangents: Any) -> Any:
         arrays, wrt = [jax.numpy.asarray(x) for x in saved[0]], tuple(saved[1])
-        given = _given(cotangents if isinstance(cotangents, tuple) else (cotangents,))
+        outputs = _as_arrays(cotangents if isinstance(cotangents, tuple) else (cotangents,))
         derivatives: list[Any] = [None] * len(arrays)
-        if wrt and any(dy is not None for dy in given):
-            found = _gradients(computation, arrays, given, wrt)
-            for i, derivative in zip(wrt, found, strict=True):
+        if wrt and any(dy is not None for dy in outputs):
+            gradients = _gradients(computation, arrays, outputs, wrt)
+            for i, derivative in zip(wrt, gradients, strict=True):
                 derivatives[i] = derivative
         return tuple(derivatives)
 
@@ -77,16 +77,17 @@ def _gradients(
     computation: Computation, arrays: Sequence[Any], cotangents: Sequence[Any], wrt: Sequence[int]
 ) -> Any:
     types, device = _types(arrays), default_device()
-    is_given = [dy is not None for dy in cotangents]
-    computation.check_gradients(types, is_given, wrt, device)
+    has_cotangent = [dy is not None for dy in cotangents]
+    # Outside the callback, so that tracing raises the error of an undefined derivative.
+    computation.gradient_function(types, has_cotangent, wrt, device)
 
     def compute(*values: Any) -> Any:
-        rest = iter(values[len(types) :])
-        given = [next(rest) if known else None for known in is_given]
-        return computation.gradients(values[: len(types)], types, given, wrt, device)
+        passed = iter(values[len(types) :])
+        all_cotangents = [next(passed) if has else None for has in has_cotangent]
+        return computation.gradients(values[: len(types)], types, all_cotangents, wrt, device)
 
-    passed = [*arrays, *(dy for dy in cotangents if dy is not None)]
-    return _on_host(compute, [types[i] for i in wrt], passed)
+    operands = [*arrays, *(dy for dy in cotangents if dy is not None)]
+    return _on_host(compute, [types[i] for i in wrt], operands)
 
 
 def _on_host(
@@ -96,7 +97,7 @@ def _on_host(
     import jax
     import numpy
 
-    # A callback that makes JAX arrays can deadlock with JAX's own threads.
+    # Converts by NumPy: a callback that makes JAX arrays can deadlock with JAX's own threads.
     def callback(*values: Any) -> Any:
         return tuple(compute(*map(numpy.asarray, values)))
 
@@ -111,19 +112,19 @@ def _types(arrays: Sequence[Any]) -> list[ArrayType]:
 def _output_types(computation: Computation, types: Sequence[ArrayType]) -> list[ArrayType]:
     import jax
 
-    found = computation.output_types(types)
-    for i, (dtype, _) in enumerate(found):
-        held = jax.dtypes.canonicalize_dtype(dtype)
-        if str(held) != dtype:
+    outputs = computation.output_types(types)
+    for i, (dtype, _) in enumerate(outputs):
+        jax_dtype = jax.dtypes.canonicalize_dtype(dtype)
+        if str(jax_dtype) != dtype:
             raise DTypeError(
                 f"jax_op: {computation.name}: expected outputs of 32 bits, got {dtype} for output {i}, which JAX "
-                f'would hold as {held}; call jax.config.update("jax_enable_x64", True), or cast the output'
+                f'would hold as {jax_dtype}; call jax.config.update("jax_enable_x64", True), or cast the output'
             )
-    return found
+    return outputs
 
 
-def _given(cotangents: Sequence[Any]) -> list[Any]:
-    """The cotangents as arrays; None for outputs that have none. All None if all are zero."""
+def _as_arrays(cotangents: Sequence[Any]) -> list[Any]:
+    """The cotangents as arrays; None for outputs of integers. All None if all are zero."""
     import jax
 
     zero = jax.custom_derivatives.SymbolicZero

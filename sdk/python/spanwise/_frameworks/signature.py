@@ -34,21 +34,21 @@ def signature_of(
         raise TypeError(
             f"{caller}: expected an op, such as the result of sw.kernel_op, or a function of variables, got {op!r}"
         )
-    known: int | None
+    declared: int | None  # number of outputs
     if isinstance(op, KernelOp):
         declaration = op._handle.declaration
         inputs = [parameter.name for parameter in kernel_parameters(declaration, "inputs")]
-        known = len(declaration["outputs"])
+        declared = len(declaration["outputs"])
     elif isinstance(op, ElementwiseOp):
-        inputs, known = list(op.inputs), op.outputs
+        inputs, declared = list(op.inputs), op.outputs
     else:
         inputs = _parameters(caller, op)
-        known = len(op.otypes) if isinstance(op, Op) and op.otypes is not None else None
-    if outputs is not None and (outputs < 1 or outputs != (known or outputs)):
+        declared = len(op.otypes) if isinstance(op, Op) and op.otypes is not None else None
+    if outputs is not None and (outputs < 1 or outputs != (declared or outputs)):
         raise ArgumentError(
-            f"{caller}: {op}: expected {known or 'at least 1'} outputs, got {outputs}"
+            f"{caller}: {op}: expected {declared or 'at least 1'} outputs, got {outputs}"
         )
-    return Signature(name or _name(op), tuple(inputs), known or outputs or 1)
+    return Signature(name or _name(op), tuple(inputs), declared or outputs or 1)
 
 
 def _name(op: Any) -> str:
@@ -57,14 +57,15 @@ def _name(op: Any) -> str:
 
 
 def _parameters(caller: str, op: Any) -> list[str]:
+    """The names of the inputs of a function of variables or of an op in Python."""
     if isinstance(op, Op) and op.itypes is not None:
         return [f"x{i}" for i in range(len(op.itypes))]
     function = op.make_node if isinstance(op, Op) else op
-    named = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = [
         p for p in inspect.signature(function).parameters.values() if p.default is p.empty
     ]
-    if not parameters or any(p.kind not in named for p in parameters):
+    if not parameters or any(p.kind not in positional for p in parameters):
         raise ArgumentError(
             f"{caller}: {op}: expected parameters that name the inputs, got {inspect.signature(function)}; "
             "pass a function, such as lambda x, y: op(x, y), and name="

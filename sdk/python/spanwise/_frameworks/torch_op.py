@@ -11,8 +11,9 @@ from typing import Any
 from .._core import ArgumentError, NotSupportedError
 from .compute import ArrayType, Computation
 
-# name -> what the operator was made of, and the operator. PyTorch frees an operator whose name is
-# registered again, while functions may still call it, so no name is registered twice.
+# Qualified name -> (definition, operator). The definition is (op, its declaration, grad, outputs).
+# PyTorch frees an operator whose name is registered again, while functions may still call it, so no
+# name is registered twice.
 _operators: dict[str, tuple[Any, Any]] = {}
 
 
@@ -57,10 +58,10 @@ def torch_op(
         ) from error
     computation = Computation("torch_op", "torch", op, name, grad, outputs)
     handle = getattr(op, "_handle", None)
-    made_of = (op, handle and handle.declaration, grad, outputs)
-    qualified, known = _find_operator(computation.name, made_of, name is not None)
-    if known is not None:
-        return known
+    definition = (op, handle and handle.declaration, grad, outputs)
+    qualified, registered = _find_operator(computation.name, definition, name is not None)
+    if registered is not None:
+        return registered
 
     def forward(*inputs: Any) -> Any:
         return _result(computation(inputs, _types(inputs), _device(inputs)))
@@ -75,29 +76,29 @@ def torch_op(
             ]
         )
 
+    inputs = ", ".join(f"Tensor {x}" for x in computation.inputs)
     results = ", ".join(["Tensor"] * computation.outputs)
-    schema = f"({', '.join(f'Tensor {x}' for x in computation.inputs)}) -> " + (
-        results if computation.outputs == 1 else f"({results})"
-    )
+    schema = f"({inputs}) -> " + (results if computation.outputs == 1 else f"({results})")
     operator = torch.library.custom_op(qualified, forward, mutates_args=(), schema=schema)
     operator.register_fake(forward_shapes)
     if computation.has_gradient:
         _register_gradient(operator, qualified, computation)
-    _operators[qualified] = (made_of, operator)
+    _operators[qualified] = (definition, operator)
     return operator
 
 
-def _find_operator(name: str, made_of: Any, is_given: bool) -> tuple[str, Any]:
-    """The qualified name for a new operator, or that of the known operator and the operator."""
-    if not name.isidentifier() or iskeyword(name):  # "lambda"
+def _find_operator(name: str, definition: Any, is_explicit: bool) -> tuple[str, Any]:
+    """(qualified name, operator) of the registered operator of this definition, or (an unused name,
+    None). An explicit name is not changed: ArgumentError if another op has it."""
+    if not name.isidentifier() or iskeyword(name):  # the name of a lambda is "lambda"
         raise ArgumentError(
             f"torch_op: expected a name of letters, digits and underscores, got {name!r}; pass name="
         )
     number, qualified = 1, f"spanwise::{name}"
-    while qualified in _operators and _operators[qualified][0] != made_of:
-        if is_given:
+    while qualified in _operators and _operators[qualified][0] != definition:
+        if is_explicit:
             raise ArgumentError(
-                f"torch_op: name: expected one that no other op has, got {name!r}, which is registered as "
+                f"torch_op: expected a name that no other op has, got {name!r}, which is registered as "
                 f"torch.ops.spanwise.{name}; pass another name="
             )
         number += 1
@@ -106,8 +107,8 @@ def _find_operator(name: str, made_of: Any, is_given: bool) -> tuple[str, Any]:
 
 
 def _register_gradient(operator: Any, qualified: str, computation: Computation) -> None:
-    """Registers a second operator, ``<qualified>__gradient``, as the derivative of `operator`. It is
-    opaque for tracing as `operator` is."""
+    """Registers a second operator, ``<qualified>__gradient``, as the derivative of `operator`.
+    torch.compile does not trace into it either."""
     from torch import library
 
     def gradients(inputs: Sequence[Any], cotangents: Sequence[Any], wrt: Sequence[int]) -> Any:
@@ -129,17 +130,17 @@ def _register_gradient(operator: Any, qualified: str, computation: Computation) 
 
     def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
         ctx.save_for_backward(*inputs)
-        given = output if isinstance(output, tuple) else (output,)
-        ctx.differentiable = [y.is_floating_point() or y.is_complex() for y in given]
+        outputs = output if isinstance(output, tuple) else (output,)
+        ctx.differentiable = [y.is_floating_point() or y.is_complex() for y in outputs]
 
-    def backward(ctx: Any, *cotangents: Any) -> Any:
-        given = [
+    def backward(ctx: Any, *output_gradients: Any) -> Any:
+        cotangents = [
             dy if is_differentiable else None
-            for dy, is_differentiable in zip(cotangents, ctx.differentiable, strict=True)
+            for dy, is_differentiable in zip(output_gradients, ctx.differentiable, strict=True)
         ]
         wrt = [i for i, is_needed in enumerate(ctx.needs_input_grad) if is_needed]
-        found = iter(gradient(list(ctx.saved_tensors), given, wrt))
-        return tuple(next(found) if needed else None for needed in ctx.needs_input_grad)
+        derivatives = iter(gradient(list(ctx.saved_tensors), cotangents, wrt))
+        return tuple(next(derivatives) if needed else None for needed in ctx.needs_input_grad)
 
     operator.register_autograd(backward, setup_context=setup_context)
 

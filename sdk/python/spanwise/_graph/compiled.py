@@ -140,7 +140,7 @@ def compile_recipe(recipe: dict[str, Any]) -> CompiledFunction:
     if is_profiled:
         from ..profile import watch
 
-        watch(function, until_exit=is_configured)
+        watch(function, prints_at_exit=is_configured)
     return function
 
 

@@ -13,9 +13,9 @@ _ERRORS = {
     9: ("cudaErrorInvalidConfiguration", "give another number of threads or less shared memory"),
     35: (
         "cudaErrorInsufficientDriver",
-        f"the library's CUDA runtime needs a newer one: {_INSTALL}",
+        f"the library's CUDA runtime needs a newer driver: {_INSTALL}",
     ),
-    46: ("cudaErrorDevicesUnavailable", "another process uses the GPU alone"),
+    46: ("cudaErrorDevicesUnavailable", "another process has exclusive use of the GPU"),
     98: ("cudaErrorInvalidDeviceFunction", _BUILD),
     100: ("cudaErrorNoDevice", "the library needs a GPU"),
     101: ("cudaErrorInvalidDevice", ""),
@@ -36,7 +36,7 @@ _ERRORS = {
 }
 
 
-def described(code: int) -> str:
-    """ "35, cudaErrorInsufficientDriver. Remedy: ..."; the number alone if it has no name here."""
+def error_text(code: int) -> str:
+    """Such as "35, cudaErrorInsufficientDriver. Remedy: ..."; the number alone without a name here."""
     name, remedy = _ERRORS.get(code, ("", ""))
-    return f"{code}{', ' * bool(name)}{name}{'. Remedy: ' * bool(remedy)}{remedy}"
+    return str(code) + (f", {name}" if name else "") + (f". Remedy: {remedy}" if remedy else "")

@@ -9,16 +9,16 @@ import os
 from typing import Any
 
 from .. import _core
-from .._driver.contexts import current_context
-from .cuda_errors import described
+from .._driver.driver_api import current_context
+from .cuda_errors import error_text
 from .launcher_values import (
-    NUMBERS,
+    C_TYPES,
     c_value,
+    check_pointer_type,
+    declaration_of,
     has_device_code,
     number_value,
     pointer_value,
-    refuse_unknown,
-    shown,
 )
 from .pickle import interned
 
@@ -47,7 +47,7 @@ class HostLibrary:
         except OSError as error:
             raise _core.DeviceError(
                 f"HostLibrary: expected a shared library, got {self.path!r}: {error}. Remedy: give its full path, and "
-                "see ldd for what it needs itself"
+                "see ldd for the libraries that it needs"
             ) from None
         self._needs_gpu = has_device_code(name)
 
@@ -72,18 +72,10 @@ class HostLibrary:
         except AttributeError:
             raise _core.ArgumentError(
                 f"HostLibrary {self.path!r}: expected the name of a function in it, got {name!r}. Remedy: C++ functions "
-                'have mangled names (nm -D lists them); declare it extern "C", or give the mangled one'
+                'have mangled names (nm -D lists them); declare it extern "C", or give the mangled name'
             ) from None
         function.restype = _RESULTS[returns]
-        made = Launcher(
-            name,
-            function,
-            _parameters_of(name, parameters),
-            needs_gpu=self._needs_gpu,
-            names_errors=returns == "cudaError_t",
-        )
-        made._origin = (self, name, parameters, returns)
-        return made
+        return Launcher(self, function, name, parameters, returns)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickles the path, absolute if it names a file. The library must exist where it is unpickled."""
@@ -94,21 +86,21 @@ class HostLibrary:
 
 
 def _parameters_of(name: str, declaration: str) -> list[_core.KernelParameter]:
-    found = _core._scan_kernels(f"__global__ void f({declaration});")
-    if len(found) != 1:
+    kernels = _core._scan_kernels(f"__global__ void f({declaration});")
+    if len(kernels) != 1:
         raise _core.KernelArgumentError(
             f"launcher {name!r}: expected C parameters such as 'const float*, int, cudaStream_t', got {declaration!r}"
         )
-    parameters = found[0][-1]
+    parameters = kernels[0][-1]
     for position, parameter in enumerate(parameters, 1):
-        known = parameter.is_pointer or parameter.type in _STREAM_TYPES
-        if not known and (parameter.dtype is None or parameter.dtype.name not in NUMBERS):
+        is_number = parameter.dtype is not None and parameter.dtype.name in C_TYPES
+        if not (parameter.is_pointer or parameter.type in _STREAM_TYPES or is_number):
             raise _core.KernelArgumentError(
                 f"launcher {name!r}, parameter {position}: expected a pointer, a number's type or cudaStream_t, got "
                 f"{parameter.type!r}. Remedy: wrap the function in one that takes a pointer to the struct"
             )
         if parameter.is_pointer and parameter.dtype is None:
-            refuse_unknown(name, position, parameter.type)
+            check_pointer_type(name, position, parameter.type)
     return parameters
 
 
@@ -123,47 +115,44 @@ class Launcher:
     """
 
     def __init__(
-        self,
-        name: str,
-        function: Any,
-        parameters: list[_core.KernelParameter],
-        *,
-        needs_gpu: bool = False,
-        names_errors: bool = False,
+        self, library: HostLibrary, function: Any, name: str, parameters: str, returns: str
     ) -> None:
-        self._needs_gpu, self._names_errors = needs_gpu, names_errors
-        self.name = self.__name__ = name
-        self.parameters = tuple(parameters)
+        self._origin = (library, name, parameters, returns)
+        self._needs_gpu, self._names_errors = library._needs_gpu, returns == "cudaError_t"
         self._function = function
-        self._takes_stream = any(p.type in _STREAM_TYPES for p in parameters)
-        self._origin: tuple[Any, ...] | None = None  # (library, name, parameters, returns)
+        self.name = self.__name__ = name
+        self.parameters = tuple(_parameters_of(name, parameters))
+        #: The parameters for which a call passes values: all but those for the stream.
+        self._value_parameters = [p for p in self.parameters if p.type not in _STREAM_TYPES]
+        self._takes_stream = len(self._value_parameters) < len(self.parameters)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _load_launcher, self._origin
 
     def __call__(self, *args: Any, stream: Any = None) -> None:
-        wanted = [p for p in self.parameters if p.type not in _STREAM_TYPES]
-        if len(args) != len(wanted):
+        parameters = self._value_parameters
+        if len(args) != len(parameters):
             raise _core.KernelArgumentError(
-                f"launcher {self.name!r}: expected {len(wanted)} arguments ({', '.join(map(shown, wanted))}), got "
-                f"{len(args)}. Remedy: pass one value for each parameter but the stream, which stream= is for"
+                f"launcher {self.name!r}: expected {len(parameters)} arguments "
+                f"({', '.join(map(declaration_of, parameters))}), got {len(args)}. Remedy: pass one value for each "
+                "parameter; the stream is passed as stream="
             )
         converted = [
             self._argument(position, parameter, value)
-            for position, (parameter, value) in enumerate(zip(wanted, args, strict=True), 1)
+            for position, (parameter, value) in enumerate(zip(parameters, args, strict=True), 1)
         ]
         arrays = [
             (value, not parameter.is_const)
-            for parameter, value in zip(wanted, converted, strict=True)
+            for parameter, value in zip(parameters, converted, strict=True)
             if isinstance(value, _core.Array)
         ]
         device = self._device_of([array for array, _ in arrays])
-        queue = self._queue(device, stream)
+        stream = self._launch_stream(device, stream)
         for array, writes in arrays:
-            _core._order_use(queue, array, writes)
+            _core._order_use(stream, array, writes)
         values = iter(converted)
         passed = [
-            ctypes.c_void_p(queue.handle) if p.type in _STREAM_TYPES else c_value(p, next(values))
+            ctypes.c_void_p(stream.handle) if p.type in _STREAM_TYPES else c_value(p, next(values))
             for p in self.parameters
         ]
         with current_context(device):
@@ -171,14 +160,14 @@ class Launcher:
         if code:
             raise _core.DeviceError(
                 f"launcher {self.name!r} on {device}: it returned the error "
-                f"{described(code) if self._names_errors else code}"
+                f"{error_text(code) if self._names_errors else code}"
             )
-        if _blocking():
-            queue.synchronize()
+        if _is_blocking():
+            stream.synchronize()
 
-    def _queue(self, device: _core.device, stream: Any) -> _core.Stream:
+    def _launch_stream(self, device: _core.device, stream: Any) -> _core.Stream:
         if self._takes_stream or device.kind == "cpu":
-            return _core.Stream.foreign(stream, device)  # None: the current one
+            return _core.Stream.foreign(stream, device)  # None: the current stream
         if stream is not None:
             raise _core.KernelArgumentError(
                 f"launcher {self.name!r}: expected no stream=, as its declaration has no cudaStream_t, got {stream!r}. "
@@ -202,13 +191,15 @@ class Launcher:
         return device
 
     def _argument(self, position: int, parameter: _core.KernelParameter, value: Any) -> Any:
-        where = f"launcher {self.name!r}, argument {position} of {len(self.parameters)} ({shown(parameter)})"
-        if parameter.is_pointer:
-            return pointer_value(where, parameter, value)
-        return number_value(where, parameter, value)
+        count = len(self._value_parameters)
+        label = (
+            f"launcher {self.name!r}, argument {position} of {count} ({declaration_of(parameter)})"
+        )
+        convert = pointer_value if parameter.is_pointer else number_value
+        return convert(label, parameter, value)
 
     def __repr__(self) -> str:
-        return f"<launcher {self.name}({', '.join(map(shown, self.parameters))})>"
+        return f"<launcher {self.name}({', '.join(map(declaration_of, self.parameters))})>"
 
 
 # Functions that pickles refer to: their names and parameters must not change.
@@ -223,5 +214,5 @@ def _load_launcher(library: HostLibrary, name: str, parameters: str, returns: st
     return interned(key, lambda: library.launcher(name, parameters, returns))
 
 
-def _blocking() -> bool:
+def _is_blocking() -> bool:
     return _core._config_get("launch_blocking") in ("1", "true", "yes", "on")

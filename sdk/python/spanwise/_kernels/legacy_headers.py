@@ -15,7 +15,8 @@ _SYSTEM_FOLDERS = ("/usr/include", "/usr/local/include", "/usr/include/x86_64-li
 
 
 class Header(NamedTuple):
-    """An #include that needs attention. `handling` is that of _core._header_on_cpu()."""
+    """An included header that is in none of the searched folders. `handling` is "replaced", "left
+    out", or "" for a header that Spanwise does not have; see _core._header_on_cpu()."""
 
     name: str
     file: str
@@ -26,30 +27,33 @@ class Header(NamedTuple):
 def find_headers(
     path: Path, include_dirs: list[Path]
 ) -> tuple[tuple[Header, ...], dict[Path, Path | None]]:
-    """The headers that need attention; and the place of each found header below the folder of a copy
-    of the file, where the same #include finds it, or None if there is no such place."""
-    needed: dict[str, Header] = {}
-    found: dict[Path, Path | None] = {}
-    waiting = [path]
-    while waiting:
-        file = waiting.pop(0)
+    """The headers that are in none of the searched folders; and for each other header the path of a
+    copy of it, relative to a copy of the file, where the same #include finds it, or None."""
+    missing: dict[str, Header] = {}
+    copies: dict[Path, Path | None] = {}
+    unread = [path]
+    while unread:
+        file = unread.pop(0)
         for text, line in _core._outline(file.read_text(encoding="utf-8", errors="replace"))[0]:
             include = _INCLUDE.match(text)
             if include is None:
                 continue
             name = include[2]
-            beside = found.get(file, Path(path.name))
-            places = {file.parent: beside and beside.parent} if include[1] == '"' else {}
-            for folder in (path.parent, *include_dirs):
-                places.setdefault(folder, Path())
-            there = next((d for d in places if (d / name).is_file()), None)
-            if there is None:
+            # Searched folder -> the folder of copies of its headers.
+            copy_of_file = copies.get(file, Path(path.name))
+            folders = (
+                {file.parent: copy_of_file and copy_of_file.parent} if include[1] == '"' else {}
+            )
+            for searched in (path.parent, *include_dirs):
+                folders.setdefault(searched, Path())
+            folder = next((d for d in folders if (d / name).is_file()), None)
+            if folder is None:
                 handling = _core._header_on_cpu(name)
-                is_present = any((Path(folder) / name).is_file() for folder in _SYSTEM_FOLDERS)
-                if handling != "known" and (handling or not is_present):
-                    needed.setdefault(name, Header(name, file.name, line, handling))
-            elif there / name not in found:
-                place = places[there]
-                found[there / name] = None if place is None or ".." in name else place / name
-                waiting.append(there / name)
-    return tuple(needed.values()), found
+                is_installed = any((Path(d) / name).is_file() for d in _SYSTEM_FOLDERS)
+                if handling != "known" and (handling or not is_installed):
+                    missing.setdefault(name, Header(name, file.name, line, handling))
+            elif folder / name not in copies:
+                target = folders[folder]
+                copies[folder / name] = None if target is None or ".." in name else target / name
+                unread.append(folder / name)
+    return tuple(missing.values()), copies

@@ -14,14 +14,14 @@ from . import legacy_templates as templates
 from .legacy_source import LegacyFile
 from .wrap_cu import CuKernel, variable_name
 
-# By the number of axes: a block, and a grid for 4096 threads in all.
+# Number of axes -> (block, grid) of 4096 threads in all.
 _LAUNCHES = {
     1: ((256, 1, 1), (16, 1, 1)),
     2: ((16, 16, 1), (4, 4, 1)),
     3: ((8, 8, 4), (2, 2, 4)),
 }
-# Names of the generated module.
-_TAKEN = {"cache", "module", "sw", "Path", "SOURCE"}
+# Names that the generated module defines or imports.
+_RESERVED = {"cache", "module", "sw", "Path", "SOURCE"}
 
 
 def write_package(legacy: LegacyFile, name: str, output: Path | None, listing: str) -> Path:
@@ -57,14 +57,13 @@ def write_package(legacy: LegacyFile, name: str, output: Path | None, listing: s
         ),
         "pyproject.toml": templates.PROJECT.format(package=name),
     }
-    for place, text in texts.items():
-        (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        (folder / place).write_text(text, encoding="utf-8")
-    for copied, place in {source: Path(source.name), **legacy.found}.items():
-        if place is not None:
-            target = folder / name / place
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(copied.read_bytes())
+    contents = {folder / path: text.encode() for path, text in texts.items()}
+    for original, copy in {source: Path(source.name), **legacy.header_copies}.items():
+        if copy is not None:
+            contents[folder / name / copy] = original.read_bytes()
+    for path, content in contents.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
     return folder
 
 
@@ -91,22 +90,23 @@ def _module(file: str, kernels: tuple[CuKernel, ...]) -> str:
 
 
 def _tuple(items: list[str]) -> str:
-    """The inside of a tuple's parentheses."""
+    """The text of a tuple with these items, without its parentheses."""
     return f"{items[0]}," if len(items) == 1 else ", ".join(items)
 
 
 def _function_names(kernels: tuple[CuKernel, ...]) -> dict[str, str]:
-    """The Python function of each kernel: its name, with the namespaces where it is not unique."""
+    """{kernel: Python function}: the kernel's name, with its namespaces where it is not unique."""
     short = [variable_name(kernel.name) for kernel in kernels]
-    found = {}
+    names = {}
     for kernel, name in zip(kernels, short, strict=True):
         unique = name if short.count(name) == 1 else re.sub(r"\W+", "_", kernel.name)
-        found[kernel.name] = f"{unique}_" if unique in _TAKEN else unique
-    return found
+        names[kernel.name] = f"{unique}_" if unique in _RESERVED else unique
+    return names
 
 
 def _declarations(kernel: CuKernel) -> tuple[str, ...]:
-    """The declarations; the parameters of a template's own type are float, as its instance is."""
+    """The declarations of a kernel; a parameter of a template's type is float, as in the instance
+    <float> that the package compiles."""
     return tuple(
         "float32" if kernel.is_template and declared == parameter.type else declared
         for declared, parameter in zip(kernel.declarations, kernel.parameters, strict=True)
@@ -114,30 +114,31 @@ def _declarations(kernel: CuKernel) -> tuple[str, ...]:
 
 
 def _argument_names(kernel: CuKernel) -> list[str]:
-    taken = {"block", "grid", "shared", "stream"}
+    reserved = {"block", "grid", "shared", "stream"}
     names: list[str] = []
     for i, parameter in enumerate(kernel.parameters):
         name = parameter.name if parameter.name.isidentifier() else f"argument{i}"
-        if iskeyword(name) or name in taken or name in names:
+        if iskeyword(name) or name in reserved or name in names:
             name += "_"
         names.append(name)
     return names
 
 
 def _case(function: str, legacy: LegacyFile, kernel: CuKernel) -> str:
-    """An entry of CASES: as many threads as elements, in as many axes as the kernel uses."""
+    """An entry of CASES: 4096 threads, as an array has elements, in as many axes as the kernel uses.
+    It is skipped if a parameter has an unknown type."""
     integers = [p for p in kernel.parameters if _is_integer(p)]
+    # An extent for each integer parameter, whose product is at most the elements of an array, 4096.
     extent = {0: 1, 1: 4096, 2: 64, 3: 16}.get(len(integers), 4)
     arguments = [_argument(kernel, parameter, extent) for parameter in kernel.parameters]
-    known = [text for text in arguments if text is not None]
-    if len(known) < len(arguments):
+    if None in arguments:
         pairs = zip(kernel.parameters, arguments, strict=True)
         unknown = ", ".join(f"{p.type} {p.name}" for p, text in pairs if text is None)
         skip = f'pytest.mark.skip(reason="give arguments for {unknown}")'
         return f"    pytest.param(\n        {function}, tuple, {{}}, marks={skip}\n    ),\n"
     block, grid = _LAUNCHES[legacy.axes.get(kernel.line, 1)]
     return (
-        f"    (\n        {function},\n        lambda: ({_tuple(known)}),\n"
+        f"    (\n        {function},\n        lambda: ({_tuple(arguments)}),\n"
         f'        {{"block": {block}, "grid": {grid}}},\n    ),\n'
     )
 
@@ -147,7 +148,7 @@ def _is_integer(parameter: KernelParameter) -> bool:
 
 
 def _argument(kernel: CuKernel, parameter: KernelParameter, extent: int) -> str | None:
-    """Python that makes an argument; None for a type that is not known."""
+    """The Python expression of an argument; None for a parameter of an unknown type."""
     dtype = parameter.dtype
     if parameter.is_pointer or "View<" in parameter.type:
         if dtype is None and not kernel.is_template:

@@ -15,10 +15,10 @@ from .. import _core
 from .legacy_headers import Header, find_headers
 from .wrap_cu import CuFile, wrap_cu
 
-_NOT_TYPES = {"static", "inline", "extern", "template", '"C"', "__host__", "__inline__"}
-_MEMORY = ("__constant__", "__device__", "__managed__", "texture")
-_QUALIFIERS = {*_MEMORY, "static", "extern", "const", "volatile", "__align__"}
-# CUDA's libraries for host code, by the beginning of their functions' names.
+_SPECIFIERS = {"static", "inline", "extern", "template", '"C"', "__host__", "__inline__"}
+_DEVICE_MEMORY = ("__constant__", "__device__", "__managed__", "texture")
+_QUALIFIERS = {*_DEVICE_MEMORY, "static", "extern", "const", "volatile", "__align__"}
+# Prefix of the functions' names -> library for host code.
 _LIBRARIES = {
     "cublas": "cuBLAS", "cufft": "cuFFT", "curand": "cuRAND", "cusparse": "cuSPARSE",
     "cusolver": "cuSOLVER", "cudnn": "cuDNN", "nccl": "NCCL", "npp": "NPP", "nvjpeg": "nvJPEG",
@@ -33,8 +33,8 @@ Tokens = Sequence[tuple[str, int]]
 
 
 class Launcher(NamedTuple):
-    """A host function that launches kernels, itself (`launches`) or through another (`calls`), with
-    the lines. `name` is "" for one of a class."""
+    """A host function that launches kernels, itself or by calling another launcher. `launches` and
+    `calls` are (name, line). `name` is "" for a member function of a class."""
 
     name: str
     line: int
@@ -47,7 +47,8 @@ class Launcher(NamedTuple):
 
     @property
     def call(self) -> str | None:
-        """Python that calls it in a shared library; None for a function without a C name."""
+        """The Python expression for the launcher in a shared library; None for a function that is not
+        extern "C" or has another result type."""
         if not self.is_exported or self.returns not in ("void", "int", "cudaError_t"):
             return None
         return f'library.launcher("{self.name}", "{self.parameters}", returns="{self.returns}")'
@@ -56,22 +57,21 @@ class Launcher(NamedTuple):
 class DeviceVariable(NamedTuple):
     name: str
     line: int
-    text: str  # of the line
+    text: str  # the source line
     dtype: str  # of the elements; "" for other types
 
 
 class LegacyFile(NamedTuple):
-    """The contents of a file. `calls` maps a library to its functions and their first lines; `found`
-    maps the headers that it includes to their places below its folder or an include folder, or None
-    for those elsewhere; `axes` maps the lines of a kernel to the
-    number of axes of its blocks."""
+    """The contents of a file. `headers` and `header_copies` are the results of find_headers();
+    `calls` maps a library to its functions and the lines of their first calls; `axes` maps each line
+    of a kernel to the number of axes of threads that the kernel uses."""
 
     file: CuFile
     launchers: tuple[Launcher, ...]
     headers: tuple[Header, ...]
     variables: tuple[DeviceVariable, ...]
     calls: dict[str, dict[str, int]]
-    found: dict[Path, Path | None]
+    header_copies: dict[Path, Path | None]
     axes: dict[int, int]
 
 
@@ -84,22 +84,18 @@ def read_legacy(path: Path, include_dirs: Iterable[Path] = ()) -> LegacyFile:
     exported = list(_linkage_blocks(tokens))
     launchers, variables, axes = [], [], {}
     for kind, begin, end, head, _ in declarations:
+        declaration = tokens[begin:end]
         is_exported = any(first <= begin < last for first, last in exported)
-        launcher = _launcher(kind, head, tokens[begin:end], launchers, is_exported)
+        launcher = _launcher(kind, head, declaration, launchers, is_exported)
         if launcher is not None:
             launchers.append(launcher)
         if "__global__" in head:
-            axes.update(
-                dict.fromkeys((line for _, line in tokens[begin:end]), _axes(tokens[begin:end]))
-            )
-        if kind == "variable" and not set(_MEMORY).isdisjoint(
-            word for word, _ in tokens[begin:end]
-        ):
-            line = tokens[begin][1]
-            variables += _variables(tokens[begin:end], lines[line - 1].strip())
-    headers, found = find_headers(path, list(include_dirs))
+            axes.update(dict.fromkeys((line for _, line in declaration), _axes(declaration)))
+        if kind == "variable" and any(text in _DEVICE_MEMORY for text, _ in declaration):
+            variables += _variables(declaration, lines[declaration[0][1] - 1].strip())
+    headers, header_copies = find_headers(path, list(include_dirs))
     return LegacyFile(
-        file, tuple(launchers), headers, tuple(variables), _calls(tokens), found, axes
+        file, tuple(launchers), headers, tuple(variables), _calls(tokens), header_copies, axes
     )
 
 
@@ -114,7 +110,7 @@ def _matching(tokens: Tokens, opening: int) -> int:
 
 
 def _linkage_blocks(tokens: Tokens) -> Iterator[tuple[int, int]]:
-    """The tokens of extern "C" blocks and declarations."""
+    """(first, last): the token indices of extern "C" blocks, and of the `extern` of declarations."""
     for i in range(len(tokens) - 2):
         if tokens[i][0] == "extern" and tokens[i + 1][0] == '"C"':
             yield (i, _matching(tokens, i + 2) if tokens[i + 2][0] == "{" else i + 1)
@@ -174,19 +170,20 @@ def _launcher(
         if text in names and following == "("
     )
     line, text = tokens[0][1], " ".join(head.split())
-    found = re.fullmatch(r"(.*?)([\w:]+)\s*\((.*)\)[^()]*", text)
-    if kind != "function" or found is None:
+    match = re.fullmatch(r"(.*?)([\w:]+)\s*\((.*)\)[^()]*", text)
+    if kind != "function" or match is None:
         return Launcher("", line, text, "", "", False, launches, ()) if launches else None
-    before, name, parameters = found.groups()
+    specifiers, name, parameters = match.groups()
     if name in names or not (launches or calls):  # an #else branch may define it again
         return None
-    returns = " ".join(word for word in before.split() if word not in _NOT_TYPES)
-    is_exported &= not {"static", "template"} & set(before.split()) and name != "main"
+    returns = " ".join(word for word in specifiers.split() if word not in _SPECIFIERS)
+    is_exported &= not {"static", "template"} & set(specifiers.split()) and name != "main"
     parameters = "" if parameters == "void" else parameters
     return Launcher(name, line, text, parameters, returns, is_exported, launches, calls)
 
 
 def _axes(tokens: Tokens) -> int:
+    """The number of axes of threadIdx and blockIdx that a kernel uses, at least 1."""
     used = {
         tokens[i + 2][0]
         for i in range(len(tokens) - 2)
@@ -197,10 +194,10 @@ def _axes(tokens: Tokens) -> int:
 
 def _calls(tokens: Tokens) -> dict[str, dict[str, int]]:
     """{library: {function: line of its first call}} of the calls of host libraries."""
-    found: dict[str, dict[str, int]] = {}
+    calls: dict[str, dict[str, int]] = {}
     for (text, line), (following, _) in pairwise(tokens):
         is_call = following == "(" and _CALL.fullmatch(text) and not _DEVICE_CALLS.fullmatch(text)
         if is_call or (following == "::" and text in ("thrust", "cub")):
-            library = next(name for stem, name in _LIBRARIES.items() if text.startswith(stem))
-            found.setdefault(library, {}).setdefault(text, line)
-    return found
+            library = next(name for prefix, name in _LIBRARIES.items() if text.startswith(prefix))
+            calls.setdefault(library, {}).setdefault(text, line)
+    return calls

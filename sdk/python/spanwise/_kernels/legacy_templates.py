@@ -49,7 +49,7 @@ def {function}({parameters}*, block, grid=1, shared=0, stream=None):
 
 TESTS = '''"""Each kernel runs without and with checks (`config.kernel_check`), on the CPU, on the same arguments.
 
-The arguments and the launch were chosen from the declarations: correct them where a kernel expects
+The arguments and the launch were derived from the declarations: correct them where a kernel expects
 others. A KernelFaultError names the access, the thread and the line.
 """
 

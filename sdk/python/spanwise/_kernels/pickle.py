@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Pickling of kernels: as the arguments they were made from, and made again where they are loaded.
+"""Pickling of kernels: a pickle holds the constructor arguments, and unpickling constructs again.
 
-The process interns what it makes: two pickles with the same text give the same compiled kernel. A
+Unpickled kernels are cached: two pickles with the same text give the same compiled kernel. A
 kernel for a GPU, of any ordinal, is loaded for the default device of the receiving process.
 """
 
@@ -23,7 +23,7 @@ _lock = Lock()
 
 
 def interned(key: Any, make: Callable[[], Any]) -> Any:
-    """The value of `key` for the default device of this thread; `make()` makes it at first."""
+    """The cached value of `key` for the default device of this thread, from `make()` at first."""
     key = (str(_core.default_device()), key)
     with _lock:
         if key in _cache:
@@ -37,8 +37,8 @@ def interned(key: Any, make: Callable[[], Any]) -> Any:
     return value
 
 
-def _named(device: Any) -> str | None:
-    """A device argument as text; None, the default device, for a GPU."""
+def _device_name(device: Any) -> str | None:
+    """The device to pickle: its name, or None, the default device, for a GPU."""
     if device is None:
         return None
     name = str(_core.device(device) if isinstance(device, str) else device)
@@ -63,17 +63,16 @@ def reduce_source_module(
     link: Any,
     path: Any,
 ) -> tuple[Any, ...]:
-    units = tuple(one if isinstance(one, str) else bytes(one) for one in link)
+    units = tuple(unit if isinstance(unit, str) else bytes(unit) for unit in link)
     texts = (tuple(options), tuple(names), tuple(include_dirs))
     absolute = None if path is None else str(Path(path).absolute())
-    return _load_source_module, (source, *texts, _named(device), keep, units, absolute)
+    return _load_source_module, (source, *texts, _device_name(device), keep, units, absolute)
 
 
 def reduce_loaded_module(path_or_bytes: Any, device: Any) -> tuple[Any, ...]:
-    given = path_or_bytes
-    if not isinstance(given, bytes):
-        given = str(Path(given).absolute())
-    return _load_module, (given, _named(device))
+    if not isinstance(path_or_bytes, bytes):
+        path_or_bytes = str(Path(path_or_bytes).absolute())
+    return _load_module, (path_or_bytes, _device_name(device))
 
 
 def reduce_kernel(module: Any, name: str, declared: tuple[str, ...] | None) -> tuple[Any, ...]:
@@ -84,7 +83,8 @@ def reduce_kernel(module: Any, name: str, declared: tuple[str, ...] | None) -> t
 
 
 def _load_user_kernel(kind: type, parts: tuple[Any, ...]) -> Any:
-    base = next(each for each in kind.__mro__ if each.__module__ == "spanwise._core")
+    # The C++ class's constructor takes `parts`; those of the Python classes take PyCUDA's arguments.
+    base = next(cls for cls in kind.__mro__ if cls.__module__ == "spanwise._core")
     return interned((kind, parts), lambda: base.__new__(kind, *parts))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import _core
 
-_BACKENDS = ("nvrtc", "nvcc")
+_BACKENDS = ("nvrtc", "nvcc")  # CuPy's
 
 
 class RawModule:
@@ -31,7 +31,7 @@ class RawModule:
         name_expressions: Iterable[str] | None = None,
         **others: Any,
     ) -> None:
-        _check(backend, others)
+        _check("RawModule", backend, others)
         if (code is None) == (path is None):
             raise _core.ArgumentError(
                 "RawModule: expected either code=, a text, or path=, a file, got "
@@ -44,7 +44,7 @@ class RawModule:
 
     def get_function(self, name: str) -> RawKernel:
         """The kernel `name`, or the instance of a template that is among name_expressions."""
-        return RawKernel._of(self, name)
+        return RawKernel._from_module(self, name)
 
     def get_global(self, name: str, device: Any = None) -> Any:
         """As SourceModule.get_global: the bytes of a ``__device__`` or ``__constant__`` variable."""
@@ -89,16 +89,16 @@ class RawKernel:
         backend: str = "nvrtc",
         **others: Any,
     ) -> None:
-        _check(backend, others)
+        _check("RawKernel", backend, others)
         names = [name] if "<" in name else []
         self._module = RawModule(code=code, options=options, name_expressions=names)
         self.name = name
 
     @classmethod
-    def _of(cls, module: RawModule, name: str) -> RawKernel:
-        made = cls.__new__(cls)
-        made._module, made.name = module, name
-        return made
+    def _from_module(cls, module: RawModule, name: str) -> RawKernel:
+        kernel = cls.__new__(cls)
+        kernel._module, kernel.name = module, name
+        return kernel
 
     def __call__(
         self,
@@ -128,13 +128,13 @@ class RawKernel:
     @property
     def attributes(self) -> dict[str, int]:
         """The resources of the kernel on the current device, by CuPy's names."""
-        found = self._kernel(None).attributes
+        attributes = self._kernel(None).attributes
         return {
-            "num_regs": found.registers,
-            "shared_size_bytes": found.static_shared_bytes,
-            "local_size_bytes": found.local_bytes,
-            "const_size_bytes": found.const_bytes,
-            "max_threads_per_block": found.max_threads_per_block,
+            "num_regs": attributes.registers,
+            "shared_size_bytes": attributes.static_shared_bytes,
+            "local_size_bytes": attributes.local_bytes,
+            "const_size_bytes": attributes.const_bytes,
+            "max_threads_per_block": attributes.max_threads_per_block,
         }
 
     def _kernel(self, device: Any) -> Any:
@@ -171,11 +171,12 @@ def _device_of(args: Sequence[Any]) -> Any:
     return None
 
 
-def _check(backend: str, others: dict[str, Any]) -> None:
+def _check(caller: str, backend: str, others: dict[str, Any]) -> None:
+    """Raises ArgumentError for an unknown backend or a true value among `others`, CuPy's arguments."""
     if backend not in _BACKENDS:
-        raise _core.ArgumentError(f"RawModule: expected backend 'nvrtc' or 'nvcc', got {backend!r}")
+        raise _core.ArgumentError(f"{caller}: expected backend 'nvrtc' or 'nvcc', got {backend!r}")
     for name, value in others.items():
         if value:
             raise _core.ArgumentError(
-                f"RawModule: expected no {name}=, which Spanwise does not have, got {value!r}. Remedy: leave it out"
+                f"{caller}: expected no {name}=, which Spanwise does not have, got {value!r}. Remedy: leave it out"
             )

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels from an expression, with the constructor arguments of PyCUDA or of CuPy.
+"""Kernels compiled from an expression, with the constructor arguments of PyCUDA or of CuPy.
 
 PyCUDA declares pointers, ``("float *z, float *x", "z[i] = x[i]")``; CuPy declares values,
 ``("T x", "T z", "z = x")``.
@@ -25,8 +25,8 @@ def _text(label, name, value) -> str:
 
 def _declarations(label, value) -> str:
     """PyCUDA's `arguments` as one string; it may be a list of its VectorArg and ScalarArg."""
-    if isinstance(value, (list, tuple)) and all(hasattr(one, "declarator") for one in value):
-        return ", ".join(one.declarator() for one in value)
+    if isinstance(value, (list, tuple)) and all(hasattr(item, "declarator") for item in value):
+        return ", ".join(item.declarator() for item in value)
     return _text(label, "arguments", value)
 
 
@@ -37,27 +37,29 @@ class _Signature:
         self.label, self.required, self.defaults = label, required, defaults
         self.names = (*required, *defaults)
 
-    def read(self, args, kwargs) -> dict:
+    def bind(self, args, kwargs) -> dict:
+        """{name: value} of all parameters of a call. Raises TypeError for arguments that do not fit,
+        ArgumentError for a true `keep`."""
         if len(args) > len(self.names):
             raise TypeError(
                 f"{self.label}: expected at most {len(self.names)} arguments, got {len(args)}"
             )
-        found = dict(zip(self.names, args, strict=False))
-        for name in found:
+        values = dict(zip(self.names, args, strict=False))
+        for name in values:
             if name in kwargs:
                 raise TypeError(f"{self.label}: {name!r} is given by position and by name")
-        found.update(kwargs)
-        if found.pop("keep", False):
+        values.update(kwargs)
+        if values.pop("keep", False):
             raise ArgumentError(
-                f"{self.label}: keep= is not taken; the compiler's files are kept by "
+                f"{self.label}: expected no keep=; the compiler's files are kept by "
                 "SourceModule(..., keep=True), and a CompileError has the whole source"
             )
-        takes = ", ".join(self.names)
-        if unknown := sorted(set(found) - set(self.names)):
-            raise TypeError(f"{self.label}: unexpected arguments {unknown}; there are {takes}")
-        if missing := [name for name in self.required if name not in found]:
-            raise TypeError(f"{self.label}: missing {missing}; it takes {takes}")
-        return {**self.defaults, **found}
+        expected = ", ".join(self.names)
+        if unknown := sorted(set(values) - set(self.names)):
+            raise TypeError(f"{self.label}: unexpected arguments {unknown}; it takes {expected}")
+        if missing := [name for name in self.required if name not in values]:
+            raise TypeError(f"{self.label}: missing {missing}; it takes {expected}")
+        return {**self.defaults, **values}
 
 
 _ELEMENTWISE_POINTERS = _Signature(
@@ -90,15 +92,15 @@ class ElementwiseKernel(_core._ElementwiseKernel):
         first = args[0] if args else kwargs.get("arguments", "")
         by_pointers = "arguments" in kwargs or not isinstance(first, str) or "*" in first
         if by_pointers:
-            given = _ELEMENTWISE_POINTERS.read(args, kwargs)
-            declared = (_declarations(label, given["arguments"]), "")
+            arguments = _ELEMENTWISE_POINTERS.bind(args, kwargs)
+            declared = (_declarations(label, arguments["arguments"]), "")
         else:
-            given = _ELEMENTWISE_VALUES.read(args, kwargs)
+            arguments = _ELEMENTWISE_VALUES.bind(args, kwargs)
             declared = tuple(
-                _text(label, name, given[name]) for name in ("in_params", "out_params")
+                _text(label, name, arguments[name]) for name in ("in_params", "out_params")
             )
         parts = (
-            _text(label, name, given[name])
+            _text(label, name, arguments[name])
             for name in ("operation", "name", "preamble", "loop_prep", "after_loop")
         )
         kernel = super().__new__(
@@ -106,9 +108,9 @@ class ElementwiseKernel(_core._ElementwiseKernel):
             by_pointers,
             *declared,
             *parts,
-            _options(given["options"]),
-            bool(given.get("return_tuple")),
-            bool(given.get("no_return")),
+            _options(arguments["options"]),
+            bool(arguments.get("return_tuple")),
+            bool(arguments.get("no_return")),
         )
         #: The declarations of inputs and outputs; of all arguments and "" for PyCUDA's signature.
         kernel.declared = declared
@@ -158,36 +160,35 @@ class ReductionKernel(_core._ReductionKernel):
         label = "ReductionKernel"
         first = args[0] if args else kwargs.get("in_params")
         if isinstance(first, str) and len(first.split()) > 1:
-            given = _REDUCTION_VALUES.read(args, kwargs)
-            declared = (False, given["in_params"], given["out_params"])
-            rest = (
-                _text(label, "post_map_expr", given["post_map_expr"]),
-                _expression(given["identity"]),
-            )
-            map_expr = _text(label, "map_expr", given["map_expr"])
-            reduce_type = given["reduce_type"] or ""
+            arguments = _REDUCTION_VALUES.bind(args, kwargs)
+            declared = (False, arguments["in_params"], arguments["out_params"])
+            post_map_expr = _text(label, "post_map_expr", arguments["post_map_expr"])
+            identity = arguments["identity"]
+            map_expr = _text(label, "map_expr", arguments["map_expr"])
+            reduce_type = arguments["reduce_type"] or ""
         else:
-            given = _REDUCTION_POINTERS.read(args, kwargs)
-            if given["allocator"] is not None:
+            arguments = _REDUCTION_POINTERS.bind(args, kwargs)
+            if arguments["allocator"] is not None:
                 raise ArgumentError(
-                    f"{label}: allocator= is not taken; results come from the device's pool, "
+                    f"{label}: expected no allocator=; results come from the device's pool, "
                     "see spanwise.memory, or pass out= when calling"
                 )
-            arguments = _declarations(label, given["arguments"])
-            declared = (True, arguments, _core.dtype(given["dtype_out"]).name)
-            rest = ("", _expression(given["neutral"]))
-            map_expr = given["map_expr"] or ""
+            parameters = _declarations(label, arguments["arguments"])
+            declared = (True, parameters, _core.dtype(arguments["dtype_out"]).name)
+            post_map_expr, identity = "", arguments["neutral"]
+            map_expr = arguments["map_expr"] or ""
             reduce_type = ""
         return super().__new__(
             cls,
             *declared,
             map_expr,
-            _text(label, "reduce_expr", given["reduce_expr"]),
-            *rest,
+            _text(label, "reduce_expr", arguments["reduce_expr"]),
+            post_map_expr,
+            _expression(identity),
             reduce_type,
-            given["name"],
-            given["preamble"],
-            _options(given["options"]),
+            arguments["name"],
+            arguments["preamble"],
+            _options(arguments["options"]),
         )
 
 
@@ -209,17 +210,16 @@ class ScanKernel(_core._ScanKernel):
     __slots__ = ()
 
     def __new__(cls, *args, **kwargs):
-        label = "ScanKernel"
-        given = _SCAN.read(args, kwargs)
+        arguments = _SCAN.bind(args, kwargs)
         return super().__new__(
             cls,
-            _core.dtype(given["dtype"]).name,
-            _text(label, "scan_expr", given["scan_expr"]),
-            _expression(given["neutral"]),
-            bool(given["exclusive"]),
-            given["name_prefix"],
-            given["preamble"],
-            _options(given["options"]),
+            _core.dtype(arguments["dtype"]).name,
+            _text("ScanKernel", "scan_expr", arguments["scan_expr"]),
+            _expression(arguments["neutral"]),
+            bool(arguments["exclusive"]),
+            arguments["name_prefix"],
+            arguments["preamble"],
+            _options(arguments["options"]),
         )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import _core
 
-# Host code, which NVRTC does not compile.
+# Signs of host code, which is left out when the file is compiled.
 _HOST_CODE = re.compile(r"<<<|\b(cudaMalloc|cudaMemcpy|cudaFree|int\s+main)\b")
 _HOST_HEADERS = re.compile(r"#\s*include\s*<(vector|string|iostream|fstream|map|thread|memory)>")
 
@@ -91,12 +91,12 @@ class CuFile:
         count = len(self.kernels)
         lines = [f"{self.path}: {count} kernel{'' if count == 1 else 's'}"]
         for kernel in self.kernels:
-            facts = [
+            notes = [
                 f"line {kernel.line}",
                 *["template"] * kernel.is_template,
                 *["threads wait for one another"] * kernel.has_barrier,
             ]
-            lines.append(f"  {kernel.name}({kernel.signature})  [{', '.join(facts)}]")
+            lines.append(f"  {kernel.name}({kernel.signature})  [{', '.join(notes)}]")
         lines += [f"  note: {problem}" for problem in self.problems]
         return "\n".join([*lines, "", self.declaration])
 
@@ -108,17 +108,14 @@ def variable_name(name: str) -> str:
 
 
 def _problems(source: str) -> list[str]:
-    found = []
     for number, line in enumerate(source.splitlines(), 1):
         code = line.split("//")[0]
         if _HOST_CODE.search(code) or _HOST_HEADERS.search(code):
-            found.append(number)
-    if not found:
-        return []
-    return [
-        f"host code from line {found[0]} on, which is left out: to call it, build a shared library and use "
-        "sw.HostLibrary"
-    ]
+            return [
+                f"host code from line {number} on, which is left out: to call it, build a shared library and use "
+                "sw.HostLibrary"
+            ]
+    return []
 
 
 def wrap_cu(path: str | os.PathLike[str]) -> CuFile:
@@ -135,7 +132,7 @@ def wrap_cu(path: str | os.PathLike[str]) -> CuFile:
     )
     if not kernels:
         raise _core.ArgumentError(
-            f"wrap_cu: expected a file with kernels, got {file}, in which no __global__ function is to be seen. "
-            "Remedy: give the file that defines them; a macro that hides __global__ has to be expanded first"
+            f"wrap_cu: expected a file with kernels, got {file}, which defines no __global__ function. "
+            "Remedy: give the file that defines them, and expand macros that contain __global__"
         )
     return CuFile(file, source, kernels, tuple(_problems(source)))

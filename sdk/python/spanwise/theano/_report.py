@@ -17,7 +17,7 @@ _watched: list[Any] = []
 
 
 class _Tables(Tables):
-    indent, rest_format = "", ".2f"
+    indent, omitted_format = "", ".2f"
 
 
 class Report:

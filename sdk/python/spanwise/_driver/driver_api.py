@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Driver API calls, and the current CUDA context, for code that works in the current context."""
+"""Calls of the CUDA driver API through ctypes, and context managers for the current CUDA context."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ from .. import _core
 
 @functools.cache
 def driver() -> ctypes.CDLL:
+    """The driver library, libcuda."""
     # The extension module has loaded it already for arrays on a GPU.
     return ctypes.CDLL("libcuda.so.1")
 
 
 def c_fields(*declared: tuple[str, Any]) -> list[tuple[str, Any]]:
-    """The ``_fields_`` of a ctypes.Structure from pairs of names, separated by spaces, and type."""
+    """The ``_fields_`` of a ctypes.Structure from pairs (names separated by spaces, their type)."""
     return [(name, kind) for names, kind in declared for name in names.split()]
 
 
-def check(code: int, what: str) -> None:
+def check(code: int, function: str) -> None:
+    """Raises DeviceError unless `code`, a CUresult that `function` returned, is CUDA_SUCCESS."""
     if code != 0:
         text = ctypes.c_char_p()
         driver().cuGetErrorString(code, ctypes.byref(text))
         description = (text.value or b"an unknown error").decode()
-        raise _core.DeviceError(f"{what}: the driver reports {description} ({code})")
+        raise _core.DeviceError(f"{function}: the driver reports {description} ({code})")
 
 
 def call(name: str, *arguments: Any) -> None:
@@ -43,9 +45,8 @@ def primary_context(ordinal: int) -> int:
     released."""
     context, device = ctypes.c_void_p(), ctypes.c_int()
     _core.zeros(1, dtype="uint8", device=f"cuda:{ordinal}")  # initialises the driver
-    check(driver().cuDeviceGet(ctypes.byref(device), ordinal), f"looking for cuda:{ordinal}")
-    code = driver().cuDevicePrimaryCtxRetain(ctypes.byref(context), device)
-    check(code, f"retaining the primary context of cuda:{ordinal}")
+    call("cuDeviceGet", ctypes.byref(device), ordinal)
+    call("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
     return context.value or 0
 
 
