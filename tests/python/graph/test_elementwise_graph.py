@@ -35,7 +35,7 @@ def test_graph_of_a_ufunc_matches_the_eager_call(name, device):
         assert_close(sw.function(variables, result, device=device)(*arrays), eager.numpy(), ulps=0)
 
 
-def test_operators_of_variables(device):
+def test_operators_of_variables_equal_numpy(device):
     x, y = T.fmatrix("x"), T.fmatrix("y")
     a, b = operand("float32", (3, 4), 1), operand("float32", (3, 4), 2)
     for operation in (
@@ -61,7 +61,7 @@ def test_equality_of_variables_stays_identity():
     assert isinstance(T.eq(x, y), sw.Variable)
 
 
-def test_names_and_constants():
+def test_names_and_types_of_elementwise_results():
     x = T.fmatrix("x")
     assert str(T.floor_divide(x, 2).owner.op) == "FloorDivide"
     assert str(sw.ops.logical_not(x).owner.op) == "LogicalNot"
@@ -72,7 +72,7 @@ def test_names_and_constants():
         sw.add(x, x, out=sw.zeros((2, 2)))
 
 
-def test_stability_at_the_limits_in_graphs(device):
+def test_sigmoid_and_softplus_are_exact_for_large_arguments(device):
     x = T.dvector("x")
     f = sw.function([x], [T.sigmoid(x), T.softplus(x)], device=device)
     sigmoid, softplus = f(np.array([-1000.0, 1000.0]))

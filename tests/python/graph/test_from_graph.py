@@ -15,8 +15,8 @@ A, B = np.array([0.5, 1.0, 2.0]), np.array([3.0, -1.0, 0.25])
 INLINE = pytest.mark.parametrize("inline", [False, True])
 
 
-def pair(inline=False, **options):
-    """(sum(x * y), exp(x)) of two vectors."""
+def sum_and_exp_op(inline=False, **options):
+    """The op with the outputs sum(x * y) and exp(x) of two vectors."""
     x, y = T.dvectors("x", "y")
     return sw.graph.OpFromGraph([x, y], [(x * y).sum(), sw.exp(x)], inline, **options)
 
@@ -28,7 +28,7 @@ def op_names(f):
 @INLINE
 def test_op_computes_the_graph(inline, device):
     a, b = T.dvectors("ab")
-    total, power = pair(inline)(a, b * 2)
+    total, power = sum_and_exp_op(inline)(a, b * 2)
     f = sw.function([a, b], [total, power - 1], device=device)
     got = f(A, B)
     np.testing.assert_allclose(got[0].numpy(), (A * B * 2).sum())
@@ -57,20 +57,20 @@ def test_nested_inline_op_is_expanded():
 
 @INLINE
 def test_gradient_matches_finite_differences(inline, device):
-    op = pair(inline)
+    op = sum_and_exp_op(inline)
     verify_grad(lambda a, b: op(a, b)[0] * op(b, a)[1], [A, B], device=device)
     verify_grad(lambda a, b: op(a, b)[1], [A, B], device=device)
 
 
 @INLINE
 def test_second_derivatives_match_finite_differences(inline, device):
-    op = pair(inline)
+    op = sum_and_exp_op(inline)
     verify_grad(lambda a, b: T.grad((op(a, b)[0] * op(a, b)[1]).sum(), a), [A, B], device=device)
 
 
 def test_gradient_of_an_output_that_does_not_depend_on_an_input_is_disconnected():
     a, b = T.dvectors("ab")
-    power = pair()(a, b)[1]
+    power = sum_and_exp_op()(a, b)[1]
     with pytest.raises(sw.GraphError, match="does not depend"):
         T.grad(power.sum(), b)
     assert T.grad(power.sum(), [a, b], return_disconnected="none")[1] is None
@@ -98,7 +98,7 @@ def minus_one(inputs, gradients):
 @INLINE
 def test_grad_override_replaces_all_gradients(inline, device):
     a, b = T.dvectors("ab")
-    op = pair(inline, grad_overrides=twice_the_gradient)
+    op = sum_and_exp_op(inline, grad_overrides=twice_the_gradient)
     da, db = sw.function([a, b], T.grad(op(a, b)[0], [a, b]), device=device)(A, B)
     np.testing.assert_allclose(da.numpy(), 2 * B)
     np.testing.assert_allclose(db.numpy(), 2 * A)
@@ -106,7 +106,7 @@ def test_grad_override_replaces_all_gradients(inline, device):
 
 def test_grad_override_of_one_input_leaves_others_at_default(device):
     a, b = T.dvectors("ab")
-    op = pair(grad_overrides=["default", minus_one])
+    op = sum_and_exp_op(grad_overrides=["default", minus_one])
     da, db = sw.function([a, b], T.grad(op(a, b)[0], [a, b]), device=device)(A, B)
     np.testing.assert_allclose(da.numpy(), B)
     np.testing.assert_array_equal(db.numpy(), [-1, -1, -1])
@@ -138,20 +138,20 @@ def test_equal_ops_on_equal_inputs_are_merged():
     x, y = T.dvectors("xy")
     first = sw.graph.OpFromGraph([x], sw.exp(x) + 1)
     second = sw.graph.OpFromGraph([y], sw.exp(y) + 1)
-    other = sw.graph.OpFromGraph([y], sw.exp(y) + 2)
-    assert first == second and hash(first) == hash(second) and first != other
-    f = sw.function([x], first(x) * second(x) + other(x), device="cpu")
+    different = sw.graph.OpFromGraph([y], sw.exp(y) + 2)
+    assert first == second and hash(first) == hash(second) and first != different
+    f = sw.function([x], first(x) * second(x) + different(x), device="cpu")
     assert op_names(f).count("OpFromGraph") == 2
 
 
 @INLINE
 def test_pickled_op_and_function_compute_the_same(inline):
-    op = pair(inline, grad_overrides=twice_the_gradient, name="pair")
+    op = sum_and_exp_op(inline, grad_overrides=twice_the_gradient, name="pair")
     assert pickle.loads(pickle.dumps(op)) == op
     a, b = T.dvectors("ab")
     f = sw.function([a, b], T.grad(op(a, b)[0], [a, b]), device="cpu")
-    again = pickle.loads(pickle.dumps(f))
-    for got, expected in zip(again(A, B), f(A, B), strict=True):
+    f2 = pickle.loads(pickle.dumps(f))
+    for got, expected in zip(f2(A, B), f(A, B), strict=True):
         np.testing.assert_array_equal(got.numpy(), expected.numpy())
 
 
@@ -186,7 +186,7 @@ def test_output_extents_follow_from_the_applied_inputs():
 
 
 @pytest.mark.parametrize(
-    ("make", "error", "message"),
+    ("arguments_of", "error", "message"),
     [
         (lambda x, y: ([x], x + y), sw.GraphError, "depend on y of .*; list it"),
         (lambda x, y: ([x, x], x), sw.GraphError, "x is listed twice"),
@@ -196,21 +196,15 @@ def test_output_extents_follow_from_the_applied_inputs():
         (lambda x, y: ([x], x, False, ["other"]), TypeError, "got 'other'"),
     ],
 )
-def test_wrong_definition_is_an_error(make, error, message):
+def test_wrong_definition_is_an_error(arguments_of, error, message):
     x, y = T.dvectors("xy")
     with pytest.raises(error, match=message):
-        sw.graph.OpFromGraph(*make(x, y))
+        sw.graph.OpFromGraph(*arguments_of(x, y))
 
 
 def test_wrong_inputs_are_errors():
-    op = pair()
+    op = sum_and_exp_op()
     with pytest.raises(sw.GraphError, match="expected 2 inputs, got 1"):
         op(A)
     with pytest.raises(sw.GraphError, match=r"input 1 must be of float64 and rank 1, got .*cast"):
         op(A, T.fvector())
-
-
-def test_letters_of_one_string_name_several_variables():
-    assert [v.name for v in T.scalars("xyz")] == ["x", "y", "z"]
-    assert [v.name for v in T.scalars("xyz", "w")] == ["xyz", "w"]
-    assert len(T.scalars(2)) == 2

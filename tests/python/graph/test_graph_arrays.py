@@ -10,8 +10,8 @@ from support.arrays import numbers, pair, windows
 
 import spanwise as sw
 
-#: Whole numbers that these hold, and what sums make of them, are exact.
-EXACT = ("int8", "int32", "int64", "uint8", "float32", "float64", "complex128")
+#: Dtypes that represent the numbers of pair() and their sums exactly, or wrap around as NumPy does.
+EXACT_DTYPES = ("int8", "int32", "int64", "uint8", "float32", "float64", "complex128")
 
 
 REDUCTIONS = ("sum", "prod", "min", "max", "mean", "var", "std", "any", "all")
@@ -51,7 +51,7 @@ def test_argmin_argmax_and_scans_match_numpy(device, name, axis):
     check(lambda a: getattr(a, name)(axis=axis), x, device=device)
 
 
-def test_reduction_names_show_their_properties():
+def test_reduction_ops_show_and_compare_their_properties():
     x = T.ftensor3()
     total = x.sum(axis=(0, -1), keepdims=True, dtype="float64")
     assert str(total.owner.op) == "Sum{axis=(0, 2), keepdims=True, dtype=float64}"
@@ -112,11 +112,11 @@ SHAPES = {
 def test_shape_functions_of_variables_match_arrays(device, name):
     """The expected values are those of eager arrays, which other tests compare with NumPy."""
     x = np.random.default_rng(4).standard_normal((2, 3, 4))
-    a, change = like(x), SHAPES[name]
-    f = sw.function([a], [change(a), change(a + 1)], device=device)
+    a, function = like(x), SHAPES[name]
+    f = sw.function([a], [function(a), function(a + 1)], device=device)
     for source in (x, x[::-1, ::-1], np.asfortranarray(x)):
         for ours, values in zip(f(source), (source, source + 1), strict=True):
-            theirs = change(sw.array(values, device=device)).numpy()
+            theirs = function(sw.array(values, device=device)).numpy()
             assert ours.shape == theirs.shape and ours.dtype == theirs.dtype
             np.testing.assert_array_equal(ours.numpy(), theirs)
 
@@ -162,7 +162,7 @@ def test_computed_extents_are_accepted_as_shapes(device):
         a.reshape(T.fscalar(), 3)
 
 
-def test_static_shapes_are_constants():
+def test_known_extents_are_constants_and_pass_through_ops():
     a = T.tensor("float32", (2, None, 3))
     assert isinstance(a.shape[0], sw.Constant) and int(a.shape[-1].data) == 3
     assert a.shape[1].owner is not None
@@ -201,7 +201,7 @@ def test_views_of_variables_match_numpy_in_any_layout(device, window, seed, data
         assert result.shape == oracle.shape
 
 
-@given(window=windows(), dtype=st.sampled_from(EXACT), seed=st.integers(0, 2**32))
+@given(window=windows(), dtype=st.sampled_from(EXACT_DTYPES), seed=st.integers(0, 2**32))
 def test_ops_match_numpy_in_any_layout(device, window, dtype, seed):
     ours, theirs = pair(window, dtype, device, seed)
     a = like(theirs)
@@ -223,15 +223,15 @@ def test_ops_match_numpy_in_any_layout(device, window, dtype, seed):
             (a.reshape(a.shape[::-1]), theirs.reshape(theirs.shape[::-1])),
         ]
     if theirs.size and theirs.ndim:
-        places = np.array([[0, -1], [-1, 0]])
+        indices = np.array([[0, -1], [-1, 0]])
         changed = theirs.copy()
-        changed[places] = 7
+        changed[indices] = 7
         cases += [
             (a.max(0), theirs.max(0)),
             (a.argmin(-1), theirs.argmin(-1)),
-            (a[places], theirs[places]),
+            (a[indices], theirs[indices]),
             (a[..., [0, 0]], theirs[..., [0, 0]]),
-            (T.set_subtensor(a[places], 7), changed),
+            (T.set_subtensor(a[indices], 7), changed),
         ]
     f = sw.function([a], [case[0] for case in cases], device=device)
     for result, (variable, expected) in zip(f(ours), cases, strict=True):

@@ -31,18 +31,18 @@ def test_equal_graphs_have_equal_ops_inputs_and_constants():
         sw.graph.equal(1, x)
 
 
-def test_clone_replaces_variables(device):
+def test_clone_copies_the_graph_and_replaces_variables(device):
     x, y = T.fmatrices("x", "y")
     z = sw.exp(x * 2)
-    z.name, z.tag.note = "z", "kept"
+    z.name, z.tag.note = "z", "a note"
     out = z + x
     copied = sw.clone(out)
     assert copied is not out and sw.graph.equal(copied, out, [x], [x])
-    assert copied.owner.inputs[0].name == "z" and copied.owner.inputs[0].tag.note == "kept"
-    given = np.full((2, 2), 0.5, "float32")
-    changed, both = sw.clone((out, 1 * z), replace={x * 1: y, x: y + 1})
-    f = sw.function([y], [changed, both], device=device)
-    for ours, theirs in zip(f(given), (np.exp(3.0) + 1.5, np.exp(3.0)), strict=True):
+    assert copied.owner.inputs[0].name == "z" and copied.owner.inputs[0].tag.note == "a note"
+    values = np.full((2, 2), 0.5, "float32")
+    replaced, doubled = sw.clone((out, 1 * z), replace={x * 1: y, x: y + 1})
+    f = sw.function([y], [replaced, doubled], device=device)
+    for ours, theirs in zip(f(values), (np.exp(3.0) + 1.5, np.exp(3.0)), strict=True):
         np.testing.assert_allclose(ours.numpy(), np.full((2, 2), theirs), rtol=1e-6)
     inner = sw.clone({"out": out}, replace=[(z, y)])["out"]
     assert sw.graph.equal(inner, y + x, [x, y], [x, y])

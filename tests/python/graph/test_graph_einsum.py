@@ -29,18 +29,18 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("fixed", [True, False])
+@pytest.mark.parametrize("is_static", [True, False])
 @pytest.mark.parametrize("subscripts", CASES)
-def test_einsum_equals_numpy(subscripts, fixed, device):
+def test_einsum_equals_numpy(subscripts, is_static, device):
     values = [RNG.normal(size=shape) for shape in CASES[subscripts]]
-    shapes = [v.shape if fixed else (None,) * v.ndim for v in values]
+    shapes = [v.shape if is_static else (None,) * v.ndim for v in values]
     inputs = [T.tensor("float64", shape) for shape in shapes]
     f = sw.function(inputs, T.einsum(subscripts, *inputs), device=device)
     np.testing.assert_allclose(f(*values).numpy(), np.einsum(subscripts, *values), rtol=1e-12)
     sw.gradient.verify_grad(lambda *xs: T.einsum(subscripts, *xs), values, n_tests=1, device=device)
 
 
-def test_einsum_of_lists_of_labels_dtypes_and_constants(device):
+def test_einsum_takes_lists_of_labels_constants_and_mixed_dtypes(device):
     a, b = RNG.integers(0, 5, (2, 3)), RNG.normal(size=(3,)).astype("float32")
     x = T.lmatrix("x")
     output = T.einsum(x, [0, 1], b, [1], [0])
@@ -105,7 +105,7 @@ def test_sort_and_argsort_equal_numpy(axis, device):
     assert str(order.device) == str(device)
 
 
-def test_derivative_of_sort_is_in_the_places_of_the_elements(device):
+def test_derivative_of_sort_is_at_the_positions_of_the_elements(device):
     x = T.dvector("x")
     cost = (T.sort(x) * np.array([1.0, 10.0, 100.0])).sum()
     got = sw.function([x], T.grad(cost, x), device=device)([3.0, 1.0, 2.0])

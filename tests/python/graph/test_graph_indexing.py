@@ -13,9 +13,9 @@ INDICES = {
     "slices": np.s_[1:, ::-1, -3:3],
     "ellipsis": np.s_[..., 0],
     "newaxis": np.s_[None, 1, ..., None],
-    "far": np.s_[: 10**30, -(10**30) :],
+    "bounds beyond the extents": np.s_[: 10**30, -(10**30) :],
     "all": np.s_[:],
-    "none of it": np.s_[()],
+    "empty tuple": np.s_[()],
     "list": np.s_[[1, 0, 1]],
     "array": np.s_[:, np.array([[0, 2], [-1, 1]])],
     "arrays": np.s_[np.array([0, 1]), :, np.array([3, 2])],
@@ -42,9 +42,9 @@ def test_computed_indices_match_numpy(device):
         [a, i, v], [a[i], a[i:, ::-i], a[v], a[v, i], a[a > 0], a[i + 1 :: 2]], device=device
     )
     for n in (1, 2):
-        where = np.array([n, 0, -1], "int32")
-        expected = [x[n], x[n:, ::-n], x[where], x[where, n], x[x > 0], x[n + 1 :: 2]]
-        for ours, theirs in zip(f(x, n, where), expected, strict=True):
+        indices = np.array([n, 0, -1], "int32")
+        expected = [x[n], x[n:, ::-n], x[indices], x[indices, n], x[x > 0], x[n + 1 :: 2]]
+        for ours, theirs in zip(f(x, n, indices), expected, strict=True):
             np.testing.assert_array_equal(ours.numpy(), theirs)
     with pytest.raises(IndexError, match="index 9"):
         f(x, 9, [0])
@@ -71,10 +71,11 @@ def test_set_and_inc_subtensor_match_numpy(device):
     x, y = np.arange(12.0).reshape(3, 4), np.array([7.0, 8.0, 9.0, 10.0])
     a, b = T.dmatrix("a"), T.dvector("b")
     keys = [np.s_[1], np.s_[::-1], np.s_[[2, 0]], np.s_[:, np.array([True, False, True, True])]]
-    made = [T.set_subtensor(a[k], b[: a[k].shape[-1]]) for k in keys]
-    added = T.inc_subtensor((a + 1)[1:], b)
-    inside = T.set_subtensor((a - 1)[1:], b)
-    f = sw.function([a, b], [*made, inside, added], device=device)
+    replaced = [T.set_subtensor(a[k], b[: a[k].shape[-1]]) for k in keys]
+    # Of computed arrays, which may be overwritten.
+    replaced_rows = T.set_subtensor((a - 1)[1:], b)
+    added_rows = T.inc_subtensor((a + 1)[1:], b)
+    f = sw.function([a, b], [*replaced, replaced_rows, added_rows], device=device)
     results = f(x, y)
     for key, ours in zip(keys, results, strict=False):
         theirs = x.copy()
@@ -87,7 +88,7 @@ def test_set_and_inc_subtensor_match_numpy(device):
         np.testing.assert_array_equal(ours.numpy(), expected)
     assert x[0, 0] == 0
     ops = [str(node.op) for node in f.maker.fgraph.toposort()]
-    assert "SetSubtensor{1:}[(0, 0)]" in ops and "SetSubtensor{1}" in ops  # a is the caller's
+    assert "SetSubtensor{1:}[(0, 0)]" in ops and "SetSubtensor{1}" in ops  # a is an argument
     with pytest.raises(sw.GraphError, match="expected an index"):
         T.set_subtensor(a, b)
 
@@ -106,9 +107,9 @@ def test_joined_variables_match_numpy(device):
         lambda m, a, b: m.concatenate([a, np.ones((1, 3))]),
         lambda m, a, b: m.concatenate([a, b], dtype="float32", casting="same_kind"),
     ):
-        for names in (sw, np):  # NumPy's functions build the same graph
+        for module in (sw, np):  # NumPy's functions build the same graph
             check(
-                lambda a, b: join(names, a, b),  # noqa: B023
+                lambda a, b: join(module, a, b),  # noqa: B023
                 x,
                 y,
                 device=device,
@@ -194,7 +195,7 @@ def test_eval_and_like_functions_compute_the_values(device):
         assert T.cast(a, "int32").dtype == "int32" and a.astype("float32") is a
 
 
-def test_shapes_ask_for_no_transfer():
+def test_shapes_and_numbers_on_the_host_need_no_transfer():
     a = T.tensor("float32", (None, None), device="cpu:1")
     f = sw.function([a], [a.shape, a.sum() * a.shape[0]], device="cpu:1")
     assert not any("Transfer" in str(node.op) for node in f.maker.fgraph.toposort())
@@ -202,8 +203,8 @@ def test_shapes_ask_for_no_transfer():
     assert shape.device == sw.device("cpu") and total.device == sw.device("cpu:1")
 
 
-class WhereIs(sw.Op):
-    """Its input, and where that was."""
+class RecordsDevice(sw.Op):
+    """A copy of its input; `seen` lists the devices of the inputs."""
 
     def __init__(self):
         self.seen = []
@@ -216,21 +217,21 @@ class WhereIs(sw.Op):
         output_storage[0][0] = inputs[0].copy()
 
 
-@pytest.mark.parametrize("place", ["cpu", "cpu:1"])
-def test_inputs_of_rank_0_on_the_host_are_accepted(place):
+@pytest.mark.parametrize("function_device", ["cpu", "cpu:1"])
+def test_inputs_of_rank_0_on_the_host_are_accepted(function_device):
     """Inputs that an index or a kernel takes by value stay on the host; other ops get a copy on their
     device."""
     a, i, x = T.dvector("a"), T.lscalar("i"), T.dscalar("x")
-    op = WhereIs()
-    f = sw.function([a, i, x], [a[i:] * x, a[i], op(i), x], device=place)
+    op = RecordsDevice()
+    f = sw.function([a, i, x], [a[i:] * x, a[i], op(i), x], device=function_device)
     values = np.arange(4.0)
-    for n in (1, sw.array(1, device=place), sw.array(1, device="cpu")):
+    for n in (1, sw.array(1, device=function_device), sw.array(1, device="cpu")):
         results = f(values, n, 2.0)
         assert [r.tolist() for r in results] == [[2.0, 4.0, 6.0], 1.0, 1, 2.0]
-        assert [str(r.device) for r in results] == [place] * 4
-    assert op.seen == [place] * 3
-    g = sw.function([a, i], [a[i:], (a * i).sum()], device=place)
-    for n in (2, sw.array(2, device=place)):
+        assert [str(r.device) for r in results] == [function_device] * 4
+    assert op.seen == [function_device] * 3
+    g = sw.function([a, i], [a[i:], (a * i).sum()], device=function_device)
+    for n in (2, sw.array(2, device=function_device)):
         assert [r.tolist() for r in g(values, n)] == [[2.0, 3.0], 12.0]
 
 

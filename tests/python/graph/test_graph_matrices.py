@@ -43,7 +43,7 @@ def test_arange_of_numbers_and_of_variables_equals_numpy(numbers, dtype, device)
     np.testing.assert_array_equal(got, expected)
 
 
-def test_arange_refuses_a_step_of_zero_and_numbers_that_are_not():
+def test_arange_refuses_a_step_of_zero_and_variables_with_axes():
     n = T.lscalar("n")
     with pytest.raises(ValueError, match="step is 0"):
         sw.function([n], T.arange(0, 3, n))(0)
@@ -190,10 +190,10 @@ def test_as_op_calls_a_function_and_has_the_given_gradient(device):
 def test_as_op_checks_types_and_the_number_of_results():
     with pytest.raises(TypeError, match="expected types"):
         sw.graph.as_op(["float32"], T.dvector().type)(abs)
-    pair = sw.graph.as_op([T.dvector().type], [T.dvector().type] * 2)(lambda x: [x])
+    two_outputs = sw.graph.as_op([T.dvector().type], [T.dvector().type] * 2)(lambda x: [x])
     x = T.dvector("x")
     with pytest.raises(sw.GraphError, match="expected 2 results, got 1"):
-        sw.function([x], pair(x))([1.0])
+        sw.function([x], two_outputs(x))([1.0])
 
 
 def test_function_of_arrays_refuses_a_variable_with_a_remedy():
@@ -210,12 +210,12 @@ def test_repeat_by_a_vector_matches_numpy_and_has_a_derivative(device):
     value, times = np.arange(6.0).reshape(3, 2), np.array([2, 0, 1], "int32")
     repeated = T.repeat(x, counts, axis=-2)
     f = sw.function([x, counts], [repeated, T.repeat(x, [1, 0, 2, 1, 1, 3])], device=device)
-    for got, wanted in zip(
+    for got, expected in zip(
         f(value, times),
         [np.repeat(value, times, 0), np.repeat(value, [1, 0, 2, 1, 1, 3])],
         strict=True,
     ):
-        np.testing.assert_array_equal(got.numpy(), wanted)
+        np.testing.assert_array_equal(got.numpy(), expected)
     slope = sw.function([x, counts], T.grad((repeated * repeated).sum(), x), device=device)
     np.testing.assert_array_equal(slope(value, times).numpy(), 2 * value * times[:, None])
 

@@ -13,14 +13,14 @@ import spanwise as sw
 T = sw.tensor
 
 
-class Fresh(sw.Op):
-    """A copy in new memory whose release is recorded."""
+class NewMemory(sw.Op):
+    """Its input plus 1 in new memory, to which `references` gets a weak reference."""
 
     __props__ = ("number",)
 
-    def __init__(self, number, made):
+    def __init__(self, number, references):
         self.number = number
-        self.made = made
+        self.references = references
 
     def make_node(self, x):
         return sw.Apply(self, [x], [x.type()])
@@ -28,11 +28,11 @@ class Fresh(sw.Op):
     def perform(self, node, inputs, output_storage):
         values = inputs[0].numpy() + 1
         output_storage[0][0] = sw.asarray(values)
-        self.made.append(weakref.ref(values))
+        self.references.append(weakref.ref(values))
 
 
 class RecordingOp(sw.Op):
-    """Passes on what it gets, and notes what `seen` says while it runs."""
+    """Its input as a view; calls `note` with it."""
 
     view_map = {0: [0]}
 
@@ -48,47 +48,48 @@ class RecordingOp(sw.Op):
 
 
 def chain(length, **options):
-    """A function of `length` copies, and how many of them live while the last is looked at."""
+    """(A function of `length` NewMemory nodes and a last node, for each call the number of living results
+    while the last node runs, weak references to all results)."""
     x = T.dvector("x")
-    made, alive = [], []
+    references, alive = [], []
     y = x
     for i in range(length):
-        y = Fresh(i, made)(y)
-    recorder = RecordingOp(lambda _: alive.append(sum(ref() is not None for ref in made)))
+        y = NewMemory(i, references)(y)
+    recorder = RecordingOp(lambda _: alive.append(count_alive(references)))
     f = sw.function([x], recorder(y)[::-1] * 2, device="cpu", **options)
-    return f, alive, made
+    return f, alive, references
 
 
-def living(made):
-    return sum(ref() is not None for ref in made)
+def count_alive(references):
+    return sum(reference() is not None for reference in references)
 
 
 def test_intermediate_results_are_freed_after_their_last_use():
-    f, alive, made = chain(6, allow_gc=True)
+    f, alive, references = chain(6, allow_gc=True)
     for call in range(1, 3):
         np.testing.assert_array_equal(f([1, 2]).numpy(), [16, 14])
-        assert alive == [1] * call, "only what is looked at"
-        assert living(made) == 0
+        assert alive == [1] * call, "only the input of the last node"
+        assert count_alive(references) == 0
 
 
 def test_results_are_kept_for_the_next_call_without_allow_gc():
-    f, alive, made = chain(6, allow_gc=False)
+    f, alive, references = chain(6, allow_gc=False)
     f([1, 2])
-    assert alive == [6] and living(made) == 6
+    assert alive == [6] and count_alive(references) == 6
     f.free()
-    assert living(made) == 0
+    assert count_alive(references) == 0
     np.testing.assert_array_equal(f([1, 2]).numpy(), [16, 14])
 
 
-def test_config_is_the_default_of_the_function_option():
+def test_setting_is_the_default_of_the_function_option_and_copies_keep_the_option():
     with sw.config.change(allow_gc=True):
-        f, _, made = chain(3)
-        kept, _, of_kept = chain(3, allow_gc=False)
+        f, _, references = chain(3)
+        keeping, _, kept_references = chain(3, allow_gc=False)
     f([1])
-    kept([1])
-    assert living(made) == 0 and living(of_kept) == 3
-    g = f.copy()  # as it was made, whatever the setting is now
-    g([1])
+    keeping([1])
+    assert count_alive(references) == 0 and count_alive(kept_references) == 3
+    f.copy()([1])  # a copy has the option of f, not the present setting
+    assert len(references) == 6 and count_alive(references) == 0
 
 
 @pytest.mark.parametrize("mode", ["fast_run", "fast_compile", "debug"])
@@ -122,30 +123,30 @@ def test_outputs_of_equal_nodes_reuse_two_buffers(device):
         addresses.clear()
         f(x)
         calls.append(list(addresses))
-    assert calls[0] == calls[1] == calls[2]
+    assert calls[0] == calls[1] == calls[2] and len(set(calls[0])) == 2
 
 
 class BufferRecordingOp(sw.Op):
     """A copy that records the previous content of its output buffer."""
 
     def __init__(self):
-        self.found = []
+        self.buffers = []
 
     def make_node(self, x):
         return sw.Apply(self, [x], [x.type()])
 
     def perform(self, node, inputs, output_storage):
-        self.found.append(output_storage[0][0])
+        self.buffers.append(output_storage[0][0])
         output_storage[0][0] = inputs[0].copy()
 
 
-def test_memory_is_allocated_before_the_first_call(device):
+def test_buffers_of_known_shape_are_allocated_before_the_first_call(device):
     x = np.ones((3, 4))
     for shape, preallocate in (((3, 4), True), ((3, 4), False), ((None, 4), True)):
         a, op = T.tensor("float64", shape), BufferRecordingOp()
         f = sw.function([a], op(a).sum(0), device=device, preallocate=preallocate)
         f(x)
-        first = op.found[0]
+        first = op.buffers[0]
         if preallocate and None not in shape:
             assert first.shape == (3, 4) and first.dtype == "float64" and first.device == device
         else:
@@ -154,7 +155,7 @@ def test_memory_is_allocated_before_the_first_call(device):
         sw.function([a], a + 1, allow_gc=True, preallocate=True)
 
 
-def test_lazy_graphs_free_memory(device):
+def test_lazy_graph_with_allow_gc_computes_either_branch(device):
     i, a = T.lscalar("i"), T.dvector("a")
     f = sw.function([i, a], IfElse()(i, sw.exp(a), sw.sqrt(a)), allow_gc=True, device=device)
     assert f(1, [0.0]).tolist() == [1.0] and f(0, [4.0]).tolist() == [2.0]

@@ -52,25 +52,27 @@ def graph_of_all_kinds():
 def test_graph_of_all_kinds_of_ops_is_unpickled(device):
     x, y = graph_of_all_kinds()
     y.name = "y"
-    y.tag.note = "kept"
+    y.tag.note = "a note"
     x2, y2 = unpickled([x, y])
-    assert sw.graph.equal(y, y2) and y2.name == "y" and y2.tag.note == "kept" and x2.type == x.type
+    assert (
+        sw.graph.equal(y, y2) and y2.name == "y" and y2.tag.note == "a note" and x2.type == x.type
+    )
     values = np.array([0.5, 1, 2], "float32")
     ours, theirs = (sw.function([a], b, device=device)(values) for a, b in ((x2, y2), (x, y)))
     np.testing.assert_array_equal(ours.numpy(), theirs.numpy())
 
 
-def test_sharing_survives_pickling():
+def test_variables_used_twice_stay_one_object_after_pickling():
     x = T.fmatrix("x")
     y = sw.exp(x)
     z = y + y
     x2, y2, z2, node = unpickled([x, y, z, z.owner])
     assert z2.owner.inputs == [y2, y2] and y2.owner.inputs[0] is x2 and node is z2.owner
-    again = unpickled(z2.owner)
-    assert again.op == node.op and again is not node
+    node2 = unpickled(z2.owner)
+    assert node2.op == node.op and node2 is not node
 
 
-def test_deep_graphs_need_no_deep_stack():
+def test_deep_graph_is_unpickled_without_recursion():
     x = T.fvector("x")
     y = x
     for _ in range(20_000):
@@ -91,8 +93,9 @@ def test_types_and_ops_are_unpickled():
     for y in (x.sum(0), x.T, x + 1, x[1:], x @ x, x.transfer("cpu"), x.reshape(2, -1)):
         assert unpickled(y.owner.op) == y.owner.op
     assert unpickled(Twice()) == Twice()
-    elsewhere = sw.TensorType("float32", (), device="cuda:7")
-    assert unpickled(elsewhere).device == sw.device("cpu")
+    # The device of a type is replaced where it does not exist.
+    on_missing_device = sw.TensorType("float32", (), device="cuda:7")
+    assert unpickled(on_missing_device).device == sw.device("cpu")
 
 
 def test_shared_variables_are_unpickled_with_their_values(device):
@@ -132,10 +135,10 @@ def test_pickle_is_read_by_another_process(tmp_path):
     file = tmp_path / "f.pickle"
     file.write_bytes(pickle.dumps(sw.function([x], (sw.exp(x) * 0 + 7).sum(), device="cpu")))
     program = f"import pickle; f = pickle.load(open({str(file)!r}, 'rb')); print(f([1, 2]).item())"
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "14.0"
+    assert completed.stdout.strip() == "14.0"
 
 
 def test_deepcopy_gives_an_equal_graph_and_copy_the_same_variable(device):

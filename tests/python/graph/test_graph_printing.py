@@ -41,7 +41,7 @@ def test_printed_subgraphs_are_not_repeated():
     )
 
 
-def test_a_function_shows_the_order():
+def test_nodes_of_a_function_are_printed_with_their_order():
     x = T.fmatrix("x")
     f = sw.function([x], [T.cumsum(sw.exp(x), axis=0), x])
     assert sw.printing.debugprint(f, file="str") == (
@@ -49,7 +49,7 @@ def test_a_function_shows_the_order():
     )
 
 
-def test_types_ids_depth_and_names(graph):
+def test_options_select_types_ids_depth_and_names(graph):
     x, _, z = graph
     show = sw.printing.debugprint
     assert (
@@ -67,7 +67,7 @@ def test_types_ids_depth_and_names(graph):
         show(3)
 
 
-def test_outputs_of_several_have_an_index(graph):
+def test_outputs_of_an_op_with_several_are_printed_with_an_index(graph):
     class Two(sw.Op):
         def make_node(self, x):
             return sw.Apply(self, [x], [x.type(), x.type()])
@@ -79,7 +79,7 @@ def test_outputs_of_several_have_an_index(graph):
     assert sw.printing.debugprint(first.owner, file="str") == text
 
 
-def test_prints_to_the_given_file(graph, capsys):
+def test_file_is_a_stream_or_standard_output(graph, capsys):
     x, *_ = graph
     stream = io.StringIO()
     sw.printing.debugprint(x, file=stream)
@@ -88,7 +88,7 @@ def test_prints_to_the_given_file(graph, capsys):
     assert capsys.readouterr().out == "x [id A]\n"
 
 
-def test_deep_graphs_and_many_ids():
+def test_deep_graph_is_printed_and_ids_continue_after_z():
     x = T.fvector("x")
     for _ in range(2000):
         x = -x

@@ -22,6 +22,8 @@ NOT_FUSED = sw.Mode("fast_run").excluding("fuse")
 
 
 class Slow(sw.Op):
+    """x + 1, computed 100 times."""
+
     __props__ = ()
 
     def make_node(self, x):
@@ -43,7 +45,7 @@ def f(device):
     return f
 
 
-def test_functions_are_not_measured_unless_asked(device):
+def test_functions_have_no_profile_unless_asked(device):
     x = T.fmatrix("x")
     f = sw.function([x], x + 1, device=device)
     assert f.profile is None
@@ -108,14 +110,14 @@ def test_profile_is_printed_at_exit_if_configured():
         "x = sw.tensor.fscalar('x')\n"
         "sw.function([x], x + 1, name='last')(1.0)\n"
     )
-    ran = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "SPANWISE_PROFILE": "1"},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert "Message: last, mode fast_run" in ran.stderr
+    assert "Message: last, mode fast_run" in completed.stderr
 
 
 def test_graph_is_drawn_as_dot_or_svg(f, tmp_path, capsys):

@@ -31,7 +31,7 @@ def test_shared_variable_is_on_the_default_device_or_the_target(device):
         assert sw.shared(ones(2), target="cpu").device == "cpu"
     w = sw.shared(ones(2, 1), "w", target=device)
     assert w.device == device and w.type.device == device and w.name == "w" and str(w) == "w"
-    assert w.type.shape == (None, None), "an extent of 1 is as free as any other"
+    assert w.type.shape == (None, None), "an initial extent of 1 does not fix the shape"
 
 
 def test_values_are_copied_unless_borrowed(device):
@@ -52,7 +52,7 @@ def test_values_are_copied_unless_borrowed(device):
     assert copied.get_value().tolist() == [2, 2, 2]
 
 
-def test_a_value_of_any_library_and_shape(device):
+def test_set_value_takes_arrays_of_any_library_and_shape(device):
     w = sw.shared(ones(2, 3), target=device)
     for value in (ones(4, 1)[::-1], [[1, 2.5]], sw.zeros((0, 3), dtype="float32")):
         w.set_value(value)
@@ -80,12 +80,12 @@ def test_invalid_value_leaves_the_variable_unchanged(value, message, device):
         _ = w.value
 
 
-def test_a_variable_is_no_value():
+def test_graph_variable_as_initial_value_raises():
     with pytest.raises(sw.GraphError, match="got a variable"):
         sw.shared(T.fscalar())
 
 
-def test_functions_share_one_container(device):
+def test_functions_read_and_update_one_shared_value(device):
     w = sw.shared(ones(2), "w", target=device)
     add = sw.function([], updates=[(w, w + 1)], device=device)
     double = sw.function([], [w * 2], updates={w: w * 2}, device=device)
@@ -103,30 +103,30 @@ def test_results_share_no_memory_with_shared_variables(device):
     same, more = f()
     same[...], more[...] = -1, -1
     assert w.get_value().tolist() == [2, 2, 2]
-    kept = w.get_value(borrow=True)
+    borrowed = w.get_value(borrow=True)
     f()
-    assert kept.tolist() == [2, 2, 2] and w.get_value().tolist() == [3, 3, 3]
+    assert borrowed.tolist() == [2, 2, 2] and w.get_value().tolist() == [3, 3, 3]
 
 
-def test_borrowed_outputs_share(device):
+def test_borrowed_output_is_the_shared_value_itself(device):
     w = sw.shared(ones(3), target=device)
     f = sw.function([], sw.Out(w, borrow=True), device=device)
     assert f().ptr == w.get_value(borrow=True).ptr
 
 
-def test_an_op_that_overwrites_gets_a_copy_of_a_shared_value(device):
+def test_overwriting_op_gets_a_copy_of_a_shared_value(device):
     w = sw.shared(ones(2), target=device)
     f = sw.function([], AddOne()(w), updates={w: AddOne()(w) * 2}, device=device)
     assert f().tolist() == [2, 2] and w.get_value().tolist() == [4, 4]
 
 
-def test_a_shared_variable_is_no_input():
+def test_shared_variable_as_input_raises():
     w = sw.shared(ones(2), "w")
     with pytest.raises(sw.GraphError, match="w.*shared variable.*givens"):
         sw.function([w], w)
 
 
-def test_givens_put_shared_variables_in_and_out(device):
+def test_givens_replace_a_variable_by_a_shared_one_and_the_reverse(device):
     x, w = T.fvector("x"), sw.shared(ones(2), "w", target=device)
     y = x * 2
     assert sw.function([], y, givens={x: w}, device=device)().tolist() == [2, 2]
@@ -142,7 +142,7 @@ def test_mutable_inputs_may_be_overwritten(device):
     overwrites = sw.function([sw.In(x, mutable=True)], AddOne()(x), device=device)
     assert overwrites(value).tolist() == [2, 2, 2] and value.tolist() == [2, 2, 2]
     both = sw.function([sw.In(x, mutable=True), y], AddOne()(x) + y, device=device)
-    assert both(value, value).tolist() == [5, 5, 5], "one array twice is copied"
+    assert both(value, value).tolist() == [5, 5, 5], "an array that is passed twice is copied"
     assert value.tolist() == [2, 2, 2]
     read_only = ones(3)
     read_only.flags.writeable = False

@@ -25,7 +25,7 @@ class Copy(sw.Op):
 
 
 @pytest.mark.parametrize(
-    ("variable", "shown", "dtype"),
+    ("variable", "text", "dtype"),
     [
         (T.fmatrix(), "<TensorType(float32, matrix)>", "float32"),
         (T.dscalar(), "<TensorType(float64, scalar)>", "float64"),
@@ -43,8 +43,8 @@ class Copy(sw.Op):
     ],
     ids=str,
 )
-def test_constructors_create_their_types(variable, shown, dtype):
-    assert str(variable) == shown
+def test_constructors_create_their_types(variable, text, dtype):
+    assert str(variable) == text
     assert variable.dtype == dtype
     assert variable.ndim == len(variable.type.shape)
     assert variable.owner is None and variable.index is None and variable.name is None
@@ -63,7 +63,13 @@ def test_several_variables_in_one_call():
     assert [v.type for v in T.dvectors(3)] == [T.dvector().type] * 3
 
 
-def test_types_compare_and_make_variables():
+def test_each_letter_of_a_single_string_names_a_variable():
+    assert [v.name for v in T.scalars("xyz")] == ["x", "y", "z"]
+    assert [v.name for v in T.scalars("xyz", "w")] == ["xyz", "w"]
+    assert len(T.scalars(2)) == 2
+
+
+def test_equal_types_compare_equal_and_create_variables():
     a, b = sw.TensorType("float32", (None, 3)), sw.TensorType(np.float32, [None, 3])
     assert a == b and hash(a) == hash(b) and a != sw.TensorType("float32", (None, 4))
     assert a != "float32"
@@ -110,29 +116,29 @@ def test_tag_belongs_to_the_variable():
         y.tag.nothing  # noqa: B018
 
 
-def test_tag_is_pickled_with_the_variable():
-    class Thing:
+def test_tag_lives_as_long_as_its_variable():
+    class Note:
         pass
 
-    thing = Thing()
-    there = weakref.ref(thing)
+    note = Note()
+    reference = weakref.ref(note)
     x = T.fmatrix("x")
-    x.tag.thing = thing
+    x.tag.note = note
     y = Copy()(x)
-    del thing, x
+    del note, x
     gc.collect()
-    assert there() is not None
+    assert reference() is not None
     del y
     gc.collect()
-    assert there() is None
+    assert reference() is None
 
 
-def test_variables_can_be_referred_to_weakly():
+def test_weak_reference_to_a_variable_ends_with_it():
     x = T.fmatrix("x")
-    there = weakref.ref(x)
-    assert there() is x
+    reference = weakref.ref(x)
+    assert reference() is x
     del x
-    assert there() is None
+    assert reference() is None
 
 
 def test_a_variable_is_neither_true_nor_a_sequence():
@@ -164,7 +170,7 @@ def test_constants_hold_a_copy():
 
 
 @pytest.mark.parametrize(
-    ("beside", "number", "expected"),
+    ("dtype", "number", "expected"),
     [
         ("float32", 2, "float32"),
         ("float32", 2.5, "float32"),
@@ -181,10 +187,10 @@ def test_constants_hold_a_copy():
         ("uint8", np.int8(2), "int16"),
     ],
 )
-def test_numbers_in_expressions_follow_numpy_2(beside, number, expected):
-    x = T.tensor(beside, (None,))
+def test_numbers_in_expressions_follow_numpy_2(dtype, number, expected):
+    x = T.tensor(dtype, (None,))
     assert (x + number).dtype == (number + x).dtype == expected
-    assert (np.ones(2, beside) + number).dtype == expected
+    assert (np.ones(2, dtype) + number).dtype == expected
 
 
 def test_a_number_that_does_not_fit_is_refused():
@@ -192,7 +198,7 @@ def test_a_number_that_does_not_fit_is_refused():
         T.tensor("uint8", (None,)) + 300
 
 
-def test_foreign_operands_handle_operators():
+def test_operator_of_a_foreign_operand_is_called():
     class Greedy:
         def __radd__(self, other):
             return "mine"
@@ -219,25 +225,25 @@ def test_apply_rejects_objects_that_are_not_variables():
         sw.Apply(Copy(), [x], [Copy()(x)])
 
 
-def test_apply_shows_and_clones_itself():
+def test_apply_has_a_text_and_clones_with_new_inputs():
     x, y = T.fmatrix("x"), T.fmatrix("y")
     node = Copy()(x).owner
     assert repr(node) == "Copy(x)" and (node.nin, node.nout) == (1, 1) and node.op == Copy()
-    other = node.clone_with_new_inputs([y])
-    assert repr(other) == "Copy(y)" and other.out.type == y.type
-    narrower = node.clone_with_new_inputs([T.dvector("v")])
-    assert narrower.out.type == T.dvector().type
+    copied = node.clone_with_new_inputs([y])
+    assert repr(copied) == "Copy(y)" and copied.out.type == y.type
+    on_vector = node.clone_with_new_inputs([T.dvector("v")])
+    assert on_vector.out.type == T.dvector().type
     assert node.clone() is not node and node.clone().inputs == [x]
 
 
-def test_the_trace_names_the_users_lines():
+def test_trace_of_a_node_names_lines_of_the_program():
     y = Copy()(T.fmatrix("x"))
     assert __file__ in y.owner.trace
-    assert "test_the_trace_names_the_users_lines" in y.owner.trace
+    assert "test_trace_of_a_node_names_lines_of_the_program" in y.owner.trace
     assert "_op.py" not in y.owner.trace
 
 
-def test_deep_graphs_are_freed():
+def test_deep_graphs_are_freed_without_recursion():
     x = T.fvector("x")
     for _ in range(100_000):
         x = x + x

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mode "nan_guard": numbers that are not finite, or too large, are errors that name their node."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -22,7 +24,7 @@ def test_finite_numbers_pass(device):
     np.testing.assert_allclose(f([1.0, 2.0]).numpy(), np.log(2) * 2)
 
 
-def test_error_names_the_node_where_it_was_made_and_the_ranges_of_its_inputs(device):
+def test_error_names_the_node_the_line_that_created_it_and_the_ranges_of_its_inputs(device):
     f = logarithm(device)
     with pytest.raises(sw.GraphError) as caught:
         f([-1.0, 0.0, 4.0])
@@ -124,8 +126,6 @@ def test_ranges_of_an_overwritten_input_are_those_before_the_node(device):
 
 
 def test_mode_keeps_its_errors_through_including_excluding_and_pickling():
-    import pickle
-
     x = T.dvector("x")
     mode = NanGuardMode(inf_is_error=False).excluding("merge").including("fast_run")
     f = pickle.loads(pickle.dumps(sw.function([x], sw.log(x), mode=mode, device="cpu")))
@@ -135,6 +135,6 @@ def test_mode_keeps_its_errors_through_including_excluding_and_pickling():
     assert repr(NanGuardMode(big_is_error=False)).endswith("inf_is_error=True, big_is_error=False)")
 
 
-def test_setting_selects_the_mode():
+def test_name_of_the_mode_class_in_the_setting_selects_the_mode():
     with sw.config.change(mode="NanGuardMode"):
         assert logarithm("cpu", mode=None).mode == "nan_guard"

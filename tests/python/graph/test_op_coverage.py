@@ -19,10 +19,10 @@ from spanwise._graph.constructors import named_constructors
 T = sw.tensor
 PAGE = ROOT / "docs" / "graph-ops.md"
 BLOCK = re.compile(r"(<!-- (ops|functions): [^\n]*-->\n)(.*?)(<!-- end of \2 -->)", re.DOTALL)
-#: Before other tests load ops of their own.
+#: Read on import, before tests load further ops.
 REGISTERED = sorted(name for name in dir(sw.ops) if "." not in name)
-#: Of spanwise.tensor: not functions of variables that build a graph of them.
-OTHERS = {
+#: Names of spanwise.tensor that are not functions whose result is a graph of their arguments.
+NOT_IN_GRAPHS = {
     "Lop", "RandomStreams", "Rop", "TensorType", "as_tensor_variable", "as_variable", "constant", "grad", "tensor",
     "verify_grad",
 }  # fmt: skip
@@ -44,7 +44,7 @@ def gradient_of(name):
         return f"no: its result is {output.dtype}"
     differentiable = [x for x in inputs if x.dtype.kind == "f"]
     try:
-        found = T.grad(
+        derivatives = T.grad(
             None,
             differentiable,
             known_grads={output: T.ones_like(output)},
@@ -53,10 +53,10 @@ def gradient_of(name):
     except sw.GraphError as error:
         reason = re.search(r"with respect to its input \d+: (.*?)\. Remedy", str(error), re.DOTALL)
         return "no: " + reason[1]
-    found = [derivative for derivative in found if derivative is not None]
-    if not found:
+    derivatives = [derivative for derivative in derivatives if derivative is not None]
+    if not derivatives:
         return "disconnected"
-    f = sw.function(inputs, found, device="cpu", on_unused_input="ignore")
+    f = sw.function(inputs, derivatives, device="cpu", on_unused_input="ignore")
     return "yes" if any(d.numpy().any() for d in f(*points)) else "zero"
 
 
@@ -114,7 +114,7 @@ def test_page_lists_each_op_and_function():
 
 def test_each_op_and_function_has_an_example():
     ufuncs = {name for name in T.__all__ if isinstance(getattr(T, name), sw.ufunc)}
-    listed = set(T.__all__) - ufuncs - set(named_constructors()) - OTHERS
+    listed = set(T.__all__) - ufuncs - set(named_constructors()) - NOT_IN_GRAPHS
     assert listed - set(OPS) - set(FUNCTIONS) == set()
     assert [name for name in REGISTERED if example_of(name) is None] == []
 
@@ -126,10 +126,10 @@ def test_op_runs_on_the_device_that_the_page_lists(name, device):
     assert output.owner.op.recipe[0] == name
     f = sw.function(inputs, output, device=device, mode="fast_compile")
     got = f(*points)
-    elsewhere = {"transfer": "cpu:1"}.get(name, "cpu" if is_on_host(name) else str(device))
-    assert str(got.device) == elsewhere
-    host = sw.function(inputs, output, device="cpu", mode="debug")(*points)
-    np.testing.assert_allclose(got.numpy(), host.numpy(), rtol=1e-6)
+    expected_device = {"transfer": "cpu:1"}.get(name, "cpu" if is_on_host(name) else str(device))
+    assert str(got.device) == expected_device
+    on_cpu = sw.function(inputs, output, device="cpu", mode="debug")(*points)
+    np.testing.assert_allclose(got.numpy(), on_cpu.numpy(), rtol=1e-6)
 
 
 #: cast is checked in test_gradients.py: small differences vanish in float32. The others are 0 by definition.
@@ -148,9 +148,9 @@ def test_function_runs_on_each_device(name, device):
     inputs, output = graph_of(function, points)
     options = {"on_unused_input": "ignore"}  # zeros_like reads the shape, which the type fixes
     got = sw.function(inputs, output, device=device, **options)(*points)
-    host = sw.function(inputs, output, device="cpu", mode="fast_compile", **options)(*points)
+    on_cpu = sw.function(inputs, output, device="cpu", mode="fast_compile", **options)(*points)
     assert str(got.device) == str(device)
-    np.testing.assert_allclose(got.numpy(), host.numpy(), rtol=1e-6)
+    np.testing.assert_allclose(got.numpy(), on_cpu.numpy(), rtol=1e-6)
 
 
 #: argsort gives integers; astype and eye cast to a dtype in which small differences vanish; zero_grad has

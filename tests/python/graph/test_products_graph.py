@@ -20,7 +20,7 @@ def values(shape, dtype="float32", seed=0):
      ((5, 1, 2, 3), (6, 3, 4))],
 )  # fmt: skip
 @pytest.mark.parametrize("dtypes", [("float32", "float32"), ("int32", "float64")])
-def test_matmul_of_variables(device, left, right, dtypes):
+def test_matmul_of_variables_equals_numpy(device, left, right, dtypes):
     x, y = values(left, dtypes[0], 1), values(right, dtypes[1], 2)
     a, b = (T.tensor(v.dtype.name, (None,) * v.ndim) for v in (x, y))
     for result in (a @ b, sw.matmul(a, b), T.matmul(a, b)):
@@ -32,7 +32,7 @@ def test_matmul_of_variables(device, left, right, dtypes):
             np.testing.assert_array_equal(out.numpy(), theirs)
 
 
-def test_arrays_variables_and_intermediate_results(device):
+def test_chained_products_of_arrays_and_variables_equal_numpy(device):
     x, w = values((4, 3), seed=1), values((3, 5), seed=2)
     a = T.fmatrix("a")
     f = sw.function([a], (a @ sw.array(w, device=device) + 1) @ w.T, device=device)
@@ -43,7 +43,7 @@ def test_arrays_variables_and_intermediate_results(device):
     np.testing.assert_array_equal(g(square).numpy(), w.T @ (square @ w @ w.T @ w))
 
 
-def test_dot_of_variables(device):
+def test_dot_of_variables_equals_numpy(device):
     x, y = values((4, 3), seed=1), values((3,), seed=2)
     a, b, c = T.fmatrix("a"), T.fvector("b"), T.fscalar("c")
     f = sw.function([a, b, c], [T.dot(a, b), a.dot(c), T.dot(2.0, b)], device=device)

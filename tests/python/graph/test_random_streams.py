@@ -35,14 +35,14 @@ def test_one_variable_has_one_value_in_a_call_and_streams_differ(device):
     u, v = streams.normal((100,)), streams.normal((100,))
     same, a, b = sw.function([], [u + u - 2 * u, u, v], device=device)()
     assert not same.numpy().any()
-    assert abs(np.corrcoef(a.numpy(), b.numpy())[0, 1]) < 0.4
+    assert abs(np.corrcoef(a.numpy(), b.numpy())[0, 1]) < 0.4  # four standard errors
 
 
 def test_seed_determines_all_streams_also_of_compiled_functions(device):
-    streams, others = T.RandomStreams([1, 2]), T.RandomStreams([1, 2])
+    streams, equal_streams = T.RandomStreams([1, 2]), T.RandomStreams([1, 2])
     f, g = (
         sw.function([], [s.uniform((2,)), s.random_integers((5,), 0, 9)], device=device)
-        for s in (streams, others)
+        for s in (streams, equal_streams)
     )
     first = [a.tolist() for a in f()]
     assert [a.tolist() for a in g()] == first
@@ -63,14 +63,14 @@ def test_seed_determines_all_streams_also_of_compiled_functions(device):
         (lambda s, n: s.random_integers(n, 1, 6), 3.5, (35 / 12) ** 0.5),
     ],
 )
-def test_mean_and_deviation(draw, mean, std, device):
+def test_mean_and_deviation_are_those_of_the_distribution(draw, mean, std, device):
     n = 40_000
     got = sw.function([], draw(T.RandomStreams(3), (n,)), device=device)().numpy()
-    assert abs(got.mean() - mean) < 5 * std / n**0.5
+    assert abs(got.mean() - mean) < 5 * std / n**0.5  # five standard errors
     assert abs(got.std() / std - 1) < 0.05
 
 
-def test_bounds_and_dtypes(device):
+def test_numbers_are_within_bounds_and_of_the_dtype(device):
     streams = T.RandomStreams(1)
     integers = streams.random_integers((1000,), -2, 2, dtype="int8")
     u = streams.uniform((1000,), 2, 3, dtype="float32")
@@ -101,7 +101,7 @@ def test_size_may_be_variables_or_come_from_the_parameters(device):
     assert (got[3].numpy() == 1).all()
 
 
-def test_derivatives_with_respect_to_parameters(device):
+def test_derivatives_with_respect_to_mean_and_deviation_are_exact(device):
     streams = T.RandomStreams(1)
     m, s = T.dscalar("m"), T.dscalar("s")
     z = streams.normal((50,), avg=m, std=s)
@@ -110,7 +110,7 @@ def test_derivatives_with_respect_to_parameters(device):
     np.testing.assert_allclose(1 + 2 * ds.item(), mean.item())
 
 
-def test_updates_of_the_streams_can_be_given():
+def test_updates_of_the_streams_can_be_passed_to_function():
     streams = T.RandomStreams(1)
     u = streams.uniform((2,))
     f = sw.function([], u, updates=streams.updates())

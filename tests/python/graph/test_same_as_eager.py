@@ -21,7 +21,7 @@ UNARY = [name for name in UFUNCS if getattr(sw, name).nin == 1]
 
 
 def outcome(function, operands):
-    """The dtypes and shapes that the function gives, or that it refuses."""
+    """The dtypes and ranks of the results of the function, or "refused" where it raises."""
     try:
         result = function(*operands)
     except (TypeError, ValueError, OverflowError):
@@ -41,30 +41,30 @@ def variable(dtype, shape=(3,)):
 def disagreements(function, operands):
     """The lists of operands, (dtype, shape) or numbers, for which arrays and variables have different
     outcomes, with both outcomes."""
-    wrong = []
+    differing = []
     for operand in operands:
-        makers = [
+        arguments = [
             [
                 value if isinstance(value, (bool, int, float, complex)) else make(*value)
                 for value in operand
             ]
             for make in (array, variable)
         ]
-        eager, graph = (outcome(function, values) for values in makers)
+        eager, graph = (outcome(function, values) for values in arguments)
         if eager != graph:
-            wrong.append((operand, eager, graph))
-    return wrong
+            differing.append((operand, eager, graph))
+    return differing
 
 
 @pytest.mark.parametrize("name", BINARY)
-def test_pairs_of_dtypes(name):
+def test_pairs_of_dtypes_agree(name):
     pairs = itertools.product(DTYPES, DTYPES)
     operands = [[(a,), (b, ()) if i % 3 == 0 else (b,)] for i, (a, b) in enumerate(pairs)]
     assert disagreements(getattr(sw, name), operands) == []
 
 
 @pytest.mark.parametrize("name", BINARY)
-def test_python_numbers_with_each_dtype(name):
+def test_python_numbers_with_each_dtype_agree(name):
     operands = [
         order
         for dtype in DTYPES
@@ -75,11 +75,11 @@ def test_python_numbers_with_each_dtype(name):
 
 
 @pytest.mark.parametrize("name", UNARY)
-def test_single_operands(name):
+def test_each_dtype_agrees(name):
     assert disagreements(getattr(sw, name), [[(dtype,)] for dtype in DTYPES]) == []
 
 
-def test_conditions_and_numbers():
+def test_where_with_numbers_agrees():
     operands = [
         [("bool",), *others]
         for dtype in DTYPES
@@ -104,7 +104,7 @@ OPERATORS = {
 
 
 @pytest.mark.parametrize("sign", OPERATORS)
-def test_operators_with_numbers(sign):
+def test_operators_with_numbers_agree(sign):
     operands = [
         order
         for dtype in DTYPES
@@ -125,7 +125,7 @@ def test_floatx_is_the_dtype_of_floats_without_a_float_beside_them():
 
 
 SHAPES = [(), (1,), (3,), (2, 3), (3, 2), (1, 3), (4, 2, 3), (2, 1, 3), (0, 3)]
-COMBINING = {
+TWO_OPERANDS = {
     "add": (sw.add, T.add),
     "matmul": (sw.matmul, T.matmul),
     "dot": (sw.dot, T.dot),
@@ -137,34 +137,37 @@ COMBINING = {
 }
 
 
-@pytest.mark.parametrize("name", COMBINING)
-def test_shapes_of_two_operands(name):
+@pytest.mark.parametrize("name", TWO_OPERANDS)
+def test_shapes_of_two_operands_agree(name):
     """Static shapes, and the shapes of open ones when they are computed."""
-    eager, graph = COMBINING[name]
+    eager, graph = TWO_OPERANDS[name]
     for left, right in itertools.product(SHAPES, SHAPES):
         if name == "dot" and max(len(left), len(right)) > 2:
             continue  # refused for variables: their matmul takes batches
         a, b = array("float32", left), array("int16", right)
         try:
-            wanted = eager(a, b)
+            eager_result = eager(a, b)
         except (TypeError, ValueError):
-            wanted = None
+            eager_result = None
         x, y = T.tensor("float32", left), T.tensor("int16", right)
-        if wanted is None:
+        if eager_result is None:
             with pytest.raises((TypeError, ValueError, sw.GraphError)):
                 sw.function([x, y], graph(x, y), device="cpu")(a, b)
             continue
         z = graph(x, y)
-        assert z.dtype == wanted.dtype and z.ndim == wanted.ndim, (left, right)
-        for known, extent in zip(z.type.shape, wanted.shape, strict=True):
+        assert z.dtype == eager_result.dtype and z.ndim == eager_result.ndim, (left, right)
+        for known, extent in zip(z.type.shape, eager_result.shape, strict=True):
             assert known in (None, extent), (left, right, z.type)
         u, v = (T.tensor(t, (None,) * len(s)) for t, s in (("float32", left), ("int16", right)))
         computed = sw.function([u, v], graph(u, v), device="cpu", mode="fast_compile")(a, b)
-        assert computed.shape == wanted.shape and computed.dtype == wanted.dtype, (left, right)
-        np.testing.assert_array_equal(computed.numpy(), wanted.numpy())
+        assert computed.shape == eager_result.shape and computed.dtype == eager_result.dtype, (
+            left,
+            right,
+        )
+        np.testing.assert_array_equal(computed.numpy(), eager_result.numpy())
 
 
-SINGLE = {
+ONE_OPERAND = {
     "sum over an axis": lambda m, a: m.sum(a, axis=-1),
     "max with kept axes": lambda m, a: m.max(a, axis=0, keepdims=True),
     "transposed": lambda m, a: a.T,
@@ -183,21 +186,23 @@ def partly_open(data, dtype, shape):
     return T.tensor(dtype, tuple(None if data.draw(st.booleans()) else n for n in shape))
 
 
-def check_type(graph, inputs, values, wanted):
-    """The type of the graph fits the shape that arrays have; both are refused, or none."""
-    if wanted is None:
+def check_type(graph, inputs, values, eager_result):
+    """Checks that the type and the values of the graph fit the result of the arrays, or that the graph is
+    refused where that is None."""
+    if eager_result is None:
         with pytest.raises((TypeError, ValueError, sw.GraphError)):
             sw.function(inputs, graph(*inputs), device="cpu")(*values)
         return
     z = graph(*inputs)
-    assert z.ndim == wanted.ndim
-    for known, extent in zip(z.type.shape, wanted.shape, strict=True):
-        assert known in (None, extent), (z.type, wanted.shape)
+    assert z.ndim == eager_result.ndim
+    for known, extent in zip(z.type.shape, eager_result.shape, strict=True):
+        assert known in (None, extent), (z.type, eager_result.shape)
     f = sw.function(inputs, z, device="cpu", mode="fast_compile")
-    np.testing.assert_array_equal(f(*values).numpy(), wanted.numpy())
+    np.testing.assert_array_equal(f(*values).numpy(), eager_result.numpy())
 
 
 def result_or_none(function, *operands):
+    """The result, or None where the function refuses the operands."""
     try:
         return function(*operands)
     except (TypeError, ValueError, IndexError):
@@ -206,8 +211,8 @@ def result_or_none(function, *operands):
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
-def test_partly_known_shapes_of_two_operands(data):
-    eager, graph = COMBINING[data.draw(st.sampled_from(sorted(set(COMBINING) - {"dot"})))]
+def test_partly_known_shapes_of_two_operands_agree(data):
+    eager, graph = TWO_OPERANDS[data.draw(st.sampled_from(sorted(set(TWO_OPERANDS) - {"dot"})))]
     shapes = [data.draw(st.sampled_from(SHAPES)) for _ in range(2)]
     inputs = [partly_open(data, "float32", shape) for shape in shapes]
     values = [array("float32", shape) for shape in shapes]
@@ -216,8 +221,8 @@ def test_partly_known_shapes_of_two_operands(data):
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
-def test_partly_known_shapes_of_one_operand(data):
-    function = SINGLE[data.draw(st.sampled_from(sorted(SINGLE)))]
+def test_partly_known_shapes_of_one_operand_agree(data):
+    function = ONE_OPERAND[data.draw(st.sampled_from(sorted(ONE_OPERAND)))]
     shape = data.draw(st.sampled_from([s for s in SHAPES if s and 0 not in s]))
     value = sw.arange(int(np.prod(shape)), dtype="float32", device="cpu").reshape(shape)
     x = partly_open(data, "float32", shape)

@@ -18,16 +18,17 @@ def matrix(*shape):
     return RNG.uniform(-1, 1, shape)
 
 
-def recurrent(inputs, start, weights):
+def recurrent(inputs, state, weights):
     """The states of a recurrent network."""
     states = []
     for row in inputs:
-        start = np.tanh(row + weights @ start)
-        states.append(start)
+        state = np.tanh(row + weights @ state)
+        states.append(state)
     return np.array(states)
 
 
 def network(inputs, start, weights):
+    """The graph of recurrent()."""
     return scan(lambda row, state, w: T.tanh(row + T.dot(w, state)), inputs, start, weights)
 
 
@@ -43,7 +44,7 @@ def test_states_sequences_and_non_sequences_match_numpy_loop(device, mode):
             np.testing.assert_allclose(got.numpy(), recurrent(*values), rtol=1e-12)
 
 
-def test_outputs_may_be_states_or_not(device):
+def test_outputs_with_and_without_a_state_equal_numpy(device):
     x = T.dvector("x")
     total, double, count = scan(
         lambda e, total, count: [total + e, e * 2, count + 1],
@@ -57,7 +58,7 @@ def test_outputs_may_be_states_or_not(device):
     assert [r.shape for r in f(np.zeros(0))] == [(0,)] * 3
 
 
-def test_n_steps_go_backwards_and_outer_variables(device):
+def test_n_steps_go_backwards_and_outer_variables_equal_numpy(device):
     x, n = T.dvector("x"), T.iscalar("n")
     w = sw.shared(2.0, "w", target=device)
     powers = scan(lambda p: p * T.exp(x) * w, outputs_info=T.ones_like(x), n_steps=n)
@@ -89,7 +90,7 @@ def test_loop_invariant_node_is_computed_once():
     assert len(calls) == 1
 
 
-def test_derivatives_of_first_and_second_order():
+def test_derivatives_of_first_and_second_order_equal_finite_differences():
     values = [matrix(4, 3), matrix(3), matrix(3, 3)]
     rng = np.random.default_rng(1)
     T.verify_grad(network, values, rng=rng)
@@ -111,7 +112,7 @@ def test_derivatives_of_first_and_second_order():
     )
 
 
-def test_derivatives_of_no_steps_and_of_integers(device):
+def test_derivatives_of_no_steps_are_zero_and_integers_have_none(device):
     x, h = T.dvector("x"), T.dscalar("h")
     n = T.iscalar("n")
     cost = scan(lambda e, s: s * e, x, h, n_steps=n).sum() + h
@@ -126,7 +127,7 @@ def test_derivatives_of_no_steps_and_of_integers(device):
         T.grad(counted.sum(), k)
 
 
-def test_updates_and_pickle(device):
+def test_state_is_carried_by_updates_and_a_loop_survives_pickling(device):
     w = sw.shared(np.ones(3), "w", target=device)
     x = T.dmatrix("x")
     last = scan(lambda row, s: s * 0.5 + row, x, w)[-1]
@@ -138,8 +139,8 @@ def test_updates_and_pickle(device):
             expected = expected * 0.5 + row
     np.testing.assert_allclose(w.get_value().numpy(), expected, rtol=1e-12)
     y = scan(lambda row: row * 2, x)
-    again = pickle.loads(pickle.dumps(sw.function([x], y)))
-    np.testing.assert_array_equal(again(value).numpy(), value * 2)
+    unpickled = pickle.loads(pickle.dumps(sw.function([x], y)))
+    np.testing.assert_array_equal(unpickled(value).numpy(), value * 2)
 
 
 def test_equal_loops_are_merged():
@@ -149,7 +150,7 @@ def test_equal_loops_are_merged():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("call", "message"),
     [
         (lambda x: scan(lambda e, s: s, x), "missing|positional"),
         (lambda x: scan(lambda e, s: T.cast(s, "float32"), x, np.float64(0)), "cast one"),
@@ -165,9 +166,9 @@ def test_equal_loops_are_merged():
         (lambda x: scan(lambda e: e, x, n_steps=2.5), "expected an integer"),
     ],
 )
-def test_invalid_arguments_raise(make, message):
+def test_invalid_arguments_raise(call, message):
     with pytest.raises((TypeError, sw.GraphError), match=message):
-        make(T.dvector("x"))
+        call(T.dvector("x"))
 
 
 def test_short_sequences_and_changing_shapes_are_refused(device):

@@ -16,7 +16,7 @@ def ones(*shape, dtype="float32"):
     return np.ones(shape, dtype)
 
 
-def test_updates_are_of_the_values_before(device):
+def test_updates_are_computed_from_the_values_before_the_call(device):
     a, b = sw.shared(1.0, target=device), sw.shared(2.0, target=device)
     swap = sw.function([], [a, b], updates={a: b, b: a}, device=device)
     first, second = swap()
@@ -102,14 +102,16 @@ def test_copies_have_their_own_updates(device):
 
 def test_threads_lose_no_update(device):
     n = sw.shared(0)
-    one = sw.function([], updates={n: n + 1}, device=device)
-    two = sw.function([], n, updates={n: n + 2}, device=device)
+    increment = sw.function([], updates={n: n + 1}, device=device)
+    increment_by_2 = sw.function([], n, updates={n: n + 2}, device=device)
 
-    def work(f):
+    def call_often(f):
         for _ in range(100):
             f()
 
-    threads = [threading.Thread(target=work, args=(f,)) for f in (one, two, one, two)]
+    threads = [
+        threading.Thread(target=call_often, args=(f,)) for f in (increment, increment_by_2) * 2
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -121,36 +123,35 @@ def test_threads_see_whole_updates(device):
     a, b = sw.shared(ones(4), target=device), sw.shared(ones(4), target=device)
     step = sw.function([], updates={a: a + 1, b: b + 1}, device=device)
     difference = sw.function([], a - b, device=device)
-    wrong = []
+    differences = []
 
-    def read_value():
+    def read_often():
         for _ in range(200):
-            if np.any(difference().numpy()):
-                wrong.append(1)
+            differences.append(difference().numpy())
 
-    thread = threading.Thread(target=read_value)
+    thread = threading.Thread(target=read_often)
     thread.start()
     for _ in range(200):
         step()
     thread.join()
-    assert not wrong and a.get_value().tolist() == [201] * 4
+    assert not np.any(differences) and a.get_value().tolist() == [201] * 4
 
 
 class Calls(sw.Op):
-    """Calls something while a function runs."""
+    """A copy of its input; calls `callback` while it runs."""
 
-    def __init__(self, called):
-        self.called = called
+    def __init__(self, callback):
+        self.callback = callback
 
     def make_node(self, x):
         return sw.Apply(self, [x], [x.type()])
 
     def perform(self, node, inputs, output_storage):
-        self.called()
+        self.callback()
         output_storage[0][0] = inputs[0].copy()
 
 
-def test_op_does_not_modify_an_updated_variable(device):
+def test_op_that_changes_a_variable_with_an_update_raises(device):
     w, v = sw.shared(ones(1), target=device), sw.shared(ones(1), target=device)
     inner = sw.function([], updates={w: w + 5}, device=device)
     for call, message in (
@@ -161,17 +162,17 @@ def test_op_does_not_modify_an_updated_variable(device):
         with pytest.raises(sw.GraphError, match=message):
             f()
         assert w.get_value().tolist() == [1]
-    other = sw.function([], updates={v: v + 5}, device=device)
-    sw.function([], Calls(other)(w), updates={w: w * 2}, device=device)()
+    update_v = sw.function([], updates={v: v + 5}, device=device)
+    sw.function([], Calls(update_v)(w), updates={w: w * 2}, device=device)()
     assert v.get_value().tolist() == [6] and w.get_value().tolist() == [2]
 
 
 def test_recursion_is_refused(device):
     w = sw.shared(ones(1), target=device)
-    held = []
-    f = sw.function([], Calls(lambda: held[0]())(w), device=device, name="f")
-    held.append(f)
+    callbacks = []
+    f = sw.function([], Calls(lambda: callbacks[0]())(w), device=device, name="f")
+    callbacks.append(f)
     with pytest.raises(sw.GraphError, match="no recursion"):
         f()
-    held[0] = lambda: None
+    callbacks[0] = lambda: None
     assert f().tolist() == [1]

@@ -36,8 +36,8 @@ def test_each_expression_gets_its_value(computed):
     y = (x * w)[1:].sum() + T.arange(3).sum()
     assert y.tag.test_value.item() == (2 * VALUES**2)[1:].sum() + 3
     assert (x * w).owner.inputs[0].tag.test_value is x.tag.test_value
-    both = sw.graph.OpFromGraph([x], [x + 1, x.sum()])(x)
-    assert [v.tag.test_value.tolist() for v in both] == [[2, 3, 4], 6]
+    outputs = sw.graph.OpFromGraph([x], [x + 1, x.sum()])(x)
+    assert [v.tag.test_value.tolist() for v in outputs] == [[2, 3, 4], 6]
 
 
 def test_values_of_gradients_are_computed(computed):

@@ -24,15 +24,16 @@ def variable_of(array):
 
 
 def laid_out(draw, values):
-    """A view of the same values: transposed, reversed, with gaps, or as it is."""
-    how = draw(st.sampled_from(("dense", "transposed", "reversed", "gaps", "offset")))
-    if how == "transposed":
+    """The same values in a layout drawn from five: dense, transposed, reversed, with gaps, with an
+    offset."""
+    layout = draw(st.sampled_from(("dense", "transposed", "reversed", "gaps", "offset")))
+    if layout == "transposed":
         return np.ascontiguousarray(values.T).T
-    if how == "reversed":
+    if layout == "reversed":
         return np.ascontiguousarray(values[..., ::-1])[..., ::-1]
-    if how == "gaps":
+    if layout == "gaps":
         return np.repeat(values, 2, -1)[..., ::2]
-    if how == "offset":
+    if layout == "offset":
         flat = np.zeros(values.size + 1, values.dtype)
         flat[1:] = values.ravel()
         return flat[1:].reshape(values.shape)
@@ -41,7 +42,7 @@ def laid_out(draw, values):
 
 @st.composite
 def problems(draw):
-    """a, b, c, alpha, beta."""
+    """Draws a, b, c, alpha, beta for alpha * a @ b + beta * c; c is None without an addend."""
     dtype = draw(st.sampled_from(DTYPES))
     extents = st.sampled_from((0, 1, 2, 3, 5, 8, 17, 33, 130))
     rows, depth, columns = draw(extents), draw(extents), draw(extents)
@@ -55,8 +56,8 @@ def problems(draw):
         "row": ((depth,), (depth, columns), (columns,)),
         "batch": ((2, rows % 9, depth), (3, 1, depth, columns % 9), (3, 2, rows % 9, columns % 9)),
     }[kind]
-    added = draw(st.sampled_from(("whole", "row", "number", "none")))
-    c = {"whole": c, "row": c[-1:], "number": (), "none": None}[added]
+    addend = draw(st.sampled_from(("whole", "row", "number", "none")))
+    c = {"whole": c, "row": c[-1:], "number": (), "none": None}[addend]
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
 
     def values(shape):
@@ -91,16 +92,19 @@ def expected_of(a, b, c, alpha, beta):
 @given(problems())
 def test_values_equal_numpy(device, problem):
     a, b, c, alpha, beta = problem
-    given_arrays = [x for x in (a, b, c) if x is not None]
-    variables = [variable_of(np.asarray(x)) for x in given_arrays]
+    arrays = [x for x in (a, b, c) if x is not None]
+    variables = [variable_of(np.asarray(x)) for x in arrays]
     f = sw.function(variables, affine(*variables, alpha=alpha, beta=beta), device=device)
     expected = expected_of(a, b, c, alpha, beta)
     tolerance = TOLERANCES.get(a.dtype.name, 1e-10)
     for _ in range(2):  # the second call uses the first one's buffers
-        got = f(*given_arrays)
+        got = f(*arrays)
         assert got.dtype == a.dtype and got.shape == expected.shape
         np.testing.assert_allclose(
-            got.numpy().astype(expected.dtype), expected, rtol=tolerance, atol=30 * tolerance
+            got.numpy().astype(expected.dtype),
+            expected,
+            rtol=tolerance,
+            atol=30 * tolerance,  # sums of up to 130 products cancel
         )
 
 
@@ -109,7 +113,7 @@ def test_values_equal_numpy(device, problem):
     ("rows", "depth"), [(400, 784), (784, 400), (3, 5000), (5000, 3), (1000, 1000)]
 )
 @pytest.mark.parametrize("is_transposed", [False, True])
-def test_matrix_and_vector_of_sizes_with_loops_and_kernels_of_their_own(
+def test_products_of_a_matrix_and_a_vector_have_special_code_and_equal_numpy(
     device, dtype, rows, depth, is_transposed
 ):
     rng = np.random.default_rng(1)
@@ -151,8 +155,8 @@ def test_the_addend_may_be_overwritten(device, shape):
     f = sw.function(inputs, affine(*variables, 2, -1), device=device)
     assert any(node.op.destroy_map for node in f.maker.fgraph.toposort())
     expected = 2 * a @ b - c
-    given_c = sw.array(c, device=device)
-    np.testing.assert_allclose(f(a, b, given_c).numpy(), expected)
+    addend_array = sw.array(c, device=device)
+    np.testing.assert_allclose(f(a, b, addend_array).numpy(), expected)
     backwards = sw.array(c[:, ::-1].copy(), device=device)[:, ::-1]
     np.testing.assert_allclose(f(a, b, backwards).numpy(), expected)
     # The addend is also a factor: it must not be overwritten while it is read.
@@ -162,7 +166,7 @@ def test_the_addend_may_be_overwritten(device, shape):
     np.testing.assert_allclose(square(sw.array(m, device=device)).numpy(), m @ m + m)
 
 
-def test_types_and_shapes_without_values():
+def test_type_has_the_known_extents_and_a_shape_needs_no_product():
     a, b = T.tensor("float32", (7, None)), T.tensor("float32", (None, 5))
     out = affine(a, b, T.tensor("float64", (5,)))
     assert out.type.shape == (7, 5) and out.dtype == "float64"
@@ -172,7 +176,7 @@ def test_types_and_shapes_without_values():
     assert f(np.zeros((3, 2), "f"), np.zeros((2, 4), "f"), np.zeros(4, "f")).numpy() == 4
 
 
-def test_gradient(device):
+def test_gradient_equals_finite_differences(device):
     rng = np.random.default_rng(0)
     shapes = [
         ((3, 4), (4, 2), (3, 2)),
@@ -186,7 +190,7 @@ def test_gradient(device):
         sw.gradient.verify_grad(lambda a, b: affine(a, b, None, 0.5), points[:2], device=device)
 
 
-def test_errors_name_what_is_wrong():
+def test_invalid_factors_and_shapes_raise():
     i, b, f = T.imatrix("i"), T.tensor("bool", (None, None), "b"), T.fmatrix("f")
     with pytest.raises(TypeError, match=r"whole numbers.*got 0\.5"):
         affine(i, i, i, 0.5)

@@ -34,11 +34,11 @@ def overwritten_pairs(f):
 @pytest.mark.parametrize("mode", ["fast_run", "debug"])
 def test_several_results_overwrite_several_inputs(device, mode):
     x, y, z = T.fvectors("x", "y", "z")
-    a, b = T.cumsum(x), T.cumsum(y)  # in memory of their own, read once
+    a, b = T.cumsum(x), T.cumsum(y)  # new arrays that one node reads
     outputs = [a * b + z, (a - b) * z, T.cast(a + b, "float64")]
     sums = [T.cumsum(p) for p in outputs]
-    kept = sw.function([x, y, z], [*sums, T.exp(a)], device=device)
-    assert {0: [0]} not in overwritten_pairs(kept), "a is read again"
+    reading_a = sw.function([x, y, z], [*sums, T.exp(a)], device=device)
+    assert {0: [0]} not in overwritten_pairs(reading_a), "a is read again"
     g = sw.function([x, y, z], sums, device=device, mode=mode)
     if mode == "fast_run":
         assert overwritten_pairs(g)[0] == {0: [0], 1: [1]}
@@ -46,8 +46,8 @@ def test_several_results_overwrite_several_inputs(device, mode):
         values = [eighths(size, seed=i) for i in range(3)]
         p, q = (np.cumsum(v.astype("float64")) for v in values[:2])
         expected = [p * q + values[2], (p - q) * values[2], p + q]
-        for got, wanted in zip(g(*values), expected, strict=True):
-            np.testing.assert_allclose(got.numpy(), np.cumsum(wanted), rtol=2e-3, atol=0.5)
+        for got, terms in zip(g(*values), expected, strict=True):
+            np.testing.assert_allclose(got.numpy(), np.cumsum(terms), rtol=2e-3, atol=0.5)
 
 
 def test_mutable_inputs_that_are_one_array_give_separate_results(device):
@@ -60,14 +60,14 @@ def test_mutable_inputs_that_are_one_array_give_separate_results(device):
     assert not difference.numpy().any()
 
 
-def test_layouts_that_cannot_all_be_overwritten(device):
+def test_results_are_right_where_the_layouts_forbid_overwriting(device):
     x, y = T.fmatrices("x", "y")
     inputs = [sw.In(x, mutable=True, borrow=True), sw.In(y, mutable=True, borrow=True)]
     f = sw.function(inputs, [(x * y).T, (x - y).T], device=device)
     p, q = eighths((40, 30)), eighths((30, 40), seed=1)
     for a, b in ((p, q.T), (p, np.array(q.T)), (p[::-1], q.T[::-1]), (p[:1], q.T[:1])):
-        given = [sw.array(v, device=device) for v in (a, b)]
-        product, difference = f(*given)
+        arguments = [sw.array(v, device=device) for v in (a, b)]
+        product, difference = f(*arguments)
         np.testing.assert_array_equal(product.numpy(), (a * b).T)
         np.testing.assert_array_equal(difference.numpy(), (a - b).T)
 

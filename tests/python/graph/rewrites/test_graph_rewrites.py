@@ -42,11 +42,11 @@ class Double(sw.Op):
         output_storage[0][0] = inputs[0] * 2
 
 
-def test_registry_lists_bridges_in_order():
+def test_registry_lists_rewrites_by_position():
     listed = sw.graph.rewrites()
     names = [name for name, _, _ in listed]
     assert names.index("merge") < names.index("fold_constants") < names.index("inplace")
-    assert [p for _, p, _ in listed] == sorted(p for _, p, _ in listed)
+    assert [position for _, position, _ in listed] == sorted(position for _, position, _ in listed)
     assert all(isinstance(tags, list) for *_, tags in listed)
 
 
@@ -77,7 +77,7 @@ def test_ops_that_differ_are_not_merged(x):
     assert [r.item() for r in f(ones(1, 1))] == [2, 3, 2] and len(op_names(f)) == 2
 
 
-def test_constants_are_merged_and_folded(x, device):
+def test_node_of_constants_is_computed_once_when_compiled(x, device):
     Double.calls = 0
     c = Double()(T.constant(ones(2, 2))) * 3
     f = sw.function([x], x + c, device=device)
@@ -139,7 +139,7 @@ def test_a_broadcast_operand_is_not_overwritten(device):
     assert np.array_equal(f(ones(2, 1), ones(1, 3)), ones(2, 3) * 2)
 
 
-def test_python_op_may_return_its_own_array(x):
+def test_array_that_a_python_op_returns_is_not_overwritten(x):
     table = ones(2, 2)
 
     class Table(sw.Op):
@@ -161,7 +161,7 @@ def test_merge_excludes_overwriting_ops(device):
     assert f(np.float32([1, 2])).tolist() == [5, 9]
 
 
-def test_modes_and_words(x):
+def test_modes_select_rewrites_and_unknown_names_raise(x):
     y = sw.exp(x + 1) + sw.exp(x + 1)
     assert len(op_names(sw.function([x], y))) == 1
     assert len(op_names(sw.function([x], y, mode=NOT_FUSED))) == 3
@@ -200,29 +200,26 @@ def test_the_time_limit_stops_with_a_warning(x):
     assert np.allclose(f(ones(1, 1)), 2 * np.exp(1))
 
 
-def test_intermediate_results_share_memory(device):
+def test_chained_products_are_right_after_a_change_of_the_extents(device):
     x = T.fmatrix("x")
     y = x
     for _ in range(6):
         y = (y @ x) * 0.5
     f = sw.function([x], y, device=device)
     value = np.random.default_rng(0).random((128, 128), "float32")
-    expected = value
-    for _ in range(6):
-        expected = (expected @ value) * np.float32(0.5)
     for size in (128, 64, 128, 128):
         part = value[:size, :size]
-        wanted = part
+        expected = part
         for _ in range(6):
-            wanted = (wanted @ part) * np.float32(0.5)
-        assert np.allclose(f(part), wanted, rtol=1e-4)
+            expected = (expected @ part) * np.float32(0.5)
+        assert np.allclose(f(part), expected, rtol=1e-4)
 
 
 # Mode "debug".
 
 
 class Broken(sw.Op):
-    """Does what `fault` says and does not declare."""
+    """Breaks the contract of perform in the way that `fault` names."""
 
     def __init__(self, fault):
         self.fault = fault
@@ -250,7 +247,7 @@ class Broken(sw.Op):
         ("differs", "differs when the node runs again"),
     ],
 )
-def test_debug_finds_undeclared_aliasing(x, fault, message, device):
+def test_debug_finds_a_broken_contract(x, fault, message, device):
     f = sw.function([x], Broken(fault)(x + 1), mode="debug", device=device)
     with pytest.raises(sw.GraphError, match=message) as caught:
         f(ones(2, 2))
@@ -263,7 +260,9 @@ def test_debug_tolerates_rounding(dtype, device):
     f = sw.function([z], z.T.mean(axis=1), mode="debug", device=device)
     for seed in range(50):
         value = np.random.default_rng(seed).standard_normal((9, 5)).astype(dtype)
-        f(value - value.mean(0))  # what is left of sums that cancel depends on their order
+        f(
+            value - value.mean(0)
+        )  # the sums are about 0: only rounding, which depends on their order
 
 
 def test_debug_matches_fast_run(x, device):
@@ -273,19 +272,19 @@ def test_debug_matches_fast_run(x, device):
     assert np.array_equal(*results)
 
 
-def test_debug_leaves_constants_as_they_were(device):
-    class Adds(Broken):
+def test_debug_restores_constants_after_an_exception(device):
+    class ChangesItsInput(Broken):
         def perform(self, node, inputs, output_storage):
             self.count += 1
             if self.count == 2:
-                inputs[0][...] += 1  # the copy that the second evaluation is given
+                inputs[0][...] += 1  # debug passes a copy to the second evaluation
                 raise RuntimeError("midway")
             output_storage[0][0] = inputs[0] + 0
 
         def do_constant_folding(self, node):
             return False
 
-    f = sw.function([], Adds("")(T.constant(ones(1, 1))), mode="debug", device=device)
+    f = sw.function([], ChangesItsInput("")(T.constant(ones(1, 1))), mode="debug", device=device)
     with pytest.raises(RuntimeError, match="midway"):
         f()
     assert f().item() == 1

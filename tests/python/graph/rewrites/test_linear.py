@@ -16,8 +16,8 @@ def affine_names(f):
     return [name for name in op_names(f) if name.startswith("Affine")]
 
 
-def pair(inputs, output, arrays, device="cpu"):
-    """The function, whose results equal those without rewrites."""
+def checked_function(inputs, output, arrays, device="cpu"):
+    """The compiled function, after a check that its result equals that without rewrites."""
     options = {"device": device, "on_unused_input": "ignore"}
     f = sw.function(inputs, output, **options)
     plain = sw.function(inputs, output, mode="fast_compile", **options)
@@ -32,15 +32,15 @@ def random(*shape, dtype="float32"):
 def test_gradient_step_becomes_one_product(device):
     x, g, w = T.fmatrix("x"), T.fvector("g"), T.fvector("w")
     step = w - 0.01 * (T.dot(x.T, g) + 0.02 * w)
-    f = pair([x, g, w], step, [random(40, 30), random(40), random(30)], device)
+    f = checked_function([x, g, w], step, [random(40, 30), random(40), random(30)], device)
     assert affine_names(f) == ["Affine{alpha=-0.01, beta=0.9998}"]
-    assert len(op_names(f)) == 2  # and the transposed view
+    assert len(op_names(f)) == 2  # the other one is the transposed view
     debug = sw.function([x, g, w], step, device=device, mode="debug")
     assert np.isfinite(debug(random(4, 3), random(4), random(3)).numpy()).all()
 
 
 @pytest.mark.parametrize(
-    ("make", "expected"),
+    ("expression", "expected"),
     [
         (lambda a, b, c: 2 * T.dot(a, b), ["Affine{alpha=2, beta=1}"]),
         (lambda a, b, c: c - T.dot(a, b) / 4, ["Affine{alpha=-0.25, beta=1}"]),
@@ -50,14 +50,16 @@ def test_gradient_step_becomes_one_product(device):
         (lambda a, b, c: T.dot(a, b) + c[0], ["Affine{alpha=1, beta=1}"]),
     ],
 )  # fmt: skip
-def test_sums_that_are_collected(device, make, expected):
+def test_sum_with_products_becomes_affine_nodes(device, expression, expected):
     variables = [T.fmatrix(n) for n in "abc"]
-    f = pair(variables, make(*variables), [random(5, 5) for _ in range(3)], device)
+    f = checked_function(
+        variables, expression(*variables), [random(5, 5) for _ in range(3)], device
+    )
     assert affine_names(f) == expected
 
 
 @pytest.mark.parametrize(
-    "make",
+    "expression",
     [
         lambda a, b, c: T.dot(a, b),
         lambda a, b, c: a + 2 * c,
@@ -68,9 +70,9 @@ def test_sums_that_are_collected(device, make, expected):
         lambda a, b, c: T.dot(a, b) + T.cast(c, "float64"),
     ],
 )
-def test_sums_without_a_product_are_not_rewritten(make):
+def test_sums_without_a_product_are_not_rewritten(expression):
     variables = [T.fmatrix(n) for n in "abc"]
-    f = pair(variables, make(*variables), [random(5, 5) for _ in range(3)])
+    f = checked_function(variables, expression(*variables), [random(5, 5) for _ in range(3)])
     assert affine_names(f) == []
 
 
@@ -87,7 +89,7 @@ def test_integers_stay_as_written():
     assert affine_names(f) == []
 
 
-def test_open_extents_that_broadcast(device):
+def test_open_extents_of_1_are_broadcast(device):
     a, b, c = (T.fmatrix(n) for n in "abc")
     f = sw.function([a, b, c], c - 0.5 * T.dot(a, b), device=device)
     assert len(affine_names(f)) == 1

@@ -21,7 +21,8 @@ def ops(f):
 
 @pytest.fixture
 def register():
-    """As sw.graph.rewrite, with a new name; removed after the test."""
+    """register(function, **options) registers a rewrite and returns its new name. The rewrites are removed
+    after the test."""
     names = []
 
     def decorate(function, **options):
@@ -48,7 +49,7 @@ def test_a_rewrite_in_python_replaces_nodes(register, device):
     x = T.dvector("x")
     f = sw.function([x], (x + x) + (x + x), mode=NOT_FUSED, device=device)
     assert ops(f) == ["Multiply", "Multiply"] and f([1.0, 2.0]).tolist() == [4, 8]
-    name = next(n for n, _, _ in sw.graph.rewrites() if n.startswith("test_"))
+    (name,) = (n for n, _, _ in sw.graph.rewrites() if n.startswith("test_"))
     assert (name, 2) in [(n, count) for n, count, _ in f.maker.rewrites]
     assert "Add" in ops(sw.function([x], x + x, mode=sw.Mode("fast_run").excluding(name)))
     assert "Add" in ops(sw.function([x], x + x, mode="fast_compile"))
@@ -160,7 +161,9 @@ def test_an_exception_of_a_rewrite_reaches_the_caller(register):
         sw.function([x], T.exp(x))
 
 
-def test_a_second_registration_replaces_the_first_and_own_names_are_refused(register):
+def test_a_second_registration_replaces_the_first_and_names_of_built_in_rewrites_are_refused(
+    register,
+):
     name = register(lambda node: None)
     sw.graph.rewrite(name, 50)(lambda node: None)
     assert [(n, p) for n, p, _ in sw.graph.rewrites() if n == name] == [(name, 50)]

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The rewrite "row_pass": products with a matrix and its transpose around a program, in one pass."""
+"""The rewrite "row_pass": products with a matrix and its transpose, and the elementwise program between
+them, in one pass."""
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ def regression(device, dtype="float32", rate=0.1):
 
 
 def expected(x, y, w, b, rate=0.1):
+    """Both results of the step, and the new w and b."""
     x, y, w, b = (np.asarray(v, "float64") for v in (x, y, w, b))
     p = 1 / (1 + np.exp(-(x @ w + b)))
     error = (p - y) / 8
@@ -34,57 +36,61 @@ def passes(f):
 
 
 def data(rows, columns, dtype="float32"):
+    """x, y, and initial values of w and b."""
     rng = np.random.default_rng(rows * 7 + columns)
     x = (rng.standard_normal((rows, columns)) / max(columns, 1) ** 0.5).astype(dtype)
     y, w = rng.integers(0, 2, rows).astype(dtype), rng.standard_normal(columns).astype(dtype)
-    return x, y, w, dtype and np.array(0.25, dtype)
+    return x, y, w, np.array(0.25, dtype)
 
 
-def check(step, w, b, x, y, first_w, first_b, device, tolerance=1e-4):
-    w.set_value(first_w)
-    b.set_value(first_b)
+def check(step, w, b, x, y, initial_w, initial_b, device, tolerance=1e-4):
+    w.set_value(initial_w)
+    b.set_value(initial_b)
     for _ in range(2):
         before = w.get_value().numpy(), b.get_value().numpy()
         got = step(x, y)
-        right, error, new_w, new_b = expected(sw.asarray(x).numpy(), sw.asarray(y).numpy(), *before)
+        labels, error, new_w, new_b = expected(
+            sw.asarray(x).numpy(), sw.asarray(y).numpy(), *before
+        )
+        # Where p, that is 8 * error + y, is near 0.5, rounding decides on which side.
         margin = np.abs(error + (sw.asarray(y).numpy() - 0.5) / 8) > tolerance
-        np.testing.assert_array_equal(got[0].numpy()[margin], right[margin])
+        np.testing.assert_array_equal(got[0].numpy()[margin], labels[margin])
         np.testing.assert_allclose(got[1].numpy(), error, rtol=tolerance, atol=tolerance)
         np.testing.assert_allclose(w.get_value().numpy(), new_w, rtol=tolerance, atol=tolerance)
         np.testing.assert_allclose(b.get_value().numpy(), new_b, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_sizes(device, dtype):
+def test_step_of_each_size_equals_numpy(device, dtype):
     step, w, b = regression(device, dtype)
     assert len(passes(step)) == 1
     for rows, columns in (
         (400, 784), (1, 1), (3, 5), (33, 64), (1000, 130), (5, 1025), (50, 4096), (9, 5000), (3000, 8), (3, 17000), (2000, 300),
     ):  # fmt: skip
-        x, y, first_w, first_b = data(rows, columns, dtype)
-        check(step, w, b, x, y, first_w, first_b, device)
+        x, y, initial_w, initial_b = data(rows, columns, dtype)
+        check(step, w, b, x, y, initial_w, initial_b, device)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_results_do_not_depend_on_threads(device, dtype):
     step, w, b = regression(device, dtype)
     for rows, columns in ((400, 784), (1999, 300), (70, 9000), (20000, 33)):
-        x, y, first_w, first_b = data(rows, columns, dtype)
+        x, y, initial_w, initial_b = data(rows, columns, dtype)
         results = []
         for threads in (1, 2, 2, 5):
-            w.set_value(first_w)
-            b.set_value(first_b)
+            w.set_value(initial_w)
+            b.set_value(initial_b)
             with sw.config.change(cpu_threads=threads):
                 outputs = [*step(x, y), *step(x, y), w.get_value(), b.get_value()]
             results.append([output.numpy() for output in outputs])
-        for other in results[1:]:
-            for one, same in zip(results[0], other, strict=True):
-                np.testing.assert_array_equal(one, same)
+        for outputs in results[1:]:
+            for output, first_output in zip(outputs, results[0], strict=True):
+                np.testing.assert_array_equal(output, first_output)
 
 
-def test_layouts(device):
+def test_step_on_each_layout_equals_numpy(device):
     step, w, b = regression(device)
-    x, y, first_w, first_b = data(60, 40)
+    x, y, initial_w, initial_b = data(60, 40)
     on_device = lambda a: sw.array(a, device=device)  # noqa: E731
     layouts = {
         "columns": on_device(x.T.copy()).T,
@@ -96,25 +102,27 @@ def test_layouts(device):
     }
     for name, matrix in layouts.items():
         np.testing.assert_array_equal(matrix.numpy(), x, err_msg=name)
-        check(step, w, b, matrix, y, first_w, first_b, device)
-    check(step, w, b, x, on_device(np.repeat(y, 2))[::2], first_w, first_b, device)
+        check(step, w, b, matrix, y, initial_w, initial_b, device)
+    check(step, w, b, x, on_device(np.repeat(y, 2))[::2], initial_w, initial_b, device)
 
 
-def test_empty_matrices_and_open_extents(device):
+def test_empty_matrices_and_a_broadcast_label_equal_numpy(device):
     step, w, b = regression(device)
     for rows, columns in ((0, 5), (5, 0), (0, 0)):
-        x, y, first_w, first_b = data(rows, columns)
-        check(step, w, b, x, y, first_w, first_b, device)
-    x, y, first_w, first_b = data(30, 20)
-    w.set_value(first_w)
-    b.set_value(first_b)
-    one = step(x, y[:1])[1].numpy()  # one label for all rows
-    np.testing.assert_allclose(one, expected(x, y[:1], first_w, first_b)[1], rtol=1e-4, atol=1e-5)
+        x, y, initial_w, initial_b = data(rows, columns)
+        check(step, w, b, x, y, initial_w, initial_b, device)
+    x, y, initial_w, initial_b = data(30, 20)
+    w.set_value(initial_w)
+    b.set_value(initial_b)
+    error = step(x, y[:1])[1].numpy()  # one label for all rows
+    np.testing.assert_allclose(
+        error, expected(x, y[:1], initial_w, initial_b)[1], rtol=1e-4, atol=1e-5
+    )
     with pytest.raises(ValueError, match="20"):
         step(x[:, :7], y)
 
 
-def test_results_that_are_read_elsewhere(device):
+def test_intermediate_results_that_are_outputs_equal_numpy(device):
     x, v, u = T.fmatrix("x"), T.fvector("v"), T.fvector("u")
     z = T.dot(x, v)
     g = T.tanh(z) * u

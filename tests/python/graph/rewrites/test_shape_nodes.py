@@ -27,7 +27,7 @@ class Count(sw.Op):
         outputs[0][0] = np.asarray(inputs[0]) + 1
 
 
-def calls(f, *arguments):
+def results_of(f, *arguments):
     return [np.asarray(r) for r in f(*arguments)]
 
 
@@ -57,8 +57,8 @@ def test_results_that_leave_the_function_are_new_each_time(device):
     first = f(value)
     first[0][:] = -1
     first[2][...] = -1
-    again = calls(f, value)
-    assert [r.tolist() for r in again] == [[6], 6, 12, 2.5]
+    second = results_of(f, value)
+    assert [r.tolist() for r in second] == [[6], 6, 12, 2.5]
 
 
 def test_numbers_that_a_node_overwrites_are_computed_again(device):
@@ -87,7 +87,7 @@ def test_results_do_not_depend_on_modes_and_options(device, options):
     f = sw.function([x], [x.mean(), x.var(), x / x.shape[0]], device=device, **options)
     for rows in (3, 3, 5):
         value = np.random.default_rng(rows).standard_normal((rows, 4)).astype("float32")
-        for got, right in zip(
-            calls(f, value), (value.mean(), value.var(), value / rows), strict=True
+        for got, expected in zip(
+            results_of(f, value), (value.mean(), value.var(), value / rows), strict=True
         ):
-            np.testing.assert_allclose(got, right, rtol=1e-5)
+            np.testing.assert_allclose(got, expected, rtol=1e-5)

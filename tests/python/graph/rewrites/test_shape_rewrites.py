@@ -41,7 +41,7 @@ SHAPES = {
     "concatenated": lambda x: T.concatenate([T.exp(x), x[:2], T.exp(x)[1:]], 0),
     "concatenated beside": lambda x: T.concatenate([T.exp(x), x], 2),
     "flattened": lambda x: T.exp(x).flatten() * 2,
-    "reshaped to the rest": lambda x: T.exp(x).reshape((x.shape[2], -1, 3)),
+    "reshaped with -1": lambda x: T.exp(x).reshape((x.shape[2], -1, 3)),
     "tiled": lambda x: T.tile(T.exp(x), (2, 1, 3)),
     "repeated": lambda x: T.repeat(T.exp(x), 2, axis=2),
     "contracted": lambda x: T.einsum("ijk,ljk->il", T.exp(x), T.exp(x)),
@@ -61,8 +61,8 @@ def test_a_shape_is_read_without_computing_the_value(name, device):
     assert tuple(int(e) for e in f(value)) == (*expected, expected[-1])
     assert tuple(whole(value).tolist()) == expected
     for compiled in (f, whole):
-        made = {op.partition("{")[0] for op in ops(compiled)}
-        assert not {"Exp", "Matmul", "Sum", "Cumsum", "Concatenate"} & made
+        computed = {op.partition("{")[0] for op in ops(compiled)}
+        assert not {"Exp", "Matmul", "Sum", "Cumsum", "Concatenate"} & computed
 
 
 def test_a_shape_is_that_of_operands_that_broadcast(device):
@@ -71,7 +71,8 @@ def test_a_shape_is_that_of_operands_that_broadcast(device):
     assert [int(e) for e in f(np.ones((1, 3)), np.ones((2, 1)))] == [2, 3]
 
 
-SIMPLE = {
+#: Expressions of x and y, and the ops that are left of them.
+SIMPLIFIED = {
     "sum of a negative": (lambda x, y: x + (-y), ["Subtract"]),
     "negative plus": (lambda x, y: -x + y, ["Subtract"]),
     "difference of a negative": (lambda x, y: x - (-y), ["Add"]),
@@ -85,15 +86,17 @@ SIMPLE = {
 }
 
 
-@pytest.mark.parametrize("name", SIMPLE)
+@pytest.mark.parametrize("name", SIMPLIFIED)
 def test_negations_and_neutral_elements_are_removed(name, device):
-    written, wanted = SIMPLE[name]
+    expression, remaining_ops = SIMPLIFIED[name]
     x, y = T.dvectors("x", "y")
-    f = sw.function([x, y], written(x, y), mode=NOT_FUSED, device=device, on_unused_input="ignore")
-    plain = sw.function([x, y], written(x, y), mode="fast_compile", on_unused_input="ignore")
+    f = sw.function(
+        [x, y], expression(x, y), mode=NOT_FUSED, device=device, on_unused_input="ignore"
+    )
+    plain = sw.function([x, y], expression(x, y), mode="fast_compile", on_unused_input="ignore")
     values = np.array([1.5, -2.0, 0.25]), np.array([-3.0, 0.5, 4.0])
     np.testing.assert_array_equal(f(*values).numpy(), plain(*values).numpy())
-    assert ops(f) == wanted
+    assert ops(f) == remaining_ops
 
 
 def test_integers_keep_their_wrap_around(device):
@@ -108,7 +111,7 @@ def test_integers_keep_their_wrap_around(device):
     np.testing.assert_array_equal(got[2], -(values[0] - values[1]))
 
 
-class Same(sw.Op):
+class TransposedShape(sw.Op):
     """Fails where it is computed; infer_shape says that it has the shape of its transposed input."""
 
     __props__ = ()
@@ -126,7 +129,7 @@ class Same(sw.Op):
 
 def test_infer_shape_of_a_python_op_is_used_instead_of_computing_it():
     x = T.dmatrix("x")
-    y = Same()(T.exp(x))
+    y = TransposedShape()(T.exp(x))
     f = sw.function([x], [y.shape[0], y.shape[1]])
     assert [int(e) for e in f(np.ones((2, 3)))] == [3, 2]
 
@@ -157,7 +160,7 @@ def test_shapes_of_operands_that_are_shared_many_times_are_inferred_in_bounded_t
 
 @pytest.mark.parametrize("result", [[], [(1,)], 3])
 def test_a_wrong_result_of_infer_shape_is_named(result):
-    wrong = type("Wrong", (Same,), {"infer_shape": lambda self, node, shapes: result})
+    wrong = type("Wrong", (TransposedShape,), {"infer_shape": lambda self, node, shapes: result})
     x = T.dmatrix("x")
     with pytest.raises(sw.GraphError, match="Wrong.*infer_shape"):
         sw.function([x], wrong()(x).shape[0])

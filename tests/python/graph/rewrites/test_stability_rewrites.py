@@ -19,6 +19,7 @@ def ops(f):
 
 LARGE = np.array([-800.0, -40.0, -1.0, 0.0, 1.0, 40.0, 800.0])
 
+#: (expression of x, its values by NumPy, the ops that are left of it or None for any).
 STABLE = {
     "sigmoid": (lambda x: 1 / (1 + T.exp(-x)), lambda x: 1 / (1 + np.exp(-x)), ["Sigmoid"]),
     "sigmoid reversed": (lambda x: 1 / (T.exp(x) + 1), lambda x: 1 / (1 + np.exp(x)), None),
@@ -58,24 +59,24 @@ STABLE = {
 
 @pytest.mark.parametrize("name", STABLE)
 def test_a_function_is_computed_without_overflow_or_cancellation(name, device):
-    written, expected, wanted = STABLE[name]
+    expression, expected, remaining_ops = STABLE[name]
     x = T.dvector("x")
-    f = sw.function([x], written(x), mode=NOT_FUSED, device=device)
+    f = sw.function([x], expression(x), mode=NOT_FUSED, device=device)
     with np.errstate(over="ignore"):
         np.testing.assert_allclose(f(LARGE).numpy(), expected(LARGE), rtol=1e-13)
-    if wanted is not None:
-        assert ops(f) == wanted
+    if remaining_ops is not None:
+        assert ops(f) == remaining_ops
 
 
 @pytest.mark.parametrize("name", STABLE)
-def test_its_derivative_is_finite(name, device):
+def test_derivative_is_finite(name, device):
     x = T.dvector("x")
     f = sw.function([x], T.grad(STABLE[name][0](x).sum(), x), device=device, mode="fast_compile")
-    finite = LARGE[LARGE != 0] if name == "root" else LARGE
-    assert np.isfinite(f(finite).numpy()).all()
+    points = LARGE[LARGE != 0] if name == "root" else LARGE  # a root has no derivative at 0
+    assert np.isfinite(f(points).numpy()).all()
 
 
-def test_float32_keeps_its_dtype_with_float64_constants():
+def test_float64_constant_in_a_float32_sigmoid_gives_float64():
     x = T.fvector("x")
     f = sw.function([x], 1 / (np.float64(1) + T.exp(-x)))
     assert f(np.float32([0.0])).dtype == "float64" and f([0.0]).tolist() == [0.5]

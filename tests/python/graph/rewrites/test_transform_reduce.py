@@ -13,19 +13,31 @@ import spanwise as sw
 
 T = sw.tensor
 WITHOUT_TRANSFORM_REDUCE = sw.Mode("fast_run").excluding("transform_reduce")
-ONCE = ["sum", "prod", "mean", "max", "min", "any", "all", "argmax", "argmin", "count_nonzero"]
+REDUCTIONS = [
+    "sum",
+    "prod",
+    "mean",
+    "max",
+    "min",
+    "any",
+    "all",
+    "argmax",
+    "argmin",
+    "count_nonzero",
+]
 
 
 def check(inputs, outputs, values, device, transform_reduces=1):
-    """Compiles both ways and compares the results. Returns the function with the rewrite."""
+    """Compiles with and without the rewrite and compares the results; `transform_reduces` is the number of
+    its nodes. Returns the function with the rewrite."""
     f = sw.function(inputs, outputs, device=device)
     plain = sw.function(inputs, outputs, mode=WITHOUT_TRANSFORM_REDUCE, device=device)
-    for got, wanted in zip(f(*values), plain(*values), strict=True):
-        assert got.dtype == wanted.dtype and got.shape == wanted.shape
+    for got, expected in zip(f(*values), plain(*values), strict=True):
+        assert got.dtype == expected.dtype and got.shape == expected.shape
         tolerance = 1e-2 if got.dtype in ("float16", "bfloat16") else 1e-5
         np.testing.assert_allclose(
             got.numpy().astype("complex128"),
-            wanted.numpy().astype("complex128"),
+            expected.numpy().astype("complex128"),
             rtol=tolerance,
             atol=tolerance,
         )
@@ -42,9 +54,9 @@ def test_sum_of_squared_differences_is_one_node(device):
     np.testing.assert_allclose(float(f(a, b)), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ONCE)
+@pytest.mark.parametrize("name", REDUCTIONS)
 @pytest.mark.parametrize("axis", [None, 0, 1, 2, (0, 2), (1, 2)])
-def test_each_reduction_over_each_axis(name, axis, device):
+def test_each_reduction_over_each_axis_computes_its_input(name, axis, device):
     if isinstance(axis, tuple) and name.startswith("arg"):
         pytest.skip("argmax and argmin take one axis")
     x, y = T.tensor3("x", "float32"), T.fmatrix("y")
@@ -55,14 +67,14 @@ def test_each_reduction_over_each_axis(name, axis, device):
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "uint16", "int64", "complex64"])
-def test_each_dtype(dtype, device):
+def test_sums_of_each_dtype_compute_their_input(dtype, device):
     x, y = T.matrix("x", dtype), T.vector("y", dtype)
     values = [eighths((30, 50), dtype), eighths(50, dtype, seed=1)]
     outputs = [T.sum(x * y, axis=0), T.sum(x - y * y, axis=1, keepdims=True)]
     check([x, y], outputs, values, device, transform_reduces=2)
 
 
-def test_casts_take_part_and_other_accumulators_are_right(device):
+def test_casts_in_the_input_and_other_dtypes_of_the_sum_are_right(device):
     n, x = T.imatrix("n"), T.fvector("x")
     outputs = [
         T.sum(T.cast(n, "float64") * x, axis=0),
@@ -73,7 +85,7 @@ def test_casts_take_part_and_other_accumulators_are_right(device):
     check([n, x], outputs, [eighths((40, 30), "int32"), eighths(30)], device, transform_reduces=4)
 
 
-def test_one_operation_and_one_that_reads_its_input_twice(device):
+def test_one_operation_is_computed_by_the_reduction(device):
     x = T.fmatrix("x")
     check(
         [x],
@@ -85,7 +97,7 @@ def test_one_operation_and_one_that_reads_its_input_twice(device):
 
 
 @pytest.mark.parametrize("shape", [(0, 7), (7, 0), (1, 1), (1, 300), (300, 1), (2, 70_001)])
-def test_empty_and_thin_shapes(shape, device):
+def test_shapes_with_extents_0_and_1_are_reduced(shape, device):
     x, y = T.fmatrices("x", "y")
     z = x * 2 - y
     values = [eighths(shape), eighths(shape, seed=1)]
@@ -103,7 +115,7 @@ def test_maximum_of_no_elements_is_refused(device):
     assert float(f(eighths(3))) == 2 * eighths(3).max()
 
 
-def test_extents_that_turn_out_to_be_one_broadcast(device):
+def test_open_extents_of_1_are_broadcast(device):
     x, y = T.fmatrices("x", "y")
     f = sw.function([x, y], [T.sum(x * y, axis=0), T.mean(x - y, axis=1)], device=device)
     for a, b in (((6, 5), (6, 5)), ((6, 5), (1, 5)), ((6, 1), (6, 5)), ((1, 1), (6, 5))):
@@ -143,7 +155,7 @@ def test_numbers_and_shared_variables_are_operands(device):
     assert not np.allclose(before, after)
 
 
-def test_updates_may_overwrite_what_the_reduction_reads(device):
+def test_update_of_a_variable_that_the_reduction_reads_comes_after_it(device):
     w = sw.shared(eighths(1000), target=device)
     f = sw.function([], ((w * 2 - 1) ** 2).sum(), updates={w: w * 0.5}, device=device)
     expected = eighths(1000).astype("float64")
@@ -153,7 +165,7 @@ def test_updates_may_overwrite_what_the_reduction_reads(device):
     np.testing.assert_allclose(w.get_value().numpy(), expected, rtol=1e-6)
 
 
-def test_sums_without_nan(device):
+def test_nansum_computes_its_input(device):
     x = T.fmatrix("x")
     a = eighths((30, 60))
     a[::4, ::3] = np.nan
@@ -162,7 +174,7 @@ def test_sums_without_nan(device):
 
 
 @pytest.mark.parametrize("preamble", ["", "#include <spanwise/view.cuh>"])
-def test_element_bodies_take_part_unless_they_include_files(preamble, device):
+def test_reduction_computes_element_bodies_unless_they_include_files(preamble, device):
     distance = sw.kernel_op(
         "distance", "z = x > y ? x - y : y - x", "T x, T y", "T z", preamble=preamble
     )
@@ -173,7 +185,7 @@ def test_element_bodies_take_part_unless_they_include_files(preamble, device):
     assert len(op_names(f)) == (2 if preamble else 1)
 
 
-def test_gradients_and_mode_debug(device):
+def test_gradients_and_debug_mode_agree_with_separate_nodes(device):
     x, y = T.dmatrix("x"), T.dvector("y")
     cost = T.sum(T.log(1 + T.exp(x * y)), axis=1).mean()
     T.verify_grad(
@@ -186,23 +198,23 @@ def test_gradients_and_mode_debug(device):
         [x, y], [cost, *T.grad(cost, [x, y])], mode=WITHOUT_TRANSFORM_REDUCE, device=device
     )
     debug = sw.function([x, y], [cost, *T.grad(cost, [x, y])], mode="debug", device=device)
-    for got, wanted in zip(debug(*values), plain(*values), strict=True):
-        np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-9, atol=1e-12)
+    for got, expected in zip(debug(*values), plain(*values), strict=True):
+        np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-9, atol=1e-12)
 
 
-def laid_out(values, order, draw_steps):
-    """The values with other strides: axes in another order in memory, some reversed or with gaps."""
+def laid_out(values, order, steps):
+    """The values with other strides: axes in the given order in memory, with gaps where a step is 2."""
     memory = np.transpose(values, order)
-    for axis, step in enumerate(draw_steps):
-        memory = np.repeat(memory, abs(step), axis)
+    for axis, step in enumerate(steps):
+        memory = np.repeat(memory, step, axis)
     memory = np.ascontiguousarray(memory)
-    view = memory[tuple(slice(None, None, abs(s)) for s in draw_steps)]
+    view = memory[tuple(slice(None, None, step) for step in steps)]
     return view.transpose(np.argsort(order))
 
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_random_layouts(data, device):
+def test_reductions_of_random_layouts_equal_separate_nodes(data, device):
     rank = data.draw(st.integers(1, 3))
     shape = tuple(
         data.draw(st.lists(st.sampled_from([1, 2, 7, 40, 130]), min_size=rank, max_size=rank))
@@ -212,21 +224,20 @@ def test_random_layouts(data, device):
     dtype = data.draw(st.sampled_from(["float32", "float64", "int32"]))
     operands, values = [], []
     for k in range(data.draw(st.integers(1, 3))):
-        own = [1 if data.draw(st.integers(0, 4)) == 0 else extent for extent in shape]
+        operand_shape = [1 if data.draw(st.integers(0, 4)) == 0 else extent for extent in shape]
         order = data.draw(st.permutations(range(rank)))
         steps = [data.draw(st.sampled_from([1, 1, 2])) for _ in range(rank)]
-        value = laid_out(eighths(own, dtype, seed=k), order, steps)
+        value = laid_out(eighths(operand_shape, dtype, seed=k), order, steps)
         if data.draw(st.booleans()):
             value = value[::-1]
         values.append(value)
-        operands.append(T.tensor(dtype, tuple(own), f"x{k}"))
+        operands.append(T.tensor(dtype, tuple(operand_shape), f"x{k}"))
     z = operands[0] * 2
     for operand in operands[1:]:
         z = z - operand * operands[0]
     result = getattr(sw, name)(z, axis=axes or None, keepdims=data.draw(st.booleans()))
     f = sw.function(operands, result, device=device)
     plain = sw.function(operands, result, mode=WITHOUT_TRANSFORM_REDUCE, device=device)
-    given = [sw.asarray(v) for v in values] if str(device) == "cpu" else values
-    got, wanted = f(*given), plain(*given)
-    assert got.shape == wanted.shape and got.dtype == wanted.dtype
-    np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-5, atol=1e-5)
+    got, expected = f(*values), plain(*values)
+    assert got.shape == expected.shape and got.dtype == expected.dtype
+    np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=1e-5, atol=1e-5)
