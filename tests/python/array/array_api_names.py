@@ -1,6 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of the array API standard 2024.12 (data-apis.org/array-api/2024.12), by signature."""
+"""Names of the array API standard 2024.12 (data-apis.org/array-api/2024.12): functions with their
+signatures, elementwise functions, dtypes, and special methods without underscores."""
+
+import inspect
 
 FUNCTIONS = """
 arange(start, /, stop=None, step=1, *, dtype=None, device=None)
@@ -96,9 +99,7 @@ def words(text):
 
 
 def functions():
-    """(name, inspect.Signature) of each."""
-    import inspect
-
+    """Yields (name, inspect.Signature) of each line of FUNCTIONS."""
     for line in FUNCTIONS.strip().splitlines():
         name = line.partition("(")[0]
         scope: dict = {}

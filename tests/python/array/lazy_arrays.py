@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lazy foreign arrays."""
+"""A lazy foreign array, and calls that must raise for it instead of computing it."""
 
 import numpy as np
 
@@ -15,10 +15,10 @@ class Lazy:
     dtype = np.dtype("float64")
 
     def __init__(self):
-        self.computed = 0
+        self.compute_count = 0
 
     def __array__(self, dtype=None, copy=None):
-        self.computed += 1
+        self.compute_count += 1
         return np.arange(3.0)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
@@ -34,27 +34,28 @@ class Lazy:
     __rfloordiv__ = __rmod__ = __rdivmod__ = __rlshift__ = __ror__ = __rxor__ = _answer
     __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _answer
 
-    def _count(self):
-        self.computed += 1
+    def _compute_number(self):
+        self.compute_count += 1
         return 0
 
-    __index__ = __int__ = __float__ = _count
+    __index__ = __int__ = __float__ = _compute_number
 
     def __len__(self):
         return 3
 
     def __getitem__(self, key):
-        raise AssertionError("its elements are not to be looked at")
+        raise AssertionError("the elements of a lazy array must not be read")
 
 
 KERNEL = "__global__ void f(double* x) { x[0] = 1; }"
 
+#: Calls with an array `a` of Spanwise and a lazy array `x`.
 CALLS = {
     "sum": lambda a, x: sw.sum(x),
     "cumsum": lambda a, x: sw.cumsum(x),
     "sin": lambda a, x: sw.sin(x),
     "add": lambda a, x: sw.add(a, x),
-    "add of it first": lambda a, x: sw.add(x, a),
+    "add, lazy operand first": lambda a, x: sw.add(x, a),
     "where=": lambda a, x: sw.add(a, a, where=x),
     "out=": lambda a, x: sw.add(a, a, out=x),
     "add.at": lambda a, x: sw.add.at(a, [0, 1, 2], x),
@@ -64,7 +65,7 @@ CALLS = {
     "tensordot": lambda a, x: sw.tensordot(a, x, 1),
     "concatenate": lambda a, x: sw.concatenate([a, x]),
     "stack": lambda a, x: sw.stack([x, x]),
-    "a list of them": lambda a, x: sw.sum([x, x]),
+    "list of lazy arrays": lambda a, x: sw.sum([x, x]),
     "vstack": lambda a, x: sw.vstack([a, x]),
     "append": lambda a, x: sw.append(a, x),
     "roll": lambda a, x: sw.roll(x, 1),

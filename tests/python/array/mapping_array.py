@@ -10,17 +10,17 @@ MP_SUBSCRIPT = 5  # Py_mp_subscript of CPython's typeslots.h
 BASETYPE = 1 << 10  # Py_TPFLAGS_BASETYPE
 
 
-class _Slot(ctypes.Structure):
+class _PyTypeSlot(ctypes.Structure):
     _fields_ = [("slot", ctypes.c_int), ("function", ctypes.c_void_p)]
 
 
-class _Spec(ctypes.Structure):
+class _PyTypeSpec(ctypes.Structure):
     _fields_ = [
         ("name", ctypes.c_char_p),
         ("basicsize", ctypes.c_int),
         ("itemsize", ctypes.c_int),
         ("flags", ctypes.c_uint),
-        ("slots", ctypes.POINTER(_Slot)),
+        ("slots", ctypes.POINTER(_PyTypeSlot)),
     ]
 
 
@@ -31,11 +31,11 @@ _SUBSCRIPT = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_obj
 
 def _mapping_type():
     subscript = ctypes.cast(_SUBSCRIPT, ctypes.c_void_p)
-    slots = (_Slot * 2)(_Slot(MP_SUBSCRIPT, subscript), _Slot(0, None))
-    spec = _Spec(b"support.Mapping", 0, 0, BASETYPE, slots)
-    make = ctypes.pythonapi.PyType_FromSpec
-    make.restype = ctypes.py_object
-    return make(ctypes.byref(spec))
+    slots = (_PyTypeSlot * 2)(_PyTypeSlot(MP_SUBSCRIPT, subscript), _PyTypeSlot(0, None))
+    spec = _PyTypeSpec(b"support.Mapping", 0, 0, BASETYPE, slots)
+    type_from_spec = ctypes.pythonapi.PyType_FromSpec
+    type_from_spec.restype = ctypes.py_object
+    return type_from_spec(ctypes.byref(spec))
 
 
 class MappingArray(_mapping_type()):

@@ -33,7 +33,7 @@ def test_attributes_match_numpy(device, window, dtype, seed):
     assert ours.flags.aligned
 
 
-def test_flags_answer_by_numpys_names():
+def test_flags_are_readable_by_numpys_names():
     array = sw.zeros((3, 4), order="F")
     assert array.flags["F_CONTIGUOUS"]
     assert not array.flags["C"]
@@ -51,44 +51,44 @@ def test_unaligned_memory_is_reported():
 
 
 def test_base_is_the_owner_of_the_memory(device):
-    own = sw.zeros((3, 4), device=device)
-    assert own.base is None
-    assert own[1:][:, 2].base is own
-    assert own.T.base is own
-    assert own.copy().base is None
+    array = sw.zeros((3, 4), device=device)
+    assert array.base is None
+    assert array[1:][:, 2].base is array
+    assert array.T.base is array
+    assert array.copy().base is None
     foreign = np.zeros(3)
     imported = sw.asarray(foreign)
     assert imported.base is foreign
     assert imported[1:].base is imported
 
 
-def test_a_view_keeps_the_memory_and_weak_references_end(device):
+def test_view_keeps_its_base_alive_until_the_view_is_deleted(device):
     array = sw.array(numbers((100,), "float32", 1), device=device)
-    watch = weakref.ref(array)
+    reference = weakref.ref(array)
     values = array[50:].numpy().copy()
     view = array[50:]
     del array
     gc.collect()
-    assert watch() is not None  # as .base of the view
+    assert reference() is not None  # as .base of the view
     assert (view.numpy() == values).all()
     del view
     gc.collect()
-    assert watch() is None
+    assert reference() is None
 
 
-def test_the_owner_of_imported_memory_lives_as_long_as_a_view():
+def test_owner_of_imported_memory_lives_as_long_as_a_view():
     class Owned(np.ndarray):
         pass
 
     owner = np.zeros(4).view(Owned)
-    watch = weakref.ref(owner)
+    reference = weakref.ref(owner)
     view = sw.asarray(owner)[1:].reshape(3, 1)
     del owner
     gc.collect()
-    assert watch() is not None
+    assert reference() is not None
     del view
     gc.collect()
-    assert watch() is None
+    assert reference() is None
 
 
 def test_hash_of_an_array_raises():
@@ -97,7 +97,7 @@ def test_hash_of_an_array_raises():
 
 
 @pytest.mark.parametrize("other", [None, "text", {}, b"bytes"])
-def test_comparison_with_no_number_never_answers_by_identity(other):
+def test_comparison_with_a_non_number_is_elementwise_or_raises(other):
     array = sw.zeros(2)
     assert (array == other).tolist() == [False, False]
     assert (array != other).tolist() == [True, True]
@@ -170,9 +170,9 @@ def test_tolist_matches_numpy(device, dtype):
         slice(0),
         (1, 2, slice(0)),
     ):
-        found, expected = ours[key].tolist(), a[key].tolist()
-        assert found == expected
-        assert repr(found) == repr(expected), "of the same kinds of number"
+        result, expected = ours[key].tolist(), a[key].tolist()
+        assert result == expected
+        assert repr(result) == repr(expected), "the elements must have the same Python types"
     assert ours.T.tolist() == a.T.tolist()
 
 
@@ -202,14 +202,14 @@ def test_repr_matches_numpy_with_the_device_added(device, values, dtype):
     expected, text = repr(values), repr(array)
     assert text.endswith(f"device='{device}')")
 
-    # Without the device and the line that it may have opened, it is NumPy's; the shape of a
-    # Only newer versions of NumPy show the shape of a summary.
-    def essence(line):
-        for word in ("device=", "dtype=", "shape="):
-            line = line.split(word)[0]
-        return line.rstrip(" ,)\n")
+    # Only the text before the keywords is compared: the device may start another line, and only
+    # newer versions of NumPy show the shape of a summary.
+    def without_keywords(text):
+        for keyword in ("device=", "dtype=", "shape="):
+            text = text.split(keyword)[0]
+        return text.rstrip(" ,)\n")
 
-    assert essence(text) == essence(expected)
+    assert without_keywords(text) == without_keywords(expected)
     assert str(array) == str(values)
 
 
@@ -233,14 +233,14 @@ def test_format_applies_to_one_element_only():
         f"{sw.arange(3):.2f}"
 
 
-def test_copies_are_private_and_keep_the_order_of_axes(device):
+def test_copies_have_separate_memory_and_keep_the_order_of_axes(device):
     array = sw.array(numbers((3, 4), "float32", 2), device=device).T
-    for made in (copy.copy(array), copy.deepcopy(array), copy.deepcopy([array])[0]):
-        assert_same(made, array.numpy())
-        assert made.strides == array.strides
-        made[...] = -1
+    for duplicate in (copy.copy(array), copy.deepcopy(array), copy.deepcopy([array])[0]):
+        assert_same(duplicate, array.numpy())
+        assert duplicate.strides == array.strides
+        duplicate[...] = -1
         assert (array.numpy() != -1).all()
-        assert made.device == device
+        assert duplicate.device == device
 
 
 def test_deepcopy_keeps_shared_references():
@@ -266,10 +266,10 @@ def test_subclasses_are_created_from_any_array_and_share_memory():
     assert type(tagged[1:]) is sw.Array
     assert sw.Array([1, 2], "float32").dtype == "float32"
     tagged.note = "has a dictionary"
-    watch = weakref.ref(tagged)
+    reference = weakref.ref(tagged)
     del tagged
     gc.collect()
-    assert watch() is None
+    assert reference() is None
 
 
 def test_methods_reject_objects_that_are_not_arrays():

@@ -8,6 +8,7 @@ import math
 import os
 import subprocess
 import sys
+from inspect import Parameter
 
 import numpy as np
 import pytest
@@ -15,9 +16,14 @@ from python.array.array_api_names import BINARY, DTYPES, OPERATORS, UNARY, funct
 
 import spanwise as sw
 
-ABSENT = ("sort", "argsort", "unique_all", "unique_counts", "unique_inverse", "unique_values")
-
-KINDS = inspect.Parameter
+NOT_IMPLEMENTED = (
+    "sort",
+    "argsort",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+)
 
 
 def test_arrays_name_their_namespace(device):
@@ -33,25 +39,32 @@ def test_namespace_lists_lazily_loaded_names():
     assert {"clip", "searchsorted", "zeros", "pi"} <= set(dir(sw))
 
 
-def accepted(ours, theirs):
-    """Why a call that the standard allows would not fit, or None."""
-    own = ours.parameters.values()
-    if any(p.kind == KINDS.VAR_POSITIONAL for p in own):
+def why_not_accepted(ours, theirs):
+    """Why the signature `ours` rejects a call that the standard's, `theirs`, allows; None if it accepts all."""
+    parameters = ours.parameters.values()
+    if any(p.kind == Parameter.VAR_POSITIONAL for p in parameters):
         return None
-    places = [p for p in own if p.kind in (KINDS.POSITIONAL_ONLY, KINDS.POSITIONAL_OR_KEYWORD)]
-    for i, wanted in enumerate(theirs.parameters.values()):
-        if wanted.kind == KINDS.VAR_POSITIONAL:
-            return f"takes no {wanted}"
-        if wanted.kind != KINDS.KEYWORD_ONLY:
-            if i >= len(places):
-                return f"takes no {wanted} by position"
-            found = places[i]
-        if wanted.kind != KINDS.POSITIONAL_ONLY:
-            found = ours.parameters.get(wanted.name)
-            if found is None or found.kind == KINDS.POSITIONAL_ONLY:
-                return f"takes no {wanted} by name"
-        if wanted.default is not KINDS.empty and found.default is KINDS.empty:
-            return f"{wanted} has no default"
+    positional = [
+        p
+        for p in parameters
+        if p.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    ]
+    for i, their_parameter in enumerate(theirs.parameters.values()):
+        if their_parameter.kind == Parameter.VAR_POSITIONAL:
+            return f"takes no {their_parameter}"
+        if their_parameter.kind != Parameter.KEYWORD_ONLY:
+            if i >= len(positional):
+                return f"takes no {their_parameter} by position"
+            our_parameter = positional[i]
+        if their_parameter.kind != Parameter.POSITIONAL_ONLY:
+            our_parameter = ours.parameters.get(their_parameter.name)
+            if our_parameter is None or our_parameter.kind == Parameter.POSITIONAL_ONLY:
+                return f"takes no {their_parameter} by name"
+        if (
+            their_parameter.default is not Parameter.empty
+            and our_parameter.default is Parameter.empty
+        ):
+            return f"{their_parameter} has no default"
     return None
 
 
@@ -63,7 +76,7 @@ def test_signatures_match_the_standard(name, signature):
     except ValueError:  # pybind11 functions have text signatures only
         assert name in ("can_cast", "result_type", "from_dlpack")
         return
-    assert accepted(ours, signature) is None
+    assert why_not_accepted(ours, signature) is None
 
 
 @pytest.mark.parametrize(("names", "count"), [(UNARY, 1), (BINARY, 2)])
@@ -96,13 +109,13 @@ def test_constants_are_the_standards():
 
 def test_namespace_info_lists_capabilities_and_devices(device):
     info = sw.__array_namespace_info__()
-    found = info.capabilities()
-    assert found == {
+    capabilities = info.capabilities()
+    assert capabilities == {
         "boolean indexing": True,
         "data-dependent shapes": True,
         "max dimensions": 64,
     }
-    assert sw.zeros((1,) * found["max dimensions"], device=device).ndim == 64
+    assert sw.zeros((1,) * capabilities["max dimensions"], device=device).ndim == 64
     with pytest.raises(ValueError, match="64"):
         sw.zeros((1,) * 65, device=device)
     assert info.default_device() == sw.default_device()
@@ -127,8 +140,8 @@ def test_namespace_info_selects_dtypes_by_kind(device):
 @pytest.mark.parametrize("name", ["float16", "float32", "float64", "complex64", "complex128"])
 def test_finfo_matches_numpy(name):
     ours, theirs = sw.finfo(name), np.finfo(name)
-    for word in ("bits", "eps", "max", "min", "smallest_normal", "smallest_subnormal", "tiny"):
-        assert getattr(ours, word) == getattr(theirs, word), word
+    for attribute in ("bits", "eps", "max", "min", "smallest_normal", "smallest_subnormal", "tiny"):
+        assert getattr(ours, attribute) == getattr(theirs, attribute), attribute
     assert ours.dtype == theirs.dtype
     assert isinstance(ours.eps, float)
     assert ours == sw.finfo(sw.zeros(1, name, device="cpu"))
@@ -199,8 +212,8 @@ def test_scipy_computes_with_our_arrays(device):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", ABSENT)
-def test_absent_functions_raise(device, name):
+@pytest.mark.parametrize("name", NOT_IMPLEMENTED)
+def test_functions_not_implemented_raise(device, name):
     with pytest.raises(NotImplementedError, match=rf"{name}: .*float64 of shape \(2,\).*numpy"):
         getattr(sw, name)(sw.zeros(2, device=device))
 

@@ -49,12 +49,12 @@ def test_cumulative_functions_match_numpy(device, window, dtype, name, include_i
         ours, theirs = ours % 3, theirs % 3
     axis = data.draw(st.integers(-theirs.ndim, theirs.ndim - 1))
     options = {"axis": axis, "include_initial": include_initial}
-    mine, oracle = getattr(sw, name)(ours, **options), getattr(np, name)(theirs, **options)
+    result, oracle = getattr(sw, name)(ours, **options), getattr(np, name)(theirs, **options)
     if dtype in ("float64", "complex64"):
-        assert (mine.shape, mine.dtype) == (oracle.shape, oracle.dtype)
-        np.testing.assert_allclose(mine.numpy(), oracle, rtol=1e-5)
+        assert (result.shape, result.dtype) == (oracle.shape, oracle.dtype)
+        np.testing.assert_allclose(result.numpy(), oracle, rtol=1e-5)
     else:
-        assert_same(mine, oracle)
+        assert_same(result, oracle)
 
 
 def test_cumulative_functions_check_and_return_out(device):
@@ -94,12 +94,12 @@ def test_searchsorted_accepts_any_layout_and_dtype(device, dtype, side):
             vector[-2:], values[:, 3], values[1, :] = np.nan, np.nan, -np.inf
         ours, our_values = sw.asarray(vector, device=device), sw.asarray(values, device=device)
         for key in (slice(None), slice(None, None, 3)):
-            found = sw.searchsorted(ours[key], our_values.T[::-2], side)
-            assert_same(found, np.searchsorted(vector[key], values.T[::-2], side))
-    found = sw.searchsorted(ours, our_values[:0], side)
-    assert_same(found, np.searchsorted(vector, values[:0], side))
-    found = sw.searchsorted(ours[:0], our_values, side)
-    assert_same(found, np.searchsorted(vector[:0], values, side))
+            result = sw.searchsorted(ours[key], our_values.T[::-2], side)
+            assert_same(result, np.searchsorted(vector[key], values.T[::-2], side))
+    result = sw.searchsorted(ours, our_values[:0], side)
+    assert_same(result, np.searchsorted(vector, values[:0], side))
+    result = sw.searchsorted(ours[:0], our_values, side)
+    assert_same(result, np.searchsorted(vector[:0], values, side))
 
 
 def test_searchsorted_handles_nan_and_sorter(device):
@@ -108,8 +108,8 @@ def test_searchsorted_handles_nan_and_sorter(device):
     values = np.asarray([[np.nan, 2.0], [0.0, np.inf]])
     ours, sorter = sw.asarray(vector, device=device), sw.asarray(order, device=device)
     for side in ("left", "right"):
-        found = sw.searchsorted(ours, sw.asarray(values, device=device), side, sorter)
-        assert_same(found, np.searchsorted(vector, values, side, order))
+        result = sw.searchsorted(ours, sw.asarray(values, device=device), side, sorter)
+        assert_same(result, np.searchsorted(vector, values, side, order))
     with pytest.raises(ValueError, match=r"expected a vector to search, got \(2, 2\)"):
         sw.searchsorted(sw.zeros((2, 2), device=device), 1)
     with pytest.raises(ValueError, match="left or right, got 'up'"):
@@ -120,21 +120,23 @@ def test_searchsorted_handles_nan_and_sorter(device):
 
 def test_where_with_one_argument_returns_indices(device):
     mask = np.asarray([[True, False], [True, True]])
-    for row, other in zip(sw.where(sw.asarray(mask, device=device)), np.where(mask), strict=True):
-        assert_same(row, other)
+    for row, expected in zip(
+        sw.where(sw.asarray(mask, device=device)), np.where(mask), strict=True
+    ):
+        assert_same(row, expected)
 
 
 def test_modf_matches_numpy(device):
     x = np.asarray([2.75, -2.75, 0.0, -0.0, np.inf, -np.inf, np.nan, 3.0, 1e300])
-    for mine, oracle in zip(sw.modf(sw.asarray(x, device=device)), np.modf(x), strict=True):
-        assert_same(mine, oracle)
-        np.testing.assert_array_equal(np.signbit(mine.numpy()), np.signbit(oracle))
+    for result, oracle in zip(sw.modf(sw.asarray(x, device=device)), np.modf(x), strict=True):
+        assert_same(result, oracle)
+        np.testing.assert_array_equal(np.signbit(result.numpy()), np.signbit(oracle))
     for dtype in ("bool", "int8", "uint16", "int64", "float16", "float32"):
         values = np.asarray([0, 1], dtype)
-        for mine, oracle in zip(
+        for result, oracle in zip(
             sw.modf(sw.asarray(values, device=device)), np.modf(values), strict=True
         ):
-            assert_same(mine, oracle)
+            assert_same(result, oracle)
     with pytest.raises(TypeError, match="not defined for complex"):
         sw.modf(sw.asarray([1j], device=device))
 

@@ -13,6 +13,7 @@ from support.arrays import COMPLEX, FLOATS, INTEGERS, assert_same, numbers, pair
 
 import spanwise as sw
 
+# dtypes that have a format character of the struct module
 WITH_FORMAT = ("bool", *INTEGERS, *FLOATS, *COMPLEX)
 # object.h / buffer.h of CPython
 SIMPLE, WRITABLE, FORMAT, ND = 0, 0x1, 0x4, 0x8
@@ -37,7 +38,7 @@ class PyBuffer(ctypes.Structure):
 
 
 def request(array, flags):
-    """What PyObject_GetBuffer gives: (readonly, format, shape, strides)."""
+    """(readonly, format, shape, strides) of the buffer that PyObject_GetBuffer returns."""
     view = PyBuffer()
     ctypes.pythonapi.PyObject_GetBuffer(ctypes.py_object(array), ctypes.byref(view), flags)
     try:
@@ -59,22 +60,22 @@ def test_numpy_reads_the_same_memory(window, dtype, seed):
             assert theirs.flags.writeable == ours.flags.writeable
 
 
-def test_writing_through_numpy_is_seen():
+def test_write_through_numpy_changes_the_array():
     ours = sw.zeros((3, 4), device="cpu")
     np.asarray(ours.T)[1] = 5
     assert ours.tolist() == [[0, 5, 0, 0]] * 3
 
 
-def test_a_buffer_keeps_the_array():
+def test_buffer_keeps_the_array_alive():
     ours = sw.zeros(4, device="cpu")
-    watch = weakref.ref(ours)
+    reference = weakref.ref(ours)
     theirs = np.asarray(ours)
     del ours
     gc.collect()
-    assert watch() is not None
+    assert reference() is not None
     del theirs
     gc.collect()
-    assert watch() is None
+    assert reference() is None
 
 
 def test_buffer_has_the_requested_format():
@@ -115,7 +116,7 @@ def test_read_only_memory_has_no_writable_buffer():
         ctypes.c_char.from_buffer(array)
 
 
-def test_a_gpu_has_no_buffer_but_numpy_gets_a_copy(device):
+def test_gpu_array_has_no_buffer_and_numpy_copies_it(device):
     array = sw.array(numbers((3, 4), "float32", 2), device=device)[:, ::2]
     if device == "cpu":
         assert np.asarray(array).ctypes.data == array.ptr
@@ -127,20 +128,20 @@ def test_a_gpu_has_no_buffer_but_numpy_gets_a_copy(device):
         np.array(array, copy=False)
 
 
-def test_the_array_method_of_numpys_protocol(device):
+def test_array_method_converts_dtype_and_copies_on_request(device):
     array = sw.array([1.5, 2.5], device=device)
     assert array.__array__().tolist() == [1.5, 2.5]
     assert array.__array__("int32").tolist() == [1, 2]
     assert array.__array__(dtype=np.float32).dtype == np.float32
-    private = array.__array__(copy=True)
-    private[0] = 9
+    copied = array.__array__(copy=True)
+    copied[0] = 9
     assert array[0].item() == 1.5
     with pytest.raises(ValueError, match=r"without a copy|allow the copy"):
         array.__array__("int32", copy=False)
     assert np.asarray(array, dtype="float32").dtype == np.float32
 
 
-def test_numpy_shares_on_the_cpu(device):
+def test_numpy_method_shares_memory_on_the_cpu_only(device):
     array = sw.zeros((2, 3), device=device)
     host = array.numpy()
     assert isinstance(host, np.ndarray)

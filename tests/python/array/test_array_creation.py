@@ -18,12 +18,12 @@ SEEDS = st.integers(0, 2**32)
 @pytest.mark.parametrize("dtype", COMPUTABLE)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0, 4), 5])
 def test_zeros_ones_full_and_empty_match_numpy(device, dtype, shape):
-    real = sw.dtype(dtype).dtype
-    assert_same(sw.zeros(shape, dtype, device=device), np.zeros(shape, real))
-    assert_same(sw.ones(shape, dtype, device=device), np.ones(shape, real))
-    assert_same(sw.full(shape, 1, dtype, device=device), np.full(shape, 1, real))
+    numpy_dtype = sw.dtype(dtype).dtype
+    assert_same(sw.zeros(shape, dtype, device=device), np.zeros(shape, numpy_dtype))
+    assert_same(sw.ones(shape, dtype, device=device), np.ones(shape, numpy_dtype))
+    assert_same(sw.full(shape, 1, dtype, device=device), np.full(shape, 1, numpy_dtype))
     empty = sw.empty(shape, dtype, device=device)
-    assert (empty.shape, empty.dtype, empty.device) == (np.zeros(shape).shape, real, device)
+    assert (empty.shape, empty.dtype, empty.device) == (np.zeros(shape).shape, numpy_dtype, device)
 
 
 def test_default_dtypes_match_numpy(device):
@@ -56,11 +56,11 @@ def test_like_functions_take_shape_order_and_device_of_the_array(
 ):
     ours, oracle = pair(window, "float32", device, seed)
     expected = np.zeros_like(oracle, dtype, order)
-    made = sw.zeros_like(ours, dtype, order)
-    assert_same(made, expected)
-    assert made.device == device
+    result = sw.zeros_like(ours, dtype, order)
+    assert_same(result, expected)
+    assert result.device == device
     if oracle.size > 0 and 1 not in oracle.shape:
-        assert made.strides == expected.strides
+        assert result.strides == expected.strides
     assert_same(sw.ones_like(ours, dtype, order), np.ones_like(oracle, dtype, order))
     assert_same(sw.full_like(ours, 3, dtype, order), np.full_like(oracle, 3, dtype, order))
     assert sw.empty_like(ours, dtype, order, shape=(2, 2)).shape == (2, 2)
@@ -81,19 +81,19 @@ def test_small_foreign_array_is_copied_to_the_default_device(device, dtype, view
     source.flags.writeable = not readonly
     oracle = view(source)
     with sw.config.change(device=str(device)):
-        made = sw.array(oracle)
-    assert_same(made, oracle.astype(oracle.dtype.newbyteorder("=")))
-    assert made.base is None
-    assert made.flags.writeable
-    assert not np.shares_memory(made.numpy(), source)
+        result = sw.array(oracle)
+    assert_same(result, oracle.astype(oracle.dtype.newbyteorder("=")))
+    assert result.base is None
+    assert result.flags.writeable
+    assert not np.shares_memory(result.numpy(), source)
 
 
 @given(window=windows(), seed=SEEDS, dtype=st.sampled_from(COMPUTABLE))
 def test_array_copies_and_asarray_does_not(device, window, seed, dtype):
     ours, oracle = pair(window, dtype, device, seed)
-    made = sw.array(ours)
-    assert_same(made, oracle)
-    assert made.base is None
+    result = sw.array(ours)
+    assert_same(result, oracle)
+    assert result.base is None
     assert sw.asarray(ours) is ours
     shared = sw.asarray(oracle)
     assert_same(shared, oracle)
@@ -111,9 +111,9 @@ def test_astype_matches_numpy_for_any_layout(device, window, seed, dtypes, order
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a complex number loses its imaginary part
         expected = oracle.astype(sw.dtype(dtypes[1]).dtype, order)
-    made = ours.astype(dtypes[1], order)
-    assert_same(made, expected)
-    assert made.base is None
+    result = ours.astype(dtypes[1], order)
+    assert_same(result, expected)
+    assert result.base is None
     same = ours.astype(dtypes[0], "K", copy=False)
     assert same is ours
 
@@ -148,21 +148,21 @@ def test_asarray_with_copy_false_shares_or_raises(device):
     values = np.zeros((3, 4))
     assert sw.asarray(values, copy=False).base is values
     assert sw.asarray(values, order="C", copy=False).base is values
-    for impossible in (
+    for call in (
         lambda: sw.asarray(values, "float32", copy=False),
         lambda: sw.asarray(values, order="F", copy=False),
         lambda: sw.asarray([1, 2], copy=False),
     ):
         with pytest.raises(sw.CopyNeededError) as caught:
-            impossible()
+            call()
         assert isinstance(caught.value, ValueError)
         assert isinstance(caught.value, BufferError)
 
 
 def test_asarray_with_copy_true_never_shares():
     values = np.zeros(3)
-    made = sw.asarray(values, copy=True)
-    made[...] = 1
+    result = sw.asarray(values, copy=True)
+    result[...] = 1
     assert not values.any()
 
 
@@ -178,9 +178,9 @@ def test_array_takes_order_and_ndmin(device):
 def test_ascontiguousarray_copies_only_other_layouts(device):
     array = sw.array(numbers((3, 4), "float32", 4), device=device)
     assert sw.ascontiguousarray(array) is array
-    made = sw.ascontiguousarray(array.T)
-    assert_same(made, array.numpy().T)
-    assert made.flags.c_contiguous
+    result = sw.ascontiguousarray(array.T)
+    assert_same(result, array.numpy().T)
+    assert result.flags.c_contiguous
     assert sw.ascontiguousarray(array[0, 0]).shape == (1,)
     assert sw.ascontiguousarray(array, "float64").dtype == "float64"
 
@@ -219,11 +219,11 @@ def test_out_of_memory_error_names_the_requested_size():
 
 def test_arrays_are_created_on_the_threads_default_device():
     with sw.device("cpu"):
-        for made in (sw.zeros(2), sw.array([1]), sw.arange(3), sw.eye(2), sw.full(1, 1)):
-            assert made.device == "cpu"
+        for result in (sw.zeros(2), sw.array([1]), sw.arange(3), sw.eye(2), sw.full(1, 1)):
+            assert result.device == "cpu"
 
 
-def test_may_share_memory(device):
+def test_may_share_memory_is_false_for_disjoint_views_and_copies(device):
     array = sw.zeros((4, 4), device=device)
     assert sw.may_share_memory(array, array.T)
     assert sw.may_share_memory(array[0], array[0, 1:])

@@ -89,9 +89,9 @@ def test_numpy_only_function_runs_on_the_cpu_and_raises_on_a_gpu(device, call):
 
 def test_several_results_are_arrays_in_numpys_named_tuple():
     ours = sw.asarray([3, 1, 3], device="cpu")
-    found = np.unique_counts(ours)
-    assert (found.values.tolist(), found.counts.tolist()) == ([1, 3], [1, 2])
-    assert isinstance(found.values, sw.Array)
+    result = np.unique_counts(ours)
+    assert (result.values.tolist(), result.counts.tolist()) == ([1, 3], [1, 2])
+    assert isinstance(result.values, sw.Array)
     counts, edges = np.histogram(ours, bins=2)
     assert isinstance(counts, sw.Array)
     assert edges.tolist() == [1.0, 2.0, 3.0]
@@ -190,12 +190,12 @@ def test_object_or_string_operands_give_numpys_result_on_the_cpu_and_raise_on_a_
             with pytest.raises(TypeError, match=r"a\.numpy\(\)"):
                 call(ours)
             continue
-        found, expected = call(ours), call(A)
+        result, expected = call(ours), call(A)
         if name == "broadcast_arrays":
-            assert_same(found[0], expected[0])
-            found, expected = found[1], expected[1]
-        assert isinstance(found, np.ndarray)
-        assert found.tolist() == expected.tolist()
+            assert_same(result[0], expected[0])
+            result, expected = result[1], expected[1]
+        assert isinstance(result, np.ndarray)
+        assert result.tolist() == expected.tolist()
     with pytest.raises(sw.BridgeError):
         sw.broadcast_arrays(ours, None)
     with pytest.raises(sw.DTypeError):
@@ -244,8 +244,8 @@ def test_ufuncs_without_a_gpu_implementation_raise_on_a_gpu(device):
 
 
 def test_numpy_modf_matches_numpy(device):
-    for mine, oracle in zip(np.modf(sw.asarray(A / 4, device=device)), np.modf(A / 4), strict=True):
-        assert_same(mine, oracle)
+    for part, oracle in zip(np.modf(sw.asarray(A / 4, device=device)), np.modf(A / 4), strict=True):
+        assert_same(part, oracle)
 
 
 # ---- Comparisons ----
@@ -260,14 +260,14 @@ def test_numpy_modf_matches_numpy(device):
 )
 def test_comparisons_match_numpy(device, window, dtype, seed, step, equal_nan):
     ours, theirs = pair(window, dtype, device, seed)
-    other = theirs + step
-    mine = sw.asarray(other, device=device)
+    shifted = theirs + step
+    ours_shifted = sw.asarray(shifted, device=device)
     with np.errstate(invalid="ignore"):
-        oracle = np.isclose(theirs, other, equal_nan=equal_nan)
-        assert_same(sw.isclose(ours, mine, equal_nan=equal_nan), np.asarray(oracle))
-        assert sw.allclose(ours, mine, equal_nan=equal_nan) == bool(oracle.all())
-        assert sw.array_equal(mine, mine, equal_nan) == np.array_equal(
-            other, other, equal_nan=equal_nan
+        oracle = np.isclose(theirs, shifted, equal_nan=equal_nan)
+        assert_same(sw.isclose(ours, ours_shifted, equal_nan=equal_nan), np.asarray(oracle))
+        assert sw.allclose(ours, ours_shifted, equal_nan=equal_nan) == bool(oracle.all())
+        assert sw.array_equal(ours_shifted, ours_shifted, equal_nan) == np.array_equal(
+            shifted, shifted, equal_nan=equal_nan
         )
     assert not sw.array_equal(ours, ours[None])
 

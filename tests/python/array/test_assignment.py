@@ -35,7 +35,8 @@ def assign_in_numpy(target, key, value):
 
 
 def fits(shape, target):
-    """NumPy lets a value have surplus axes of extent 1 in front."""
+    """Whether a value of `shape` can be assigned to a view of shape `target`. Leading axes of extent 1 may
+    be surplus, as in NumPy."""
     while len(shape) > len(target) and shape[0] == 1:
         shape = shape[1:]
     return len(shape) <= len(target) and all(
@@ -58,7 +59,7 @@ def test_assignment_broadcasts_and_casts(device, data, window, source, dtypes, s
     target_shape = oracle[key].shape
     value, value_oracle = pair(source, dtypes[1], device, seed)
     if not fits(value_oracle.shape, target_shape):
-        # One that does: the target's shape, with extent 1 on some axes.
+        # Takes a value of the target's shape instead, with extent 1 on some axes.
         shape = tuple(n if data.draw(st.booleans()) else 1 for n in target_shape)
         value_oracle = numbers(shape, dtypes[1], seed)
         value = sw.array(value_oracle, device=device)
@@ -69,22 +70,22 @@ def test_assignment_broadcasts_and_casts(device, data, window, source, dtypes, s
 
 
 @given(data=st.data(), window=windows(broadcast=False, min_rank=1), seed=SEEDS, dtype=DTYPES)
-def test_assignment_between_overlapping_windows(device, data, window, seed, dtype):
+def test_assignment_between_overlapping_views_matches_numpy(device, data, window, seed, dtype):
     values = numbers(window.base_shape, dtype, seed)
     base = sw.array(values, device=device)
     ours, oracle = window.of(base), window.of(values)
-    first = with_ellipsis(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=False)))
-    shape = oracle[first].shape
-    second = with_ellipsis(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=False)))
-    assume(oracle[second].shape == shape)
-    oracle[first] = oracle[second].copy()
-    ours[first] = ours[second]
+    target_key = with_ellipsis(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=False)))
+    shape = oracle[target_key].shape
+    source_key = with_ellipsis(data.draw(hnp.basic_indices(oracle.shape, allow_newaxis=False)))
+    assume(oracle[source_key].shape == shape)
+    oracle[target_key] = oracle[source_key].copy()
+    ours[target_key] = ours[source_key]
     assert_same(base, values)
 
 
 @pytest.mark.parametrize("n", [5, 1000, 100_000])
 @pytest.mark.parametrize("shift", [1, -1, 3, -700])
-def test_shifting_an_array_over_itself(device, n, shift):
+def test_assignment_shifted_within_one_array_matches_numpy(device, n, shift):
     values = numbers((n,), "float32", 1)
     ours, expected = sw.array(values, device=device), values.copy()
     low, high = slice(None, n - abs(shift)) if abs(shift) < n else slice(0, 0), slice(abs(shift), n)
@@ -94,7 +95,7 @@ def test_shifting_an_array_over_itself(device, n, shift):
     assert_same(ours, expected)
 
 
-def test_reversing_and_transposing_in_place(device):
+def test_reversing_and_transposing_in_place_match_numpy(device):
     values = numbers((300, 300), "int32", 2)
     ours = sw.array(values, device=device)
     ours[...] = ours.T
@@ -106,7 +107,7 @@ def test_reversing_and_transposing_in_place(device):
 @pytest.mark.parametrize("dtype", COMPUTABLE)
 @pytest.mark.parametrize("value", [True, 3, -2, 2.75, 2 + 1j, 10**30, np.inf, np.nan, 300, 2**63])
 def test_python_numbers_are_taken_or_refused_as_by_numpy(device, dtype, value):
-    # ml_dtypes takes fewer kinds of number than NumPy's own floats do.
+    # ml_dtypes accepts fewer kinds of number than NumPy's own floats, so float32 is the reference.
     expected = np.zeros(3, "float32" if dtype == "bfloat16" else dtype)
     ours = poisoned((3,), dtype, device)
     try:
@@ -123,7 +124,7 @@ def test_python_numbers_are_taken_or_refused_as_by_numpy(device, dtype, value):
 
 
 @given(window=windows(broadcast=False), seed=SEEDS)
-def test_assigning_numpys_arrays_and_lists(device, window, seed):
+def test_assigned_numpy_arrays_and_lists_match_numpy(device, window, seed):
     base = poisoned(window.base_shape, "float32", device)
     expected = base.numpy().copy()
     ours, oracle = window.of(base), window.of(expected)
@@ -131,7 +132,7 @@ def test_assigning_numpys_arrays_and_lists(device, window, seed):
     ours[...] = values[::-1] if values.ndim else values
     oracle[...] = values[::-1] if values.ndim else values
     assert_same(base, expected)
-    assume(values.size > 0)  # an empty list has lost its further axes
+    assume(values.size > 0)  # tolist() of an empty array loses its further axes
     ours[...] = values.tolist()
     oracle[...] = values
     assert_same(base, expected)
@@ -186,7 +187,7 @@ def test_the_read_only_bit_can_be_set_and_not_cleared(device):
         window[0] = 1
     with pytest.raises(sw.ReadOnlyError, match=r"a\.copy\(\)"):
         window.flags.writeable = True
-    array[0] = 1  # the other window keeps its own
+    array[0] = 1  # the flag belongs to `window` only
     assert window[0].item() == 1
     assert not window[1:].flags.writeable
     assert window.copy().flags.writeable
@@ -255,7 +256,7 @@ assert not x.numpy().any()
 
 
 @pytest.mark.parametrize("program", [FILLS, ZEROS], ids=["values", "zeros"])
-def test_fills_in_a_process_without_kernels(device, tmp_path, program):
+def test_fill_is_correct_and_compiles_no_kernel_for_repeating_bytes(device, tmp_path, program):
     environment = {**os.environ, "SPANWISE_CACHE_DIR": str(tmp_path)}
     subprocess.run([sys.executable, "-c", program, str(device)], env=environment, check=True)
     compiled = [path for path in tmp_path.rglob("*") if path.is_file()]

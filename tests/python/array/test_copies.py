@@ -15,7 +15,7 @@ from support.arrays import numbers, pair, poisoned, windows, writable_broadcast
 import spanwise as sw
 
 # All element sizes, and for 8 bytes a dtype of one number and one of two.
-SIZES = ("uint8", "float16", "float32", "float64", "complex64", "complex128")
+DTYPES = ("uint8", "float16", "float32", "float64", "complex64", "complex128")
 
 
 def permutations_of(rank):
@@ -69,7 +69,7 @@ def test_copy_matches_numpy_for_any_two_layouts(device, data):
     max_extent = {1: 3000, 2: 90, 3: 30, 4: 12}[rank]
     shape = tuple(data.draw(st.integers(1, max_extent)) for _ in range(rank))
     source, target = (memory_and_view(shape, data.draw(layouts(rank))) for _ in range(2))
-    check(source, target, device, data.draw(st.sampled_from(SIZES)))
+    check(source, target, device, data.draw(st.sampled_from(DTYPES)))
 
 
 @settings(max_examples=60, deadline=None)
@@ -82,7 +82,7 @@ def test_copy_with_cast_matches_numpy_in_any_layout(device, data):
 
 
 @settings(max_examples=80, deadline=None)
-@given(window=windows(), dtype=st.sampled_from(SIZES))
+@given(window=windows(), dtype=st.sampled_from(DTYPES))
 def test_copy_from_broadcast_and_empty_views_matches_numpy(device, window, dtype):
     ours, theirs = pair(window, dtype, device, 3)
     target = poisoned(theirs.shape, dtype, device)
@@ -90,7 +90,7 @@ def test_copy_from_broadcast_and_empty_views_matches_numpy(device, window, dtype
     np.testing.assert_array_equal(target.numpy(), theirs)
 
 
-@pytest.mark.parametrize("dtype", SIZES)
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(
     ("shape", "axes"),
     [
@@ -113,7 +113,7 @@ def test_copy_of_permuted_axes_matches_numpy(device, dtype, shape, axes):
     check(source, target, device, dtype)
 
 
-@pytest.mark.parametrize("dtype", SIZES)
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("first", [0, 1, 3])
 @pytest.mark.parametrize("step", [1, 2, 3, 8, -1, -2])
 def test_copy_of_strided_and_unaligned_vectors_matches_numpy(device, dtype, first, step):
@@ -128,7 +128,7 @@ def test_copy_of_strided_and_unaligned_vectors_matches_numpy(device, dtype, firs
     check(((n,), lambda memory: memory), ((extent,), strided), device, dtype)
 
 
-@pytest.mark.parametrize("dtype", SIZES)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_rows_and_columns_are_broadcast(device, dtype):
     row, column = numbers((301,), dtype, 1), numbers((64, 1), dtype, 2)
     for values in (row, column, row[:1], row[::-1]):
@@ -148,7 +148,7 @@ def test_import_converts_swapped_byte_order(device, dtype, shape):
 
 
 @settings(max_examples=100, deadline=None)
-@given(data=st.data(), dtype=st.sampled_from(SIZES))
+@given(data=st.data(), dtype=st.sampled_from(DTYPES))
 def test_overlapping_views_are_read_before_they_are_written(device, data, dtype):
     shape = data.draw(st.sampled_from([(40,), (6, 6), (70, 70), (3, 5, 5)]))
     slices = [

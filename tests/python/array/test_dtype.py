@@ -33,7 +33,7 @@ def test_dtype_equals_all_its_spellings(name):
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn", "float8_e5m2"])
-def test_narrow_floats_go_through_ml_dtypes(name):
+def test_narrow_floats_equal_those_of_ml_dtypes(name):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     theirs = getattr(ml_dtypes, name)
     assert sw.dtype(theirs) == name
@@ -41,7 +41,7 @@ def test_narrow_floats_go_through_ml_dtypes(name):
     assert np.dtype(sw.dtype(name)) == np.dtype(theirs)
 
 
-def test_python_types_and_numpys_other_names():
+def test_python_types_and_numpys_other_names_are_dtypes():
     assert [sw.dtype(t) for t in (bool, int, float, complex)] == [
         sw.bool,
         sw.int64,
@@ -64,7 +64,7 @@ def test_python_types_and_numpys_other_names():
     assert sw.bool is sw.bool_
 
 
-def test_an_object_with_a_dtype_is_a_spelling():
+def test_dtype_accepts_objects_with_a_dtype():
     assert sw.dtype(np.zeros(2, "int16")) == "int16"
     assert sw.dtype(sw.zeros(2, "int16")) == "int16"
 
@@ -94,7 +94,7 @@ def test_invalid_dtype_raises_type_error(wrong):
     assert sw.float32 != wrong
 
 
-def test_unknown_names_get_the_known_ones():
+def test_error_for_an_unknown_name_lists_the_known_names():
     with pytest.raises(sw.DTypeError, match=r"complex64.*float8_e4m3fn"):
         sw.dtype("floaty")
 
@@ -112,7 +112,7 @@ def test_unpickled_dtype_is_equal(name):
     assert pickle.loads(pickle.dumps(sw.dtype(name))) == sw.dtype(name)
 
 
-def test_vector_dtype_repr_shows_its_constructor():
+def test_vector_dtype_has_lanes_and_is_not_computable():
     vector = sw.dtype("float32x4")
     assert (vector.itemsize, vector.bits, vector.lanes, vector.kind) == (16, 32, 4, "V")
     assert not vector.is_computable

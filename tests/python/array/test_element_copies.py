@@ -23,6 +23,7 @@ def keys_of_one_element(device):
 
 
 def is_copy(element, array):
+    """Whether `element` keeps its value when `array` changes. Overwrites `array`."""
     before = element.item()
     array[...] = before + 1
     return element.base is None and element.item() == before
@@ -67,9 +68,9 @@ def test_rank_0_with_an_empty_tuple_is_a_copy(device):
 
 def test_elements_of_a_loop_are_copies(device):
     array = sw.arange(3, device=device)
-    kept = list(array)
+    elements = list(array)
     array[...] = 7
-    assert [x.item() for x in kept] == [0, 1, 2]
+    assert [x.item() for x in elements] == [0, 1, 2]
     assert [x.item() for x in reversed(array)] == [7, 7, 7]
     rows = list(sw.zeros((2, 3), device=device))
     assert [row.base is not None for row in rows] == [True, True]
@@ -110,11 +111,11 @@ def test_element_of_a_non_computable_dtype_is_a_copy():
     assert element.base is None
 
 
-def test_elements_of_read_only_and_foreign_memory(device):
+def test_elements_of_read_only_and_foreign_memory_are_copies(device):
     array = sw.arange(3, device=device)
     array.flags.writeable = False
     element = array[1]
-    element[...] = 5  # its memory is its own
+    element[...] = 5  # changes the copy only
     assert (element.item(), array.tolist()) == (5, [0, 1, 2])
     foreign = np.arange(3.0)
     element = sw.asarray(foreign, device="cpu")[1]
@@ -135,11 +136,11 @@ def test_adding_to_an_element_leaves_the_array(device):
 def test_alternating_dtypes_return_correct_elements():
     arrays = {dtype: sw.array(numbers((40,), dtype, 4), device="cpu") for dtype in COMPUTABLE}
     oracles = {dtype: numbers((40,), dtype, 4) for dtype in COMPUTABLE}
-    kept = {dtype: list(array) for dtype, array in arrays.items()}
+    element_lists = {dtype: list(array) for dtype, array in arrays.items()}
     for _ in range(3):
         for dtype, array in arrays.items():
             assert [array[i].item() for i in range(40)] == oracles[dtype].tolist()
-    for dtype, elements in kept.items():
+    for dtype, elements in element_lists.items():
         assert [x.item() for x in elements] == oracles[dtype].tolist()
 
 
@@ -176,9 +177,9 @@ def test_element_does_not_keep_the_array_alive(device):
     import weakref
 
     array = sw.zeros(1000, device=device)
-    element, gone = array[3], weakref.ref(array)
+    element, reference = array[3], weakref.ref(array)
     del array
-    assert gone() is None
+    assert reference() is None
     assert element.item() == 0.0
 
 

@@ -23,15 +23,15 @@ KEYS = {
 }
 
 
-def of_torch(values):
+def torch_tensor(values):
     return pytest.importorskip("torch", reason="torch is not installed").tensor(values)
 
 
-@pytest.mark.parametrize("kind", [np.asarray, MappingArray, of_torch])
+@pytest.mark.parametrize("convert", [np.asarray, MappingArray, torch_tensor])
 @pytest.mark.parametrize("name", KEYS)
-def test_arrays_of_other_libraries_are_indices(device, kind, name):
+def test_arrays_of_other_libraries_are_indices(device, convert, name):
     values = numbers((1 if name == "mask of one" else 3, 2), "int32", 1)
-    key, oracle = kind(KEYS[name]), np.asarray(KEYS[name])
+    key, oracle = convert(KEYS[name]), np.asarray(KEYS[name])
     array = sw.array(values, device=device)
     assert_same(array[key], np.asarray(values[oracle]))
     if oracle.ndim < 2:
@@ -55,8 +55,8 @@ def test_a_mapping_array_is_no_sequence():
     assert is_sequence(np.asarray([1]))
 
 
-@pytest.mark.parametrize("kind", [np.asarray, MappingArray, of_torch])
-def test_shape_may_be_another_librarys_array(device, kind):
-    assert sw.zeros(kind([2, 3]), device=device).shape == (2, 3)
-    assert sw.zeros(kind([4]), device=device).shape == (4,)
-    assert sw.zeros(kind(5), device=device).shape == (5,)
+@pytest.mark.parametrize("convert", [np.asarray, MappingArray, torch_tensor])
+def test_shape_may_be_another_librarys_array(device, convert):
+    assert sw.zeros(convert([2, 3]), device=device).shape == (2, 3)
+    assert sw.zeros(convert([4]), device=device).shape == (4,)
+    assert sw.zeros(convert(5), device=device).shape == (5,)

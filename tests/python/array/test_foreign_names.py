@@ -12,7 +12,7 @@ import spanwise as sw
 FOREIGN = sorted(
     name for name, value in vars(sw.Array).items() if type(value) is sw._core._ForeignName
 )
-# Names in the remedies besides `a`.
+# Variables that the code in the remedies refers to, besides `a`.
 SCOPE = {
     "spanwise": sw,
     "numpy": np,
@@ -55,6 +55,7 @@ def test_error_names_the_equivalent(device, name, remedy):
 def test_code_of_each_remedy_runs(name):
     a = sw.ones((2, 3), "float32", device="cpu")
     remedy = message(a, name).partition("; ")[2].rpartition("use ")[2]
+    # The code ends where the explanation of the remedy begins.
     code = re.match(
         r"(?:spanwise|numpy|memoryview|a)\b.*?(?=, or |, which|, in bytes| itself|$)", remedy
     )
@@ -65,7 +66,7 @@ def test_code_of_each_remedy_runs(name):
     exec(statement, {**SCOPE, "a": a})
 
 
-def test_names_are_no_attributes(device):
+def test_foreign_names_are_absent_from_hasattr_and_dir(device):
     a = sw.ones(3, device=device)
     assert len(FOREIGN) > 30
     for name in FOREIGN:

@@ -18,7 +18,8 @@ DTYPE_ATTRIBUTES = (
     "shape", "str", "subdtype", "type",
 )  # fmt: skip
 
-# What docs/arrays.md says that arrays lack, and what only NumPy's own classes need.
+# Attributes that arrays lack: those listed in docs/arrays.md, and those that only NumPy's own classes
+# need.
 LACKING = {
     *("argpartition", "argsort", "byteswap", "ctypes", "data", "dump", "dumps", "flat", "getfield"),
     *("partition", "resize", "setfield", "sort", "tofile"),
@@ -44,11 +45,11 @@ def test_every_attribute_of_numpys_dtypes_exists():
 
 
 def test_every_attribute_of_numpys_arrays_exists_or_is_documented():
-    # A single underscore marks what NumPy keeps for itself, such as _set_shape() since 2.4.
+    # A single underscore marks private attributes of NumPy, such as _set_shape() since 2.4.
     names = {name for name in dir(np.ndarray) if not name.startswith("_") or name.startswith("__")}
     lacking = {name for name in names if not hasattr(sw.Array, name)}
     assert lacking - LACKING == set()
-    assert {name for name in LACKING if hasattr(sw.Array, name)} <= {"__setstate__"}
+    assert {name for name in LACKING if hasattr(sw.Array, name)} == set()
 
 
 def test_newbyteorder_returns_native_dtypes_or_numpys():
@@ -58,7 +59,7 @@ def test_newbyteorder_returns_native_dtypes_or_numpys():
     assert sw.uint8.newbyteorder(">") is sw.uint8
 
 
-def test_dtype_missing_in_numpy_raises(monkeypatch):
+def test_numpy_attributes_of_bfloat16_raise_without_ml_dtypes():
     program = """
         import sys
         sys.modules["ml_dtypes"] = None
@@ -90,10 +91,10 @@ def test_numpy_reads_bfloat16_before_ml_dtypes_is_imported():
 
 
 def test_choose_and_searchsorted_methods_match_numpy(device):
-    places = sw.array([1, 0, 2, 1], device=device)
+    indices = sw.array([1, 0, 2, 1], device=device)
     choices = [[0, 1, 2, 3], [10, 11, 12, 13], [20, 21, 22, 23]]
-    assert_same(places.choose(choices), places.numpy().choose(choices))
-    assert_same((places * 2).choose(choices, mode="clip"), np.array([20, 1, 22, 23]))
+    assert_same(indices.choose(choices), indices.numpy().choose(choices))
+    assert_same((indices * 2).choose(choices, mode="clip"), np.array([20, 1, 22, 23]))
     line = np.array([1.0, 2.0, 2.0, 5.0])
     ours = sw.array(line, device=device)
     assert_same(ours.searchsorted([2.0, 3.0]), line.searchsorted([2.0, 3.0]))
@@ -101,19 +102,19 @@ def test_choose_and_searchsorted_methods_match_numpy(device):
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float32", "complex64"])
-@pytest.mark.parametrize("how", [{}, {"offset": 1}, {"offset": -1, "axis1": 2, "axis2": 0}])
-def test_trace_matches_numpy(device, dtype, how):
+@pytest.mark.parametrize("options", [{}, {"offset": 1}, {"offset": -1, "axis1": 2, "axis2": 0}])
+def test_trace_matches_numpy(device, dtype, options):
     values = numbers((3, 4, 5), dtype, 2)
     ours = sw.array(values, device=device)
-    for found in (ours.trace(**how), sw.trace(ours, **how), np.trace(ours, **how)):
-        assert_same(found, np.asarray(values.trace(**how)))
+    for result in (ours.trace(**options), sw.trace(ours, **options), np.trace(ours, **options)):
+        assert_same(result, np.asarray(values.trace(**options)))
     assert_same(ours[0].trace(dtype="complex128"), np.asarray(values[0].trace(dtype="complex128")))
     out = sw.zeros(4, device=device) if dtype != "complex64" else sw.zeros(4, dtype, device=device)
     assert ours.trace(0, 0, 2, out=out) is out
     assert_same(out.astype(dtype), values.trace(0, 0, 2).astype(dtype))
 
 
-def test_setflags_clears_write_and_refuses_what_it_cannot_set(device):
+def test_setflags_clears_write_and_raises_for_flags_it_cannot_set(device):
     a = sw.zeros(3, device=device)
     a.setflags()
     a.setflags(write=True, align=True, uic=False)

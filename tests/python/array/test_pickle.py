@@ -29,7 +29,7 @@ def test_unpickled_array_has_the_same_elements_in_its_own_memory(
     assert back.device == device
     assert back.flags.writeable == ours.flags.writeable
     if back.size and back.flags.writeable:
-        back[...] = 0  # its memory is its own
+        back[...] = 0  # must not change `ours`
         assert_same(ours, oracle)
 
 
@@ -41,7 +41,7 @@ def arguments_of(array, protocol=2):
 
 def test_array_of_an_absent_gpu_arrives_on_the_default_device():
     arguments = arguments_of(sw.zeros((2, 3)))
-    arguments[4] = "cuda:97"
+    arguments[4] = "cuda:97"  # the device
     back = sw.rebuild_array(*arguments)
     assert back.device == sw.device()
     assert back.shape == (2, 3)
@@ -49,7 +49,7 @@ def test_array_of_an_absent_gpu_arrives_on_the_default_device():
 
 @pytest.mark.parametrize(
     ("index", "value", "message"),
-    [
+    [  # arguments of rebuild_array: 0 is the bytes, 2 the shape, 3 the strides
         (0, bytes(47), "48 bytes.*got 47"),
         (0, bytes(49), "48 bytes.*got 49"),
         (2, (2, 4), "64 bytes.*got 48"),
@@ -88,7 +88,7 @@ def test_subclasses_keep_their_class_and_attributes():
     assert back.tolist() == [0, 1, 2]
 
 
-def test_only_subclasses_of_array_are_made():
+def test_rebuild_array_rejects_classes_that_are_not_arrays():
     with pytest.raises(TypeError, match="subclass of spanwise.Array"):
         sw.rebuild_array(bytes(8), "float64", (), kind=list)
 

@@ -16,6 +16,7 @@ import spanwise as sw
 
 
 class Restricted(pickle.Unpickler):
+    # Before protocol 3, pickle writes bytes as a call of _codecs.encode.
     allowed = {("spanwise", "rebuild_array"), ("_codecs", "encode")}
 
     def find_class(self, module, name):

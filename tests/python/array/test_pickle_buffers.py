@@ -84,10 +84,10 @@ def test_a_buffer_of_another_size_is_refused():
 def test_dense_buffer_of_any_order_is_shared():
     array = sw.array(numbers((3, 4), "float32", 1), device="cpu")
     stream = pickle.dumps(array, 5, buffer_callback=lambda _: None)
-    in_columns = np.asfortranarray(array.numpy().reshape(4, 3).T)
-    back = pickle.loads(stream, buffers=[pickle.PickleBuffer(in_columns)])
+    column_major = np.asfortranarray(array.numpy().reshape(4, 3).T)
+    back = pickle.loads(stream, buffers=[pickle.PickleBuffer(column_major)])
     assert_same(back, array.numpy())
-    assert np.shares_memory(back.numpy(), in_columns)
+    assert np.shares_memory(back.numpy(), column_major)
 
 
 VIEWS = {
@@ -95,7 +95,7 @@ VIEWS = {
     "columns": lambda a: a.transpose(),
     "permuted": lambda a: a.transpose((1, 2, 0)),
     "reversed": lambda a: a[::-1],
-    "spread": lambda a: a[:, ::2],
+    "every second": lambda a: a[:, ::2],
     "with an axis": lambda a: a[:, None],
     "no elements": lambda a: a[:0],
     "one element": lambda a: a[1, 1, 1:2],
@@ -109,10 +109,10 @@ def test_pickle_keeps_the_order_of_axes(device, view, protocol, transport):
     oracle = view(numbers((3, 4, 5), "int32", 1))
     array = view(sw.array(numbers((3, 4, 5), "int32", 1), device=device))
     dense = oracle.copy("K")  # without gaps, in the same order of axes
-    backs = [pickle.loads(pickle.dumps(array, protocol))]
+    unpickled = [pickle.loads(pickle.dumps(array, protocol))]
     if protocol == 5:
-        backs.append(round_trip(array, transport))
-    for back in backs:
+        unpickled.append(round_trip(array, transport))
+    for back in unpickled:
         assert_same(back, oracle)
         strided = [i for i, extent in enumerate(dense.shape) if extent > 1]
         if dense.size:

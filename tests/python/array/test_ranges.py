@@ -45,8 +45,8 @@ def test_linspace_matches_numpy(device):
         sw.linspace([0, 1], 5, 4, endpoint=False, dtype="float32", axis=1, device=device),
         np.linspace([0, 1], 5, 4, endpoint=False, dtype="float32", axis=1),
     )
-    made, step = sw.linspace(0, 1, 5, retstep=True)
-    assert (made.shape, step) == ((5,), 0.25)
+    result, step = sw.linspace(0, 1, 5, retstep=True)
+    assert (result.shape, step) == ((5,), 0.25)
 
 
 _ENDS = st.one_of(st.integers(-(2**40), 2**40), st.floats(-1e9, 1e9, allow_subnormal=False))
@@ -83,7 +83,7 @@ def test_arange_matches_numpy_to_the_last_bit(device, start, step, count, dtype)
         start, stop = start % 1000, start % 1000 + step * count
     try:
         expected = np.arange(start, stop, step, dtype=dtype)
-    except ValueError:  # a step that an integer dtype takes for 0
+    except ValueError:  # the step is 0 in an integer dtype
         with pytest.raises(ValueError, match="size"):
             sw.arange(start, stop, step, dtype=dtype, device=device)
         return
@@ -129,9 +129,9 @@ def test_degenerate_ranges_match_numpy_or_raise(device):
 
 
 def test_ranges_of_bfloat16_are_rounded_once(device):
-    made = sw.arange(0, 1, 0.3, dtype="bfloat16", device=device)
-    assert made.dtype == "bfloat16"
-    assert made.tolist() == sw.array(np.arange(0, 1, 0.3)).astype("bfloat16").tolist()
+    result = sw.arange(0, 1, 0.3, dtype="bfloat16", device=device)
+    assert result.dtype == "bfloat16"
+    assert result.tolist() == sw.array(np.arange(0, 1, 0.3)).astype("bfloat16").tolist()
 
 
 @pytest.mark.parametrize("arguments", [(3,), (3, 5), (5, 3, 1), (3, 3, -2), (2, 2, 9), (0,)])

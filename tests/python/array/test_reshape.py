@@ -18,8 +18,8 @@ def factors(size):
         return st.sampled_from([(0,), (3, 0), (0, 2, 5), (1, 0, 1)])
 
     def extend(shape):
-        rest = size // int(np.prod(shape, dtype=np.int64))
-        divisors = [d for d in range(1, rest + 1) if rest % d == 0]
+        remaining = size // int(np.prod(shape, dtype=np.int64))
+        divisors = [d for d in range(1, remaining + 1) if remaining % d == 0]
         return st.sampled_from(divisors).map(lambda d: (*shape, d))
 
     def finish(shape):
@@ -42,7 +42,6 @@ def test_reshape_matches_numpy_in_values_and_sharing(device, data, window, seed,
     if oracle.size > 0:
         assert is_view == np.shares_memory(oracle, expected)
     if is_view:
-        # To say that it would copy, NumPy has copy=False too.
         assert_same(ours.reshape(shape, order=order, copy=False), expected)
     else:
         with pytest.raises(sw.CopyNeededError) as caught:
@@ -77,17 +76,7 @@ def test_reshape_to_another_size_is_a_layout_error(device, shape):
 @given(window=windows(), seed=SEEDS, order=st.sampled_from("CFAK"))
 def test_ravel_and_flatten_match_numpy_in_every_order(device, window, seed, order):
     ours, oracle = pair(window, "int16", device, seed)
-    # NumPy's "K" is in no fixed order where axes of stride 0 are among the others, or all negative.
-    steps = [s for n, s in zip(oracle.shape, oracle.strides, strict=True) if n > 1]
-    assume(order != "K" or (len(set(steps)) == len(steps) and all(s > 0 for s in steps)))
     assert_same(ours.ravel(order), oracle.ravel(order))
     flat = ours.flatten(order)
     assert_same(flat, oracle.flatten(order))
     assert flat.base is None
-
-
-@given(window=windows(), seed=SEEDS)
-def test_ravel_in_the_order_of_memory(device, window, seed):
-    ours, oracle = pair(window, "float32", device, seed)
-    assert_same(ours.ravel("K"), oracle.ravel("K"))
-    assert_same(ours.flatten("K"), oracle.flatten("K"))

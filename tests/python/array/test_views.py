@@ -21,14 +21,14 @@ def test_transpose_and_swapaxes_match_numpys_layout(device, data, window, seed):
     rank = oracle.ndim
     axes = data.draw(st.permutations(range(rank)))
     axes = [axis - rank if data.draw(st.booleans()) else axis for axis in axes]
-    for mine, expected in [
+    for view, expected in [
         (ours.T, oracle.T),
         (ours.transpose(), oracle.transpose()),
         (ours.transpose(None), oracle.transpose(None)),
         (ours.transpose(axes), oracle.transpose(axes)),
     ]:
-        assert_same(mine, expected)
-        assert_same_layout(mine, expected)
+        assert_same(view, expected)
+        assert_same_layout(view, expected)
     if rank > 0:
         assert_same(ours.transpose(*axes), oracle.transpose(*axes))
         a, b = (data.draw(st.integers(-rank, rank - 1)) for _ in range(2))
@@ -50,9 +50,9 @@ def test_squeeze_matches_numpys_layout(device, data, window, seed):
 def test_diagonal_matches_numpys_layout(device, data, window, seed, offset):
     ours, oracle = pair(window, "int64", device, seed)
     axes = data.draw(st.permutations(range(oracle.ndim)))[:2]
-    mine, expected = ours.diagonal(offset, *axes), oracle.diagonal(offset, *axes)
-    assert_same(mine, expected)
-    assert_same_layout(mine, expected)
+    view, expected = ours.diagonal(offset, *axes), oracle.diagonal(offset, *axes)
+    assert_same(view, expected)
+    assert_same_layout(view, expected)
 
 
 @given(data=st.data(), window=windows(broadcast=False), seed=SEEDS)
@@ -64,10 +64,10 @@ def test_broadcast_to_matches_numpys_layout_and_is_read_only(device, data, windo
         *extents,
     )
     expected = np.broadcast_to(oracle, shape)
-    for mine in (ours.broadcast_to(shape), sw.broadcast_to(ours, shape)):
-        assert_same(mine, expected)
-        assert_same_layout(mine, expected)
-        assert not mine.flags.writeable
+    for view in (ours.broadcast_to(shape), sw.broadcast_to(ours, shape)):
+        assert_same(view, expected)
+        assert_same_layout(view, expected)
+        assert not view.flags.writeable
     assert ours.flags.writeable
 
 
@@ -82,7 +82,7 @@ def test_view_with_another_dtype_matches_numpy(device, window, seed, dtype, targ
     try:
         expected = oracle.view(target)
     except ValueError:
-        # NumPy refuses what is not contiguous in its last axis; so do we.
+        # The last axis is not contiguous, or its bytes are no multiple of the element size.
         with pytest.raises(sw.LayoutError):
             ours.view(target)
         return
@@ -139,8 +139,8 @@ def test_axes_without_stride_are_walked_as_numpy_does():
         ((4, 4, 5, 3), (0, 8, 0, -24)),
     ):
         oracle = np.lib.stride_tricks.as_strided(values[10:], shape, strides)
-        moved = np.broadcast_to(oracle, oracle.shape)
-        ours = sw.asarray(moved)  # shares, so the strides are NumPy's
+        read_only = np.broadcast_to(oracle, oracle.shape)
+        ours = sw.asarray(read_only)  # shares, so the strides are NumPy's
         assert ours.strides == strides
         assert_same(ours.ravel("K"), oracle.ravel("K"))
         assert ours.copy("K").strides == oracle.copy("K").strides
@@ -192,19 +192,19 @@ def test_invalid_shape_raises_layout_error(device, wrong):
         lambda a: sw.expand_dims(a.swapaxes(0, 1), 0)[0].mT,
     ],
 )
-@pytest.mark.parametrize("made", [sw.asarray, sw.array], ids=["imported", "own"])
-def test_view_keeps_memory_alive(device, view, made):
+@pytest.mark.parametrize("create", [sw.asarray, sw.array], ids=["imported", "own"])
+def test_view_keeps_memory_alive(device, view, create):
     oracle = numbers((8, 3), "int64", 7)
-    a = made(oracle.copy(), device=device)
+    a = create(oracle.copy(), device=device)
     expected = view(a).numpy().copy()
-    kept = view(a)
-    assert kept.base is a
+    result = view(a)
+    assert result.base is a
     del a
     gc.collect()
     others = [sw.full((8, 3), -1, "int64", device=device) for _ in range(64)]
-    np.testing.assert_array_equal(kept.numpy(), expected)
-    copy = kept.copy()
-    del kept, others
+    np.testing.assert_array_equal(result.numpy(), expected)
+    copy = result.copy()
+    del result, others
     np.testing.assert_array_equal(copy.numpy(), expected)
 
 
