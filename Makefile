@@ -1,9 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# The commands of daily work. Each needs only git, make, g++ and python3; what else it needs it
-# gets into .venv and .cache of this checkout (scripts/bootstrap.py). With OFFLINE=1 it takes the
-# interpreter PYTHON as it is instead and downloads nothing (scripts/offline.py).
+# The commands of daily work. Each needs only git, make, g++ and python3, and installs its other
+# requirements into .venv and .cache of this checkout (scripts/bootstrap.py). With OFFLINE=1 it uses
+# the packages of the interpreter PYTHON instead and downloads nothing (scripts/offline.py).
 
 PYTHON ?= python3
 

@@ -33,8 +33,8 @@ if(NOT SPANWISE_CUDA_INCLUDE_DIR)
   include(SpanwiseInterpreter)
   sw_python_eval(wheel_folder [[
 import glob, sys
-found = [f for p in sys.path for f in glob.glob(p + "/nvidia/*/include/cuda.h")]
-print(found[-1][:-len("/cuda.h")] if found else "")
+headers = [f for p in sys.path for f in glob.glob(p + "/nvidia/*/include/cuda.h")]
+print(headers[-1][:-len("/cuda.h")] if headers else "")
 ]])
   if(wheel_folder)
     set(SPANWISE_CUDA_INCLUDE_DIR "${wheel_folder}" CACHE PATH "Folder of cuda.h" FORCE)

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 
-from python_tests import python_tests
+from python_tests import python_tests_pass
 
 from build import build
 
@@ -17,20 +17,20 @@ PRESET = "asan-python"
 TESTS = ("tests/python", "tests/bridges")
 
 
-def asan_python(*arguments: str) -> bool:
+def asan_python_tests_pass(*arguments: str) -> bool:
     """Builds the preset, runs the tests and returns whether all passed."""
     build(PRESET, [])
-    # Python itself is not instrumented, so the run-time library of the sanitizers is preloaded, and
-    # beside it libstdc++, in which that looks for __cxa_throw when it starts.
+    # Python itself is not instrumented, so the run-time library of the sanitizers is preloaded. It
+    # looks up __cxa_throw when it starts, so libstdc++, which defines it, is preloaded too.
     libraries = [runtime_library("libasan.so"), runtime_library("libstdc++.so")]
     variables = {
         "LD_PRELOAD": " ".join(libraries),
-        # The interpreter never frees some of its memory. CONTRIBUTING.md explains the second option.
-        # Tests ask for more memory than there is.
+        # detect_leaks: the interpreter never frees some of its memory. CONTRIBUTING.md explains
+        # intercept_tls_get_addr. allocator_may_return_null: tests check allocations that fail.
         "ASAN_OPTIONS": "detect_leaks=0:intercept_tls_get_addr=0:allocator_may_return_null=1",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
     }
-    return python_tests(PRESET, *(arguments or TESTS), variables=variables)
+    return python_tests_pass(PRESET, *(arguments or TESTS), variables=variables)
 
 
 def runtime_library(name: str) -> str:
@@ -46,4 +46,4 @@ def runtime_library(name: str) -> str:
 
 
 if __name__ == "__main__":
-    raise SystemExit(0 if asan_python(*sys.argv[1:]) else 1)
+    raise SystemExit(0 if asan_python_tests_pass(*sys.argv[1:]) else 1)

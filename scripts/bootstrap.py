@@ -25,7 +25,7 @@ import subprocess
 from pathlib import Path
 
 import debian
-from places import (
+from paths import (
     CACHE,
     GOOGLETEST,
     PYTHON_HEADERS,
@@ -60,10 +60,10 @@ def main(groups: list[str]) -> None:
 
 
 def check_compiler() -> None:
-    """Raises debian.Missing with the package to install if there is no C++ compiler."""
+    """Raises debian.MissingDependency with the package to install if there is no C++ compiler."""
     names = [os.environ.get("CXX", "").split(" ")[0], "c++", "g++", "clang++"]
     if not any(shutil.which(name) for name in names if name):
-        raise debian.Missing("a C++ compiler", "g++")
+        raise debian.MissingDependency("a C++ compiler", "g++")
 
 
 def make_venv() -> None:
@@ -80,10 +80,9 @@ def make_venv() -> None:
     say(f"making {VENV.relative_to(ROOT)} from Python {sys.version.split()[0]}")
     shutil.rmtree(VENV, ignore_errors=True)
     # Debian packages ensurepip separately; without it pip is taken from python3-pip-whl.
-    has_ensurepip = subprocess.run(
-        [sys.executable, "-c", "import ensurepip, venv"], capture_output=True
-    )
-    if has_ensurepip.returncode == 0:
+    command = [sys.executable, "-c", "import ensurepip, venv"]
+    has_ensurepip = subprocess.run(command, capture_output=True).returncode == 0
+    if has_ensurepip:
         run([sys.executable, "-m", "venv", VENV])
     else:
         run([sys.executable, "-m", "venv", "--without-pip", VENV])
@@ -97,39 +96,40 @@ def make_venv() -> None:
 def install(group: str) -> None:
     """Installs requirements/<group>.txt unless its stamp file has the hash of that file."""
     requirements = ROOT / "requirements" / f"{group}.txt"
-    wanted = hashlib.sha256(requirements.read_bytes()).hexdigest()
+    digest = hashlib.sha256(requirements.read_bytes()).hexdigest()
     stamp = VENV / f"spanwise-{group}"
-    if stamp.is_file() and stamp.read_text() == wanted:
+    if stamp.is_file() and stamp.read_text() == digest:
         return
-    say(f"installing what requirements/{group}.txt lists")
+    say(f"installing the packages in requirements/{group}.txt")
     command = [VENV_PYTHON, "-m", "pip", "install", "--quiet", "--prefer-binary"]
     if group in OPTIONAL:
         command += ["--only-binary", ":all:"]
-    done = subprocess.run([*map(str, command), "-r", str(requirements)], env=pip_environment())
-    if done.returncode != 0 and group not in OPTIONAL:
+    pip = subprocess.run([*map(str, command), "-r", str(requirements)], env=pip_environment())
+    if pip.returncode != 0 and group not in OPTIONAL:
         raise SystemExit(
             f"spanwise: pip could not install requirements/{group}.txt (see above). Without a package "
             "index, install those packages for python3 and run make with OFFLINE=1."
         )
-    if done.returncode != 0:
+    if pip.returncode != 0:
         say(f"continuing without requirements/{group}.txt, which is optional")
-    # Also after a failure of an optional group: it is not tried again until its file changes.
-    stamp.write_text(wanted)
+    # Also after a failure of an optional group, which is tried again only when its file changes.
+    stamp.write_text(digest)
 
 
 def pip_environment() -> dict[str, str]:
     """The environment for pip; sets PIP_CERT if the machine has no certificate authorities."""
     environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    configured = any(
+    is_configured = any(
         os.environ.get(name) for name in ("PIP_CERT", "SSL_CERT_FILE", "PIP_CONFIG_FILE")
     )
-    if configured or Path("/etc/ssl/certs/ca-certificates.crt").exists() or not debian.available():
+    has_authorities = Path("/etc/ssl/certs/ca-certificates.crt").exists()
+    if is_configured or has_authorities or not debian.can_unpack():
         return environment
     bundle = CACHE / "certificates.crt"
     if not bundle.exists():
         certificates = debian.unpack("ca-certificates", needed_for="certificate authorities")
-        found = sorted(certificates.glob("usr/share/ca-certificates/mozilla/*.crt"))
-        bundle.write_text("".join(certificate.read_text() for certificate in found))
+        files = sorted(certificates.glob("usr/share/ca-certificates/mozilla/*.crt"))
+        bundle.write_text("".join(file.read_text() for file in files))
     return {**environment, "PIP_CERT": str(bundle)}
 
 
@@ -174,5 +174,5 @@ def say(text: str) -> None:
 if __name__ == "__main__":
     try:
         main(sys.argv[1:])
-    except debian.Missing as missing:
+    except debian.MissingDependency as missing:
         raise SystemExit(f"spanwise: {missing}") from None

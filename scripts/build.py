@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 
-from places import BUILD, GOOGLETEST, ROOT, python_headers
+from paths import BUILD, GOOGLETEST, ROOT, python_headers
 from tools import cmake, environment, ninja
 
 
@@ -24,15 +24,15 @@ def configure(preset: str) -> None:
     """Runs CMake unless the build folder was configured with the same arguments."""
     arguments = cache_arguments()
     stamp = BUILD / preset / "configured-with.json"
-    wanted = json.dumps(arguments, indent=1)
+    configuration = json.dumps(arguments, indent=1)
     if (
         stamp.is_file()
-        and stamp.read_text() == wanted
+        and stamp.read_text() == configuration
         and (BUILD / preset / "build.ninja").is_file()
     ):
         return
     command = [cmake(), "--preset", preset, "--fresh", *arguments]
-    done = subprocess.run(
+    process = subprocess.run(
         command,
         cwd=ROOT,
         env=environment(),
@@ -40,10 +40,10 @@ def configure(preset: str) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
-    if done.returncode != 0:
-        print(done.stdout)
+    if process.returncode != 0:
+        print(process.stdout)
         raise SystemExit(f"spanwise: CMake could not configure preset {preset} (see above)")
-    stamp.write_text(wanted)
+    stamp.write_text(configuration)
 
 
 def cache_arguments() -> list[str]:

@@ -4,7 +4,7 @@
 
 import subprocess
 
-from places import BUILD, ROOT
+from paths import BUILD, ROOT
 from tools import ctest, environment
 from workers import GIB, workers
 
@@ -13,7 +13,7 @@ HOST_MEMORY = 2 * GIB
 GPU_MEMORY = 10 * GIB
 
 
-def cxx_tests(preset: str, *options: str) -> bool:
+def cxx_tests_pass(preset: str, *options: str) -> bool:
     """Runs ctest and returns whether all tests passed. Prints the reason if none were built because
     GoogleTest is not installed."""
     left_out = BUILD / preset / "cxx-tests-left-out.txt"

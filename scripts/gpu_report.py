@@ -21,9 +21,9 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from pathlib import Path
 
-from cxx_tests import cxx_tests as run_cxx_tests
-from places import BUILD, ROOT, cuda_headers
-from python_tests import python_tests as run_python_tests
+from cxx_tests import cxx_tests_pass
+from paths import BUILD, ROOT, cuda_headers
+from python_tests import python_tests_pass
 from tools import environment
 
 PRESET = "release"
@@ -105,58 +105,61 @@ def gpu() -> dict:
 
 def commit() -> str:
     """The tested commit: $SPANWISE_COMMIT, for checkouts without history, else from git."""
-    if named := os.environ.get("SPANWISE_COMMIT"):
-        return named
+    if name := os.environ.get("SPANWISE_COMMIT"):
+        return name
     command = ["git", "describe", "--always", "--abbrev=40", "--dirty", "--exclude=*"]
     described = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     return described.stdout.strip() or "unknown"
 
 
 def versions() -> dict[str, str]:
-    found = {"python": platform.python_version(), "system": platform.platform()}
-    header = cuda_headers()
-    if header and (
-        match := re.search(r"define CUDA_VERSION (\d+)", (header / "cuda.h").read_text())
+    result = {"python": platform.python_version(), "system": platform.platform()}
+    headers = cuda_headers()
+    if headers and (
+        match := re.search(r"define CUDA_VERSION (\d+)", (headers / "cuda.h").read_text())
     ):
-        found["cuda_headers"] = f"{int(match[1]) // 1000}.{int(match[1]) % 1000 // 10}"
+        # CUDA_VERSION is 1000 * major + 10 * minor.
+        result["cuda_headers"] = f"{int(match[1]) // 1000}.{int(match[1]) % 1000 // 10}"
     compiler = os.environ.get("CXX", "c++").split()
-    found["compiler"] = subprocess.run(
+    result["compiler"] = subprocess.run(
         [*compiler, "--version"], capture_output=True, text=True
     ).stdout.partition("\n")[0]
     for peer in PEERS:
         try:
-            found[peer] = importlib.metadata.version(peer)
+            result[peer] = importlib.metadata.version(peer)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return result
 
 
 def cxx_tests() -> dict:
     left_out = BUILD / PRESET / "cxx-tests-left-out.txt"
     if left_out.is_file():
         return {"passed": True, "left_out": left_out.read_text().strip()}
-    passed = run_cxx_tests(PRESET, "--output-junit", WORK / "ctest.xml")
-    return {"passed": passed, **junit(WORK / "ctest.xml")}
+    passed = cxx_tests_pass(PRESET, "--output-junit", WORK / "ctest.xml")
+    return {"passed": passed, **junit_summary(WORK / "ctest.xml")}
 
 
 def python_tests() -> dict:
-    passed = run_python_tests(PRESET, f"--junitxml={WORK / 'pytest.xml'}")
-    return {"passed": passed, **junit(WORK / "pytest.xml")}
+    passed = python_tests_pass(PRESET, f"--junitxml={WORK / 'pytest.xml'}")
+    return {"passed": passed, **junit_summary(WORK / "pytest.xml")}
 
 
 def memcheck() -> dict:
-    return sanitized("memcheck", CXX_KERNEL_TESTS, PYTHON_KERNEL_TESTS, "--report-api-errors=no")
+    return run_under_sanitizer(
+        "memcheck", CXX_KERNEL_TESTS, PYTHON_KERNEL_TESTS, "--report-api-errors=no"
+    )
 
 
 def racecheck() -> dict:
-    return sanitized("racecheck", CXX_SHARED_MEMORY_TESTS)
+    return run_under_sanitizer("racecheck", CXX_SHARED_MEMORY_TESTS)
 
 
 def synccheck() -> dict:
-    return sanitized("synccheck", CXX_SHARED_MEMORY_TESTS)
+    return run_under_sanitizer("synccheck", CXX_SHARED_MEMORY_TESTS)
 
 
-def sanitized(tool: str, cxx: dict[str, str], python: str = "", *options: str) -> dict:
+def run_under_sanitizer(tool: str, cxx: dict[str, str], python: str = "", *options: str) -> dict:
     """Runs tests that launch kernels under a tool of compute-sanitizer.
 
     Passes if the tool reports no error and no test fails. Tests whose expectation does not hold
@@ -169,20 +172,22 @@ def sanitized(tool: str, cxx: dict[str, str], python: str = "", *options: str) -
     # tests provoke on purpose.
     command = [sanitizer, f"--tool={tool}", "--target-processes=application-only", *options]
     # Disables the memory free lists: they round sizes up, which hides out-of-bounds accesses.
-    exact = {**environment(PRESET), "SPANWISE_KEEP_BLOCKS": "0"}
+    env = {**environment(PRESET), "SPANWISE_KEEP_BLOCKS": "0"}
     results = {}
     for name, program in kernel_tests(cxx, python):
         print(f"\n== {tool} {name}", flush=True)
         command_line = [str(part) for part in [*command, *program]]
-        done = subprocess.run(command_line, cwd=ROOT, env=exact, text=True, capture_output=True)
-        results[name] = judged(done.stdout)
-        print(done.stdout[-4000:] if not results[name]["passed"] else results[name])
+        process = subprocess.run(command_line, cwd=ROOT, env=env, text=True, capture_output=True)
+        results[name] = verdict(process.stdout)
+        # Of a failure the last characters, which have the failed tests and the tool's summary.
+        print(process.stdout[-4000:] if not results[name]["passed"] else results[name])
     if not results:
         return {"passed": True, "left_out": "no kernel tests were built"}
     return {"passed": all(result["passed"] for result in results.values()), **results}
 
 
-def judged(output: str) -> dict:
+def verdict(output: str) -> dict:
+    """Whether a test program passed under compute-sanitizer, from the output of both."""
     # racecheck: "RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)"
     summary = re.search(r"^=+ (?:ERROR|RACECHECK) SUMMARY: (.*)$", output, re.MULTILINE)
     ran = re.search(r"^\[  PASSED  \] (\d+) tests?|\b(\d+) passed\b", output, re.MULTILINE)
@@ -210,19 +215,19 @@ def compute_sanitizer() -> str | None:
     """The program on PATH, else in the bin folder of the toolkit that has the headers."""
     if on_path := shutil.which("compute-sanitizer"):
         return on_path
-    header = cuda_headers()
-    for root in header.resolve().parents if header else ():
-        beside = root / "bin" / "compute-sanitizer"
-        if beside.is_file():
-            return str(beside)
+    headers = cuda_headers()
+    for root in headers.resolve().parents if headers else ():
+        program = root / "bin" / "compute-sanitizer"
+        if program.is_file():
+            return str(program)
     return None
 
 
 def benchmarks() -> dict:
-    lines = WORK / "bench.json"
-    lines.unlink(missing_ok=True)
-    passed = succeeds([sys.executable, "benchmarks", "--without", "*_cpu", "--json", lines])
-    return {"passed": passed, "results": json.loads(lines.read_text()) if lines.exists() else None}
+    file = WORK / "bench.json"
+    file.unlink(missing_ok=True)
+    passed = succeeds([sys.executable, "benchmarks", "--without", "*_cpu", "--json", file])
+    return {"passed": passed, "results": json.loads(file.read_text()) if file.exists() else None}
 
 
 def succeeds(command: list) -> bool:
@@ -231,7 +236,7 @@ def succeeds(command: list) -> bool:
     return subprocess.run(command_line, cwd=ROOT, env=environment(PRESET)).returncode == 0
 
 
-def junit(file: Path) -> dict:
+def junit_summary(file: Path) -> dict:
     """The number of tests, the names of the failed ones and the reasons of skips, from a JUnit
     report."""
     if not file.exists():

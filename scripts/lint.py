@@ -13,14 +13,14 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from places import BUILD, ROOT
-from tools import environment, find
+from paths import BUILD, ROOT
+from tools import environment, find_program
 
 CXX_SUFFIXES = (".cpp", ".hpp", ".cuh", ".cu", ".h", ".inc")
-OF_GCC_ALONE = ("-mmemset-strategy=", "-Wno-restrict")
-# Kept in their own styles: code of others, kernels whose lines tests name, and a table with one row
-# per line.
-FOREIGN_STYLE = ("examples/legacy/", "tests/python/kernels/", "ops/elementwise/table.inc")
+GCC_ONLY_OPTIONS = ("-mmemset-strategy=", "-Wno-restrict")
+# clang-format leaves these as they are: code of others, kernels whose line numbers tests check, and
+# a table with one row per line.
+UNFORMATTED = ("examples/legacy/", "tests/python/kernels/", "ops/elementwise/table.inc")
 
 
 def main(mode: str) -> int:
@@ -29,7 +29,7 @@ def main(mode: str) -> int:
         checks += [("ruff", ["check"]), ("mypy", ["examples"]), ("mypy", ["-p", "spanwise.theano"])]
     results = [passes(tool, arguments) for tool, arguments in checks]
     if mode == "lint":
-        results.append(tidy())
+        results.append(tidy_passes())
     print(
         "lint: clean"
         if all(results)
@@ -46,7 +46,7 @@ def passes(tool: str, arguments: list[str]) -> bool:
     return subprocess.run([program, *arguments], cwd=ROOT, env=lint_environment()).returncode == 0
 
 
-def tidy() -> bool:
+def tidy_passes() -> bool:
     """Runs clang-tidy in parallel, one file per core; prints only findings."""
     program = program_of("clang-tidy")
     if not program:
@@ -58,24 +58,24 @@ def tidy() -> bool:
 
     def findings(source: str) -> str:
         command = [program, "-p", str(database), "--quiet", source]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-        return done.stdout if done.returncode else ""
+        process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+        return process.stdout if process.returncode else ""
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        found = [text for text in pool.map(findings, sources) if text]
-    print("".join(found), end="")
-    return not found
+        reports = [text for text in pool.map(findings, sources) if text]
+    print("".join(reports), end="")
+    return not reports
 
 
 def program_of(tool: str) -> str | None:
-    program = find(tool, tool, f"data/bin/{tool}")
+    program = find_program(tool, tool, f"data/bin/{tool}")
     if not program:
         print(f"-- {tool}: not installed, left out")
     return program
 
 
 def formatters(write: bool) -> list[tuple[str, list[str]]]:
-    sources = [name for name in tracked(CXX_SUFFIXES) if not name.startswith(FOREIGN_STYLE)]
+    sources = [name for name in tracked(CXX_SUFFIXES) if not name.startswith(UNFORMATTED)]
     clang_format = ["-i"] if write else ["--dry-run", "--Werror"]
     ruff_format = ["format"] if write else ["format", "--check"]
     return [("clang-format", [*clang_format, *sources]), ("ruff", ruff_format)]
@@ -85,8 +85,10 @@ def clang_database() -> Path:
     """A folder with the build's compile commands, without the options that only g++ accepts."""
     commands = json.loads((BUILD / "release" / "compile_commands.json").read_text())
     for entry in commands:
-        words = entry["command"].split(" ")
-        entry["command"] = " ".join(word for word in words if not word.startswith(OF_GCC_ALONE))
+        arguments = entry["command"].split(" ")
+        entry["command"] = " ".join(
+            text for text in arguments if not text.startswith(GCC_ONLY_OPTIONS)
+        )
     folder = BUILD / "release" / "clang-tidy"
     folder.mkdir(exist_ok=True)
     (folder / "compile_commands.json").write_text(json.dumps(commands))

@@ -34,7 +34,8 @@ SKIPPED = {
     *("__delitem__", "__format__", "__text_signature__", "__array_struct__", "__array_interface__"),
     *("__dlpack_c_exchange_api__", "__pybind11_module_local_v11_gcc_libstdcpp_cxxabi1018__"),
 }
-OWN_RESULT = {"Array", "Variable"}
+# Classes whose methods return the class unless TYPES says otherwise.
+RETURN_OWN_CLASS = {"Array", "Variable"}
 # Results that Python itself requires.
 REQUIRED_RESULTS = {
     **dict.fromkeys(("__bool__", "__contains__", "__eq__", "__ne__"), "bool"),
@@ -71,10 +72,10 @@ class Types:
 
     def members(self, name):
         """{name: entry} of a class."""
-        found = {}
+        entries = {}
         for node in self.classes[name].body if name in self.classes else []:
-            found.update(entries_of(node))
-        return found
+            entries.update(entries_of(node))
+        return entries
 
 
 def entries_of(node):
@@ -109,22 +110,25 @@ class Writer:
 
     def function(self, name, value, entry, owner=None):
         """The definition of a function, or of a method of the class `owner`."""
-        found = from_pybind(value.__doc__) if "->" in (value.__doc__ or "").split("\n")[0] else None
-        found = found or from_signature(value, owner is not None)
-        if found is None and entry is None and name[0] == "_" != name[1]:
+        first_line = (value.__doc__ or "").split("\n")[0]
+        definition = from_pybind(value.__doc__) if "->" in first_line else None
+        definition = definition or from_signature(value, owner is not None)
+        if definition is None and entry is None and name[0] == "_" != name[1]:
             entry = ast.parse("def f(*args: Any, **kwargs: Any) -> Any: ...").body[0]
-        if found is None and entry is None:
+        if definition is None and entry is None:
             raise SystemExit(f"make_stubs: {owner}.{name} has no signature; expected one in TYPES")
-        return self.completed(found or entry, name, entry, owner)
+        return self.completed(definition or entry, name, entry, owner)
 
     def completed(self, definition, name, entry, owner=None):
         """`definition` with the types of `entry`, of the parameters' names, and of the result."""
-        given = {a.arg: a.annotation for a in arguments_of(entry)} if entry is not None else {}
+        annotations = (
+            {a.arg: a.annotation for a in arguments_of(entry)} if entry is not None else {}
+        )
         defaults = defaults_of(definition)
         for argument in arguments_of(definition):
             if argument.arg in ("self", "cls"):
                 continue
-            annotation = given.get(argument.arg) or argument.annotation
+            annotation = annotations.get(argument.arg) or argument.annotation
             if annotation is None:
                 annotation = self.types.parameters.get(argument.arg, ast.Name("Any"))
                 default = defaults.get(argument.arg)
@@ -135,7 +139,9 @@ class Writer:
         if name in REQUIRED_RESULTS and (entry is None or entry.returns is None):
             result = ast.Name(REQUIRED_RESULTS[name])
         if result is None or (name == "__enter__" and entry is None):
-            result = ast.Name(owner if owner in OWN_RESULT or name == "__enter__" else "Array")
+            result = ast.Name(
+                owner if owner in RETURN_OWN_CLASS or name == "__enter__" else "Array"
+            )
         definition.returns = Qualified().visit(result)
         definition.name = name
         return definition
@@ -149,10 +155,13 @@ class Writer:
         for member, value in vars(kind).items():
             if member in SKIPPED or type(value).__name__ in ("_ForeignName", "member_descriptor"):
                 continue
-            has_init = member != "__init__" or member in entries or "self:" in (value.__doc__ or "")
-            if member in ORDERINGS and member not in entries and name not in OWN_RESULT:
+            if member.startswith("_pybind11"):
                 continue
-            if not has_init or member.startswith("_pybind11"):
+            # A constructor in the slot tp_init has no signature.
+            has_signature = member in entries or "self:" in (value.__doc__ or "")
+            if member == "__init__" and not has_signature:
+                continue
+            if member in ORDERINGS and member not in entries and name not in RETURN_OWN_CLASS:
                 continue
             if issubclass(kind, BaseException) and member not in entries:
                 if not callable(value) and not inspect.isdatadescriptor(value):
@@ -180,7 +189,7 @@ class Writer:
         return self.types.classes[name].decorator_list if name in self.types.classes else []
 
     def annotated(self, entry):
-        """An entry as it is, for what the module does not have or describe."""
+        """An entry as it is written, for a member that the module does not have or describe."""
         if isinstance(entry, ast.AnnAssign):
             return ast.AnnAssign(entry.target, Qualified().visit(entry.annotation), None, 1)
         return self.completed(entry, entry.name, entry)
@@ -209,7 +218,7 @@ class Writer:
 
 def main(module, output, *types):
     text = Writer(load(module), Types(Path(file).read_text() for file in types)).text()
-    Path(output).unlink(missing_ok=True)  # may be a link, of an older build
+    Path(output).unlink(missing_ok=True)  # older builds made a symbolic link here
     Path(output).write_text(text)
 
 

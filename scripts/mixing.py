@@ -69,14 +69,14 @@ def libraries() -> tuple[list[foreign.Library], list[str]]:
     present, missing = [], []
     for name in foreign.MAKERS:
         try:
-            found = foreign.library(name)
+            library = foreign.library(name)
         except foreign.Unavailable as reason:
             missing.append(f"{name}: {reason}")
             continue
-        if found.is_fake:
+        if library.is_fake:
             missing.append(f"{name}: needs a GPU; tests use a fake over host memory instead")
         else:
-            present.append(found)
+            present.append(library)
     return present, missing
 
 
@@ -87,8 +87,10 @@ def version(name: str) -> str:
 
 
 def aligned_array(library: foreign.Library, values: np.ndarray):
-    made = [library.make(values) for _ in range(64)]
-    return next((theirs for theirs in made if sw.asarray(theirs).ptr % 64 == 0), made[0])
+    """An array of the library at a multiple of 64 bytes, as JAX and TensorFlow need it to share
+    memory of the CPU; any array if none of 64 is aligned."""
+    arrays = [library.make(values) for _ in range(64)]
+    return next((theirs for theirs in arrays if sw.asarray(theirs).ptr % 64 == 0), arrays[0])
 
 
 def spanwise_column(theirs) -> str:
@@ -111,28 +113,34 @@ def table(present: list[foreign.Library]) -> list[str]:
     return lines
 
 
-def part(kind: str) -> str:
+def section(kind: str) -> str:
+    """The section for this machine; `kind` is "cpu" or "gpu"."""
     present, missing = libraries()
     device = sw.devices()[0].properties.name
     lines = [f"<!-- {kind} -->", f"## {'With a GPU' if kind == 'gpu' else 'Without a GPU'}", ""]
     versions = ", ".join(version(library.name) for library in present)
-    when = datetime.now(UTC).date()
-    lines.append(f"{device}, Python {platform.python_version()}, {versions}; {when}.")
+    date = datetime.now(UTC).date()
+    lines.append(f"{device}, Python {platform.python_version()}, {versions}; {date}.")
     lines += ["", *table(present), ""]
     if missing:
-        lines += ["Not here:", "", *(f"- {line}" for line in missing), ""]
+        lines += [
+            "Not installed, or not usable on this machine:",
+            "",
+            *(f"- {line}" for line in missing),
+            "",
+        ]
     return "\n".join([*lines, f"<!-- end of {kind} -->"])
 
 
 def main() -> None:
     kind = "gpu" if foreign.has_gpu() else "cpu"
     before = PAGE.read_text() if PAGE.exists() else ""
-    parts = {}
+    sections = {}
     for name in ("cpu", "gpu"):
-        found = re.search(rf"<!-- {name} -->.*<!-- end of {name} -->", before, re.DOTALL)
-        parts[name] = found.group(0) if found else ""
-    parts[kind] = part(kind)
-    text = "\n\n".join([HEAD.strip(), *(text for text in parts.values() if text)])
+        match = re.search(rf"<!-- {name} -->.*<!-- end of {name} -->", before, re.DOTALL)
+        sections[name] = match.group(0) if match else ""
+    sections[kind] = section(kind)
+    text = "\n\n".join([HEAD.strip(), *(text for text in sections.values() if text)])
     PAGE.write_text(text + "\n")
     print(f"wrote {PAGE.relative_to(ROOT)} ({kind})")
 

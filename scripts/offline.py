@@ -10,13 +10,14 @@ import os
 import shutil
 import sys
 
-from places import cuda_headers, cuda_headers_of_wheels, python_headers
+from paths import cuda_headers, cuda_headers_of_wheels, python_headers
 from tools import cmake, ninja
 
 MODULES = {
     "build": ["pybind11", "numpy"],
     "test": ["pytest", "hypothesis"],
-    "demo": ["PIL"] if os.environ.get("IMAGE") else ["PIL", "matplotlib"],  # has a sample picture
+    # Without IMAGE the demo uses a picture that matplotlib contains.
+    "demo": ["PIL"] if os.environ.get("IMAGE") else ["PIL", "matplotlib"],
     "lint": ["ruff", "mypy"],
     "peers": [],
 }

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
-from places import ROOT
+from paths import ROOT
 from tools import environment
 from workers import GIB, workers
 
@@ -24,7 +24,9 @@ HOST_MEMORY = 3 * GIB
 GPU_MEMORY = 4 * GIB
 
 
-def python_tests(preset: str, *options: str, variables: Mapping[str, str] | None = None) -> bool:
+def python_tests_pass(
+    preset: str, *options: str, variables: Mapping[str, str] | None = None
+) -> bool:
     """Runs pytest, with the environment variables `variables`, and returns whether all tests passed.
     $PYTEST_ARGS adds options, such as -k NAME or -n WORKERS."""
     command = [sys.executable, "-m", "pytest"]

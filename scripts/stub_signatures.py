@@ -9,7 +9,8 @@ import re
 
 
 class Qualified(ast.NodeTransformer):
-    """Annotations in which no name of the module or of a class hides a builtin or a class."""
+    """Replaces names in annotations that a member of the module or of a class would hide: builtins
+    become `builtins.x`, and the classes dtype and device, which properties hide, their aliases."""
 
     HIDDEN = {"dtype": "_DType", "device": "_Device"}
 
@@ -33,11 +34,12 @@ def from_pybind(doc):
     """The function definition in the first line of a docstring, or None."""
     line = (doc or "").split("\n")[0].replace("typing.SupportsInt | typing.SupportsIndex", "int")
     line = line.replace("typing.SupportsFloat | typing.SupportsIndex", "float")
-    line = re.sub(r"= <[^>]*>", "= ...", line)
+    line = re.sub(r"= <[^>]*>", "= ...", line)  # a default that is not a literal
     line = re.sub(r"\((self|arg0): [\w.]+(, )?", r"(self\2", line) if "(self" in line else line
     if not re.match(r"\w*\(.*\)( -> .*)?$", line) or "*args, **kwargs)" in line:
         return None
     try:
+        # The signature of a property's getter has no name.
         definition = ast.parse(f"def {line if line[0] != '(' else 'get' + line}: ...").body[0]
     except SyntaxError:
         return None
@@ -67,7 +69,7 @@ def from_signature(function, is_method):
     parameters = [p for p in signature.parameters.values() if p.name != "mod"]
     kinds = [p.kind for p in parameters[is_method:]]
     if kinds == [inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD]:
-        return None  # every callable has this one
+        return None  # what inspect returns for a callable that states no signature
     parameters = [
         p.replace(default="..." if p.default is Ellipsis else p.default) for p in parameters
     ]

@@ -7,11 +7,12 @@ Each step runs even if an earlier one failed.
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import asan_python
-from cxx_tests import cxx_tests
-from python_tests import python_tests
+from cxx_tests import cxx_tests_pass
+from python_tests import python_tests_pass
 
 from build import build
 
@@ -28,23 +29,26 @@ class Step:
 
 def main() -> int:
     presets = SANITIZERS if os.environ.get("SANITIZE", "0") not in ("", "0") else ()
-    steps = [step(f"C++ tests ({RELEASE})", lambda: cxx_tests(RELEASE))]
-    steps.append(step("Python tests", lambda: python_tests(RELEASE)))
+    steps = [run_step(f"C++ tests ({RELEASE})", lambda: cxx_tests_pass(RELEASE))]
+    steps.append(run_step("Python tests", lambda: python_tests_pass(RELEASE)))
     for preset in presets:
         build(preset, [])
-        steps.append(step(f"C++ tests ({preset})", lambda preset=preset: cxx_tests(preset)))
+        steps.append(
+            run_step(f"C++ tests ({preset})", lambda preset=preset: cxx_tests_pass(preset))
+        )
     if presets:
-        steps.append(step(f"Python tests ({asan_python.PRESET})", asan_python.asan_python))
+        name = f"Python tests ({asan_python.PRESET})"
+        steps.append(run_step(name, asan_python.asan_python_tests_pass))
     print("\nSummary")
-    for done in steps:
-        print(f"  {'passed' if done.passed else 'FAILED'}  {done.name}, {done.seconds:.0f} s")
-    return 0 if all(done.passed for done in steps) else 1
+    for step in steps:
+        print(f"  {'passed' if step.passed else 'FAILED'}  {step.name}, {step.seconds:.0f} s")
+    return 0 if all(step.passed for step in steps) else 1
 
 
-def step(name: str, run) -> Step:
+def run_step(name: str, tests_pass: Callable[[], bool]) -> Step:
     print(f"\n== {name}", flush=True)
     begin = time.monotonic()
-    passed = run()
+    passed = tests_pass()
     return Step(name, passed, time.monotonic() - begin)
 
 

@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from places import BUILD, staged_package
+from paths import BUILD, staged_package
 
 
 def search_path() -> str:
@@ -17,24 +17,25 @@ def search_path() -> str:
 
 
 def cmake() -> str | None:
-    return find("cmake", "cmake", "data/bin/cmake")
+    return find_program("cmake", "cmake", "data/bin/cmake")
 
 
 def ctest() -> str | None:
-    return find("ctest", "cmake", "data/bin/ctest")
+    return find_program("ctest", "cmake", "data/bin/ctest")
 
 
 def ninja() -> str | None:
-    return find("ninja", "ninja", "data/bin/ninja")
+    return find_program("ninja", "ninja", "data/bin/ninja")
 
 
-def find(program: str, package: str, inside: str) -> str | None:
-    """The program on search_path(), else `inside` the Python package, else None."""
+def find_program(program: str, package: str, path_in_package: str) -> str | None:
+    """The program on search_path(), else in the Python package, else beside it, else None."""
     if on_path := shutil.which(program, path=search_path()):
         return on_path
     spec = importlib.util.find_spec(package)
     folders = spec.submodule_search_locations if spec and spec.submodule_search_locations else []
-    candidates = [Path(folder, inside) for folder in folders]
+    candidates = [Path(folder, path_in_package) for folder in folders]
+    # `pip install --target` puts programs into the folder bin beside the packages.
     candidates += [Path(folder).parent / "bin" / program for folder in folders]
     return next((str(path) for path in candidates if os.access(path, os.X_OK)), None)
 

@@ -34,6 +34,6 @@ def free_gpu_memory() -> int | None:
     if not shutil.which("nvidia-smi"):
         return None
     command = ["nvidia-smi", "--query-gpu=memory.free", "--format=csv,noheader,nounits"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    first = done.stdout.partition("\n")[0].strip()
-    return int(first) << 20 if done.returncode == 0 and first.isdigit() else None
+    process = subprocess.run(command, capture_output=True, text=True)
+    mebibytes = process.stdout.partition("\n")[0].strip()  # the first line: the first GPU
+    return int(mebibytes) << 20 if process.returncode == 0 and mebibytes.isdigit() else None

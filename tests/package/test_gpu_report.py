@@ -26,7 +26,7 @@ FAILED = {
 
 
 def judged(output):
-    program = f"import gpu_report, json\nprint(json.dumps(gpu_report.judged({output!r})))"
+    program = f"import gpu_report, json\nprint(json.dumps(gpu_report.verdict({output!r})))"
     return json.loads(package.run_in_scripts(program))
 
 

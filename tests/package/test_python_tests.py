@@ -37,7 +37,7 @@ def run(command, env, **_):
     return subprocess.CompletedProcess(command, 0)
 subprocess.run = run
 os.environ["PYTEST_ARGS"] = "-k strides"
-assert python_tests.python_tests("release", "-x")
+assert python_tests.python_tests_pass("release", "-x")
 """
     said = package.run_in_scripts(program).splitlines()[-1].split()
     autoload_is_off, command = said[0], said[3:]
@@ -91,9 +91,9 @@ def test_tests_under_asan_have_its_library_preloaded():
 import asan_python, json
 asan_python.runtime_library = lambda name: f"/lib/{name}"
 asan_python.build = lambda preset, targets: None
-asan_python.python_tests = lambda *given, variables: print(json.dumps([given, variables]))
-asan_python.asan_python()
-asan_python.asan_python("tests/python/graph", "-x")
+asan_python.python_tests_pass = lambda *arguments, variables: print(json.dumps([arguments, variables]))
+asan_python.asan_python_tests_pass()
+asan_python.asan_python_tests_pass("tests/python/graph", "-x")
 """
     every, some = map(json.loads, package.run_in_scripts(program).splitlines())
     assert every[0] == ["asan-python", "tests/python", "tests/bridges"]
