@@ -45,14 +45,14 @@ def main() -> int:
     if options.list:
         print("\n".join(lines()))
         return 0
-    wanted = [name for pattern in options.line for name in fnmatch.filter(lines(), pattern)]
+    selected = [name for pattern in options.line for name in fnmatch.filter(lines(), pattern)]
     unknown = [p for p in options.line if not fnmatch.filter(lines(), p)]
     if unknown:
         parser.error(f"unknown line {', '.join(unknown)}; expected one of {', '.join(lines())}")
     excluded = set(fnmatch.filter(lines(), options.without)) if options.without else set()
 
     results, failed = [], []
-    for name in wanted or lines():
+    for name in selected or lines():
         if name in excluded:
             continue
         try:

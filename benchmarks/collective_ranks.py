@@ -20,7 +20,7 @@ SIZES = {"mpi": ((256, 100), (1 << 20, 3)), "nccl": ((256, 200), (1 << 24, 20), 
 
 
 def torch_contender(comm, count):
-    """all_reduce of torch.distributed by Gloo or NCCL; none without it."""
+    """all_reduce of torch.distributed by Gloo or NCCL, by name; empty without PyTorch."""
     if importlib.util.find_spec("torch") is None:
         return {}
     import torch
@@ -39,17 +39,17 @@ def torch_contender(comm, count):
 
 def contenders(comm, count):
     x = sw.ones(count, dtype="float32", device=comm.device)
-    found = {"all_reduce": lambda: collectives.all_reduce(x, comm, out=x)}
+    calls = {"all_reduce": lambda: collectives.all_reduce(x, comm, out=x)}
     if comm.engine == "mpi":
         from mpi4py import MPI
 
         values, total = np.ones(count, "float32"), np.empty(count, "float32")
         y = sw.empty(count, dtype="float32", device="cpu")
-        found = {
+        calls = {
             "all_reduce": lambda: collectives.all_reduce(x, comm, out=y),
             "mpi4py": lambda: MPI.COMM_WORLD.Allreduce(values, total),
         }
-    return found | torch_contender(comm, count)
+    return calls | torch_contender(comm, count)
 
 
 def finish(comm):

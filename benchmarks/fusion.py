@@ -9,7 +9,8 @@ from harness import Result, installed, interleave
 
 import spanwise as sw
 
-#: From this number of elements on, a call takes longer than it takes to wait for it.
+#: From this number of elements on, timings include the wait for the results, which then takes little
+#: of the time; those of smaller arrays are the host's time alone.
 LARGE = 1 << 20
 
 
@@ -26,7 +27,9 @@ def spanwise_functions(arrays, device):
     inputs = [sw.TensorType("float32", (False,) * a.ndim)() for a in arrays]
     results = list(both(*inputs))
     fused = sw.function(inputs, results, device=device)
-    apart = sw.function(inputs, results, device=device, mode=sw.Mode("fast_run").excluding("fuse"))
+    unfused = sw.function(
+        inputs, results, device=device, mode=sw.Mode("fast_run").excluding("fuse")
+    )
     kernel = sw.ElementwiseKernel(
         "float32 a, float32 b, float32 c",
         "float32 y, float32 z",
@@ -35,7 +38,7 @@ def spanwise_functions(arrays, device):
     )
     return {
         "Spanwise, fused": lambda: fused(*arrays),
-        "Spanwise, single operations": lambda: apart(*arrays),
+        "Spanwise, single operations": lambda: unfused(*arrays),
         "Spanwise, ElementwiseKernel": lambda: kernel(*arrays),
     }
 
@@ -44,36 +47,36 @@ def spanwise_sums(arrays, device):
     inputs = [sw.TensorType("float32", (False,) * a.ndim)() for a in arrays]
     result = squared_distance(*inputs)
     fused = sw.function(inputs, result, device=device)
-    apart = sw.function(
+    unfused = sw.function(
         inputs, result, device=device, mode=sw.Mode("fast_run").excluding("transform_reduce")
     )
     return {
         "Spanwise, fused": lambda: fused(*arrays),
-        "Spanwise, sum of a fused result": lambda: apart(*arrays),
+        "Spanwise, sum of a fused result": lambda: unfused(*arrays),
     }
 
 
 def torch_functions(body, arrays, device):
     import torch
 
-    given = [torch.from_dlpack(a) if device != "cpu" else torch.from_numpy(a) for a in arrays]
-    calls = {"PyTorch": lambda: body(*given)}
+    tensors = [torch.from_dlpack(a) if device != "cpu" else torch.from_numpy(a) for a in arrays]
+    calls = {"PyTorch": lambda: body(*tensors)}
     compiled = torch.compile(body)
     try:
-        compiled(*given)
+        compiled(*tensors)
     except Exception as error:  # it needs a compiler that not every machine has
         print(f"torch.compile is left out: {str(error).splitlines()[0][:100]}")
     else:
-        calls["PyTorch, compiled"] = lambda: compiled(*given)
+        calls["PyTorch, compiled"] = lambda: compiled(*tensors)
     return calls
 
 
 def jax_function(body, arrays, device):
     import jax
 
-    given = [jax.device_put(np.asarray(a), device) for a in arrays]
+    inputs = [jax.device_put(np.asarray(a), device) for a in arrays]
     compiled = jax.jit(body)
-    return lambda: jax.block_until_ready(compiled(*given))
+    return lambda: jax.block_until_ready(compiled(*inputs))
 
 
 def numexpr_function(arrays):

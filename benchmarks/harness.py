@@ -96,7 +96,7 @@ class Result:
         return ours <= (theirs * bound if kind == "ratio" else theirs + bound)
 
     @property
-    def share(self) -> float | None:
+    def ratio(self) -> float | None:
         """Our time divided by the peer's if the goal is a ratio, else None."""
         if self.goal is None or self.goal[0] != "ratio" or self.goal[1] not in self.contenders:
             return None
@@ -113,12 +113,13 @@ def interleave(
     rounds: int = 15,
     seconds: float = 0.02,
     after: Mapping[str, Callable[[], object]] | None = None,
-    rest: float = 0,
+    pause: float = 0,
 ) -> dict[str, Contender]:
     """Calls each contender in turn, in `rounds` rounds of about `seconds`; returns seconds per call.
 
-    `rest`: untimed seconds before each turn, until the threads of the contender before block:
-    OpenBLAS's spin for up to 2^28 cycles after a product, some 0.1 s, and use a processor.
+    `pause`: seconds to sleep before each turn, untimed, so that the threads of the previous contender
+    stop: OpenBLAS's threads spin for up to 2^28 cycles (about 0.1 s) after a product, and each uses a
+    processor.
 
     `after[name]`, if given, runs untimed after each round: it waits for queued device work, so that
     one contender's queue does not slow the next.
@@ -136,8 +137,8 @@ def interleave(
     try:
         for _ in range(rounds):
             for name, call in contenders.items():
-                if rest > 0:
-                    time.sleep(rest)
+                if pause > 0:
+                    time.sleep(pause)
                 figures[name].seconds.append(_time(call, repeats[name]))
                 after.get(name, _nothing)()
     finally:
@@ -183,6 +184,7 @@ def _nothing() -> None:
 
 
 def _time(call: Callable[[], object], repeats: int) -> float:
+    """Seconds per call."""
     if isinstance(call, Floor):
         return call()
     loop = itertools.repeat(None, repeats)  # a range would create an int per pass
@@ -200,11 +202,12 @@ def _time(call: Callable[[], object], repeats: int) -> float:
 
 
 def _repeats_for(call: Callable[[], object], seconds: float) -> int:
+    """The number of calls that take about `seconds`, extrapolated from a quarter of that time."""
     repeats = 1
     if isinstance(call, Floor):
         return repeats
     while True:
-        took = _time(call, repeats) * repeats
-        if took >= seconds / 4 or repeats >= 1 << 20:
-            return max(1, round(repeats * seconds / max(took, 1e-9)))
+        elapsed = _time(call, repeats) * repeats
+        if elapsed >= seconds / 4 or repeats >= 1 << 20:
+            return max(1, round(repeats * seconds / max(elapsed, 1e-9)))
         repeats *= 4

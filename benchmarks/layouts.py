@@ -10,7 +10,7 @@ def _broadcast(a, shape):
 
 
 # Name, dtype, shape of the memory (larger sizes extend the first axis), the view that is copied.
-CLASSES = [
+LAYOUTS = [
     ("contiguous", "float32", (4096, 4096), lambda a: a),
     ("rows of 1000 bytes, pitch 1024", "float32", (65536, 256), lambda a: a[:, :250]),
     ("rows of 64 bytes, pitch 96", "float32", (1 << 20, 24), lambda a: a[:, :16]),

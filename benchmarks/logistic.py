@@ -198,17 +198,17 @@ def lines(device, steps_of_peers, goals):
         steps.update(steps_of_peers(*arguments))
         expected = by_hand(np, *arguments)()[1]
         for name, (step, _) in steps.items():
-            # JAX multiplies in tf32 on a GPU, whose numbers have 10 bits.
+            # On a GPU JAX multiplies in TF32, whose significand has 10 bits after the point.
             tolerance = 1e-1 if name.startswith("JAX") and not is_cpu else 2e-4
             np.testing.assert_allclose(
-                host(step()[1]), expected, rtol=tolerance, atol=tolerance, err_msg=name
+                to_numpy(step()[1]), expected, rtol=tolerance, atol=tolerance, err_msg=name
             )
         times = max(1, 4000 // rows) if is_cpu else 200
         figures = interleave(
             {name: run_of(step, times, wait) for name, (step, wait) in steps.items()},
             seconds=0.02,
             rounds=21,
-            rest=0.12 if is_cpu else 0,
+            pause=0.12 if is_cpu else 0,
         )
         yield Result(
             f"training step of logistic regression, {rows} x {columns} float32, {device}",
@@ -263,7 +263,7 @@ def peers_on_gpu(x, y, w):
     return steps
 
 
-def host(result):
+def to_numpy(result):
     """A result of any of the libraries as a NumPy array."""
     if hasattr(result, "detach"):
         result = result.detach().cpu()

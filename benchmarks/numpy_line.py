@@ -13,13 +13,13 @@ K, M = 1000, 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
-class Given:
-    """An operand: values of a dtype, and the view of them that the operation gets."""
+class Operand:
+    """Random values of a dtype and a shape, and the view of them that is the operand."""
 
     dtype: str
     shape: tuple[int, ...]
     view: Callable = lambda a: a
-    below: int = 100  # for integers
+    below: int = 100  # integers are from `low` to below this
     low: int = 0
 
     def make(self, seed):
@@ -36,28 +36,28 @@ class Line:
     family: str
     operation: str
     layout: str  # size and layout, as text
-    given: tuple[Given, ...]
+    operands: tuple[Operand, ...]
     prepare: Callable  # (module, operands) -> a call without arguments
     is_random: bool = False
 
 
 def f32(*shape, view=lambda a: a):
-    return Given("float32", shape, view)
+    return Operand("float32", shape, view)
 
 
 def f64(*shape, view=lambda a: a):
-    return Given("float64", shape, view)
+    return Operand("float64", shape, view)
 
 
 def ints(*shape, below=100, dtype="int64", low=0):
-    return Given(dtype, shape, below=below, low=low)
+    return Operand(dtype, shape, below=below, low=low)
 
 
 def bools(*shape):
-    return Given("bool", shape)
+    return Operand("bool", shape)
 
 
-def second(a):
+def every_second(a):
     return a[::2]
 
 
@@ -69,12 +69,12 @@ def ascending(a):
     return a.cumsum()
 
 
-def anywhere(a):
+def random_in_range(a):
     """Random values in the range of 100k ascending ones."""
     return (a - 0.5) * (100 * K)
 
 
-def turned(a):
+def transposed(a):
     return a.T
 
 
@@ -89,7 +89,7 @@ def method(name, *arguments, **options):
 
 
 def infix(name):
-    """The operator as a program calls it."""
+    """The operator in an expression, as programs write it."""
     return {
         "+": lambda m, a, b: lambda: a + b,
         "@": lambda m, a, b: lambda: a @ b,

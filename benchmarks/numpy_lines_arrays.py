@@ -6,22 +6,22 @@ import functools
 
 import numpy as np
 from numpy_line import (
-    Given,
     K,
     Line,
     M,
-    anywhere,
+    Operand,
     ascending,
     backwards,
     bools,
+    every_second,
     f32,
     f64,
     function,
     infix,
     ints,
     method,
-    second,
-    turned,
+    random_in_range,
+    transposed,
 )
 
 
@@ -38,64 +38,66 @@ def indexing():
     def at(key):
         return lambda m, a: lambda: a[key]
 
-    def line(operation, layout, *given, how=read):
-        return Line("indexing", operation, layout, given, how)
+    def line(operation, layout, *operands, prepare=read):
+        return Line("indexing", operation, layout, operands, prepare)
 
-    def number(m, a):
+    def as_float(m, a):
         return lambda: float(a[1])
 
-    def put(key, value):
+    def assign(key, value):
         return lambda m, a: lambda: a.__setitem__(key, value)
 
-    sixteen = np.arange(16)[::-1].copy()
-    yield line("a[1]", "a view of 4x4 float64", f64(4, 4), how=at(1))
-    yield line("a[1, 2:]", "a view of 4x4 float64", f64(4, 4), how=at((1, slice(2, None))))
-    yield line("a[i], i a NumPy integer", "a view of 4x4 float64", f64(4, 4), how=at(np.int64(1)))
-    yield line("float(a[1])", "16 float64", f64(16), how=number)
-    yield line("a[1] = 2.5", "16 float64", f64(16), how=put(1, 2.5))
-    yield line("a[2:5] = 1", "16 float64", f64(16), how=put(slice(2, 5), 1))
+    reversed_indices = np.arange(16)[::-1].copy()
+    yield line("a[1]", "a view of 4x4 float64", f64(4, 4), prepare=at(1))
+    yield line("a[1, 2:]", "a view of 4x4 float64", f64(4, 4), prepare=at((1, slice(2, None))))
+    yield line(
+        "a[i], i a NumPy integer", "a view of 4x4 float64", f64(4, 4), prepare=at(np.int64(1))
+    )
+    yield line("float(a[1])", "16 float64", f64(16), prepare=as_float)
+    yield line("a[1] = 2.5", "16 float64", f64(16), prepare=assign(1, 2.5))
+    yield line("a[2:5] = 1", "16 float64", f64(16), prepare=assign(slice(2, 5), 1))
     yield line("a[i]", "16 float32", f32(16), ints(16, below=16))
-    yield line("a[i], i of NumPy", "16 float32", f32(16), how=at(sixteen))
+    yield line("a[i], i of NumPy", "16 float32", f32(16), prepare=at(reversed_indices))
     yield line("a[i]", "1M float32", f32(M), ints(M, below=M))
     yield line("a[i]", "rows of 8 of 1M float32", f32(M // 8, 8), ints(M // 8, below=M // 8))
     yield line(
-        "take", "64k float32", f32(1 << 16), ints(1 << 16, below=1 << 16), how=method("take")
+        "take", "64k float32", f32(1 << 16), ints(1 << 16, below=1 << 16), prepare=method("take")
     )
-    yield line("a[i] = v", "1M float32", f32(M), ints(M, below=M), f32(M), how=write)
+    yield line("a[i] = v", "1M float32", f32(M), ints(M, below=M), f32(M), prepare=write)
     add_at, maximum_at = accumulate("add"), accumulate("maximum")
-    yield line("add.at", "16 float32", f32(16), ints(16, below=16), f32(16), how=add_at)
-    yield line("add.at", "1M float32", f32(M), ints(M, below=M), f32(M), how=add_at)
-    yield line("add.at", "1M values for 100 float64", f64(100), ints(M), f64(M), how=add_at)
+    yield line("add.at", "16 float32", f32(16), ints(16, below=16), f32(16), prepare=add_at)
+    yield line("add.at", "1M float32", f32(M), ints(M, below=M), f32(M), prepare=add_at)
+    yield line("add.at", "1M values for 100 float64", f64(100), ints(M), f64(M), prepare=add_at)
     rows = f32(K, 64), ints(10 * K, below=K), f32(10 * K, 64)
-    yield line("add.at", "10k rows of 64 for 1000", *rows, how=add_at)
-    yield line("maximum.at", "1M float64", f64(M), ints(M, below=M), f64(M), how=maximum_at)
+    yield line("add.at", "10k rows of 64 for 1000", *rows, prepare=add_at)
+    yield line("maximum.at", "1M float64", f64(M), ints(M, below=M), f64(M), prepare=maximum_at)
     yield line("a[mask]", "16 float32", f32(16), bools(16))
     yield line("a[mask]", "1M float32", f32(M), bools(M))
-    yield line("a[mask] = 1", "16M float32", f32(16 * M), bools(16 * M), how=write)
-    yield line("nonzero", "1M bool", bools(M), how=method("nonzero"))
+    yield line("a[mask] = 1", "16M float32", f32(16 * M), bools(16 * M), prepare=write)
+    yield line("nonzero", "1M bool", bools(M), prepare=method("nonzero"))
     ordered, searched = f64(100 * K, view=ascending), function("searchsorted")
-    few, many = f64(16, view=anywhere), f64(100 * K, view=anywhere)
-    yield line("searchsorted", "16 among 100k float64", ordered, few, how=searched)
-    yield line("searchsorted", "100k among 100k float64", ordered, many, how=searched)
+    few, many = f64(16, view=random_in_range), f64(100 * K, view=random_in_range)
+    yield line("searchsorted", "16 among 100k float64", ordered, few, prepare=searched)
+    yield line("searchsorted", "100k among 100k float64", ordered, many, prepare=searched)
 
 
 def copies():
-    def line(operation, layout, given, how):
-        return Line("copies", operation, layout, (given,), how)
+    def line(operation, layout, operand, prepare):
+        return Line("copies", operation, layout, (operand,), prepare)
 
     copy = method("copy")
-    pixels = f64(M, 2, view=turned)
-    turned_back = f32(64, 64, 64, 64, view=lambda a: a.transpose(3, 2, 1, 0))
-    small_bytes = Given("uint8", (4096, 4096), turned)
+    pixels = f64(M, 2, view=transposed)
+    reversed_axes = f32(64, 64, 64, 64, view=lambda a: a.transpose(3, 2, 1, 0))
+    byte_matrix = Operand("uint8", (4096, 4096), transposed)
     yield line("copy", "4x4 float64", f64(4, 4), copy)
-    yield line("copy", "4x4 float64, transposed", f64(4, 4, view=turned), copy)
+    yield line("copy", "4x4 float64, transposed", f64(4, 4, view=transposed), copy)
     yield line("copy", "1M float32", f32(M), copy)
     yield line("copy", "16M float32", f32(16 * M), copy)
-    yield line("copy", "4096x4096 float32, transposed", f32(4096, 4096, view=turned), copy)
-    yield line("copy", "4096x4096 uint8, transposed", small_bytes, copy)
+    yield line("copy", "4096x4096 float32, transposed", f32(4096, 4096, view=transposed), copy)
+    yield line("copy", "4096x4096 uint8, transposed", byte_matrix, copy)
     yield line("copy", "1Mx2 float64, transposed", pixels, copy)
-    yield line("copy", "64^4 float32, permuted 3210", turned_back, copy)
-    yield line("copy", "8M float32, every second", f32(16 * M, view=second), copy)
+    yield line("copy", "64^4 float32, permuted 3210", reversed_axes, copy)
+    yield line("copy", "8M float32, every second", f32(16 * M, view=every_second), copy)
     yield line("copy", "16M float32, backwards", f32(16 * M, view=backwards), copy)
     yield line("astype float64", "1M float32", f32(M), method("astype", "float64"))
     yield line("astype bool", "100k float64", f64(100 * K), method("astype", "bool"))
@@ -104,8 +106,8 @@ def copies():
 
 
 def views():
-    def line(operation, layout, given, how):
-        return Line("views", operation, layout, (given,), how)
+    def line(operation, layout, operand, prepare):
+        return Line("views", operation, layout, (operand,), prepare)
 
     yield line("reshape", "16 float64 to 4x4", f64(16), method("reshape", 4, 4))
     yield line("transpose", "2x3x4 float64", f64(2, 3, 4), method("transpose", 2, 0, 1))
@@ -116,8 +118,8 @@ def views():
 
 
 def joining():
-    def line(operation, layout, count, given, how):
-        return Line("joining", operation, layout, (given,) * count, how)
+    def line(operation, layout, count, operand, prepare):
+        return Line("joining", operation, layout, (operand,) * count, prepare)
 
     def joined(name, **options):
         return lambda m, *a: functools.partial(getattr(m, name), a, **options)
@@ -131,8 +133,8 @@ def joining():
 
 
 def products():
-    def line(operation, layout, *given, how=None):
-        return Line("products", operation, layout, given, how or function(operation))
+    def line(operation, layout, *operands, prepare=None):
+        return Line("products", operation, layout, operands, prepare or function(operation))
 
     def norm(m, a):
         return functools.partial(m.linalg.norm, a)
@@ -140,22 +142,24 @@ def products():
     def einsum(m, a, b):
         return functools.partial(m.einsum, "ij,jk", a, b)
 
-    yield line("a @ b", "4x4 float32", f32(4, 4), f32(4, 4), how=infix("@"))
+    yield line("a @ b", "4x4 float32", f32(4, 4), f32(4, 4), prepare=infix("@"))
     yield line("dot", "3 float64", f64(3), f64(3))
     yield line("matmul", "16x16 float64", f64(16, 16), f64(16, 16))
     yield line("matmul", "512x512 float32", f32(512, 512), f32(512, 512))
-    yield line("matmul", "512x512 float32, transposed", f32(512, 512, view=turned), f32(512, 512))
+    yield line(
+        "matmul", "512x512 float32, transposed", f32(512, 512, view=transposed), f32(512, 512)
+    )
     yield line("matmul", "1000 of 4x4 float32", f32(K, 4, 4), f32(K, 4, 4))
     yield line("matmul", "2048x2048 float32 by a vector", f32(2048, 2048), f32(2048))
     yield line("matmul", "1000x1000 bool by a vector", bools(K, K), bools(K))
     yield line("matmul", "128x128 int64", ints(128, 128), ints(128, 128))
     yield line("vecdot", "1M float32", f32(M), f32(M))
     yield line("vdot", "100k float64", f64(100 * K), f64(100 * K))
-    yield line("linalg.norm", "16 float64", f64(16), how=norm)
-    yield line("linalg.norm", "100k float64", f64(100 * K), how=norm)
+    yield line("linalg.norm", "16 float64", f64(16), prepare=norm)
+    yield line("linalg.norm", "100k float64", f64(100 * K), prepare=norm)
     yield line("outer", "4 float64", f64(4), f64(4))
     yield line("outer", "1000 float64", f64(K), f64(K))
-    yield line("einsum", "ij,jk of 2x3, 3x2 float32", f32(2, 3), f32(3, 2), how=einsum)
+    yield line("einsum", "ij,jk of 2x3, 3x2 float32", f32(2, 3), f32(3, 2), prepare=einsum)
 
 
 def random():
@@ -177,7 +181,9 @@ def random():
 
 def creation():
     def line(operation, layout, *arguments, **options):
-        return Line("creation", operation, layout, (), _made(operation, arguments, options))
+        return Line(
+            "creation", operation, layout, (), _creation_call(operation, arguments, options)
+        )
 
     yield line("zeros", "16 float64", 16)
     yield line("array", "a NumPy array of 16 float64", np.ones(16))
@@ -194,7 +200,7 @@ def creation():
     yield line("zeros", "16M float32", 16 * M, dtype="float32")
 
 
-def _made(operation, arguments, options):
+def _creation_call(operation, arguments, options):
     return lambda m: functools.partial(getattr(m, operation), *arguments, **options)
 
 

@@ -30,17 +30,17 @@ def as_text(result: Result) -> str:
 def verdicts(results: list[Result]) -> dict[str, dict]:
     """For each table: the number of lines that reached their goal, and the ratios of all lines in
     descending order. With a high "load_average", helper threads may have had no processor."""
-    found = {}
+    summaries = {}
     for table in dict.fromkeys(r.table for r in results if r.table is not None):
-        lines = [r for r in results if r.table == table and r.share is not None]
-        lines.sort(key=lambda r: r.share, reverse=True)
-        found[table] = {
+        lines = [r for r in results if r.table == table and r.ratio is not None]
+        lines.sort(key=lambda r: r.ratio, reverse=True)
+        summaries[table] = {
             "lines": len(lines),
             "reached": sum(bool(r.reached) for r in lines),
-            "ours_over_peer": {r.name: r.share for r in lines},
+            "ours_over_peer": {r.name: r.ratio for r in lines},
             "not_reached": [r.name for r in lines if not r.reached],
         }
-    return found
+    return summaries
 
 
 def verdicts_as_text(results: list[Result]) -> str:
@@ -101,15 +101,15 @@ def _versions() -> dict[str, str]:
         "cuda-core",
         "pycuda",
     )
-    found = {}
+    versions = {}
     for name in names:
         try:
-            found[name] = metadata.version(name)
+            versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    if "spanwise" not in found and "spanwise" in sys.modules:
-        found["spanwise"] = sys.modules["spanwise"].__version__
-    return found
+    if "spanwise" not in versions and "spanwise" in sys.modules:
+        versions["spanwise"] = sys.modules["spanwise"].__version__
+    return versions
 
 
 def _goal(goal: tuple[str, str | None, float]) -> str:

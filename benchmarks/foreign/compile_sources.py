@@ -56,25 +56,25 @@ def first_error(text):
 
 def cause_of(error):
     for pattern, cause in CAUSES:
-        if found := re.search(pattern, error):
-            return cause.format(*[group for group in found.groups() if group] or [""])
+        if match := re.search(pattern, error):
+            return cause.format(*[group for group in match.groups() if group] or [""])
     return "other"
 
 
 def including_files(folder, file):
     """The sources below `folder` that include `file`."""
     target = (folder / file).resolve()
-    found = []
+    including = []
     for pattern in ("*.cu", "*.cpp", "*.c"):
-        for other in sorted(folder.rglob(pattern)):
-            names = INCLUDE.findall(other.read_text(encoding="utf-8", errors="replace"))
-            if any((other.parent / name).resolve() == target for name in names):
-                found.append(other)
-    return found
+        for source in sorted(folder.rglob(pattern)):
+            names = INCLUDE.findall(source.read_text(encoding="utf-8", errors="replace"))
+            if any((source.parent / name).resolve() == target for name in names):
+                including.append(source)
+    return including
 
 
-def compiled(job):
-    """(repository, file, first error or "", "alone" or "included")."""
+def compile_file(job):
+    """The result as (repository, file, first error or "", "alone" or "included")."""
     repository, folder, file, include_dirs = job
     folders = [folder / name for name in include_dirs]
     try:
@@ -82,9 +82,9 @@ def compiled(job):
         return repository, file, "", "alone"
     except sw.Error as error:
         line = first_error(str(error))
-    for other in including_files(folder, file):
+    for source in including_files(folder, file):
         try:
-            sw.SourceModule(path=other, device="cpu", include_dirs=folders)
+            sw.SourceModule(path=source, device="cpu", include_dirs=folders)
             return repository, file, "", "included"
         except sw.Error as error:
             line = first_error(str(error))
@@ -95,14 +95,14 @@ def read_list(arguments):
     """{repository: {"commit", "include_dirs", "files"}}"""
     if arguments.list:
         return json.loads(Path(arguments.list).read_text())
-    found = {}
+    sources = {}
     for commit in sorted(arguments.folder.glob("*.commit")):
         folder = commit.with_suffix("")
-        found[commit.stem.replace("_", "/", 1)] = {
+        sources[commit.stem.replace("_", "/", 1)] = {
             "commit": commit.read_text().strip(),
             "files": kernel_files(folder),
         }
-    return found
+    return sources
 
 
 def markdown(sources, results):
@@ -110,10 +110,10 @@ def markdown(sources, results):
     rows.append("|---|---|---|---|---|---|")
     for name, source in [*sources.items(), ("all", {"commit": ""})]:
         chosen = [result for result in results if name in (result[0], "all")]
-        good = sum(not error for _, _, error, _ in chosen)
+        compiled = sum(not error for _, _, error, _ in chosen)
         parts = sum(how == "included" for _, _, _, how in chosen)
-        share = f"{100 * good / max(len(chosen), 1):.0f} %"
-        cells = (name, source["commit"][:7], len(chosen), good, parts, share)
+        share = f"{100 * compiled / max(len(chosen), 1):.0f} %"
+        cells = (name, source["commit"][:7], len(chosen), compiled, parts, share)
         if chosen:
             rows.append(f"| {' | '.join(map(str, cells))} |")
     rows += ["", "| cause of the first error | files |", "|---|---|"]
@@ -139,7 +139,7 @@ def main():
     ]
     with ThreadPoolExecutor(2) as pool, tempfile.TemporaryDirectory() as cache:
         sw.config.cache_dir = cache
-        results = list(pool.map(compiled, jobs))
+        results = list(pool.map(compile_file, jobs))
     table = markdown(sources, results)
     print(table)
     if arguments.errors:

@@ -16,12 +16,12 @@ class Case:
     expected: dict  # name -> array in float64; arrays that are not named must stay as they are
     block: tuple = ()
     options: tuple = ()
-    what: str = ""  # distinguishes cases of one kernel
+    variant: str = ""  # distinguishes cases of one kernel
     rtol: float = 2e-5  # of the largest expected value
 
     @property
     def name(self):
-        return f"{self.kernel}[{self.what}]" if self.what else self.kernel
+        return f"{self.kernel}[{self.variant}]" if self.variant else self.kernel
 
     def block_shape(self):
         return self.block or {1: (64,), 2: (16, 8)}[len(self.threads)]
@@ -29,14 +29,14 @@ class Case:
     def grid_shape(self):
         return tuple(-(-n // b) for n, b in zip(self.threads, self.block_shape(), strict=True))
 
-    def wrong(self, results):
-        """Text on the first array of `results` that is not as expected; "" if all are right."""
+    def first_difference(self, results):
+        """A text about the first array of `results` that differs from its expected contents; "" if none."""
         for name, value in self.args.items():
             if not isinstance(value, np.ndarray):
                 continue
-            want = np.asarray(self.expected.get(name, value), dtype="f8").reshape(value.shape)
-            error = np.abs(results[name].astype("f8") - want)
-            bound = self.rtol * max(np.abs(want).max(), 1.0) if name in self.expected else 0
+            expected = np.asarray(self.expected.get(name, value), dtype="f8").reshape(value.shape)
+            error = np.abs(results[name].astype("f8") - expected)
+            bound = self.rtol * max(np.abs(expected).max(), 1.0) if name in self.expected else 0
             if not (error <= bound).all():
                 return f"{name}: largest error {np.nanmax(error):.3g}, allowed {bound:.3g}"
         return ""

@@ -34,15 +34,15 @@ def with_steps():
     added, copied = y8.copy(), y8.copy()
     added[5::2] += 0.6 * x8[2 : 2 + n * step : step]
     copied[5::2] = x8[2 : 2 + n * step : step]
-    places = {"X": x, "OFFX": 2, "INCX": step, "Y": y, "OFFY": 5, "INCY": 2}
-    yield blas("axpy_kernel", (n,), {**numbers, **places}, {"Y": added})
-    yield blas("copy_kernel", (n,), {"N": n, **places}, {"Y": copied})
+    vectors = {"X": x, "OFFX": 2, "INCX": step, "Y": y, "OFFY": 5, "INCY": 2}
+    yield blas("axpy_kernel", (n,), {**numbers, **vectors}, {"Y": added})
+    yield blas("copy_kernel", (n,), {"N": n, **vectors}, {"Y": copied})
     powers, multiplied, positive = y8.copy(), y8.copy(), make.positive(n * step)
     powers[: 2 * n : 2] = f8(positive)[at] ** 0.6
     multiplied[: 2 * n : 2] *= x8[at]
-    places = {"INCX": step, "Y": y, "INCY": 2}
-    yield blas("pow_kernel", (n,), {**numbers, "X": positive, **places}, {"Y": powers})
-    yield blas("mul_kernel", (n,), {"N": n, "X": x, **places}, {"Y": multiplied})
+    vectors = {"INCX": step, "Y": y, "INCY": 2}
+    yield blas("pow_kernel", (n,), {**numbers, "X": positive, **vectors}, {"Y": powers})
+    yield blas("mul_kernel", (n,), {"N": n, "X": x, **vectors}, {"Y": multiplied})
 
 
 def elementwise():
@@ -54,7 +54,7 @@ def elementwise():
     p8, t8 = f8(p, truth)
     diff = b8 - a8
     losses = {"pred": a, "truth": b, "delta": c, "error": d}
-    chances = {"pred": p, "truth": truth, "delta": c, "error": d}
+    probabilities = {"pred": p, "truth": truth, "delta": c, "error": d}
     one_sided = np.where(diff > 0, 1, -1)
     logistic = -t8 * np.log(p8 + 1e-7) - (1 - t8) * np.log(1 - p8 + 1e-7)
     for kernel, args, delta, error in (
@@ -62,9 +62,9 @@ def elementwise():
          np.where(abs(diff) < 1, diff**2, 2 * abs(diff) - 1)),
         ("l2_kernel", losses, diff, diff**2),
         ("l1_kernel", losses, one_sided, abs(diff)),
-        ("wgan_kernel", chances, np.where(t8 > 0, 1, -1), np.where(t8 != 0, -p8, p8)),
-        ("softmax_x_ent_kernel", chances, t8 - p8, np.where(t8 != 0, -np.log(p8), 0)),
-        ("logistic_x_ent_kernel", chances, t8 - p8, logistic),
+        ("wgan_kernel", probabilities, np.where(t8 > 0, 1, -1), np.where(t8 != 0, -p8, p8)),
+        ("softmax_x_ent_kernel", probabilities, t8 - p8, np.where(t8 != 0, -np.log(p8), 0)),
+        ("logistic_x_ent_kernel", probabilities, t8 - p8, logistic),
     ):  # fmt: skip
         yield blas(kernel, (n,), {"n": n, **args}, {"delta": delta, "error": error})
     mask = {"n": n, "x": a, "mask_num": 1.0, "mask": truth}
@@ -93,7 +93,7 @@ def batches():
         {"batch": batch, "filters": filters, "spatial": spatial},
     )
     x, delta = make.normal(*shape), make.normal(*shape)
-    mean, gained = make.normal(filters), make.normal(filters)
+    mean, totals = make.normal(filters), make.normal(filters)
     variance, mean_delta, variance_delta = (
         make.positive(filters),
         make.normal(filters),
@@ -115,23 +115,23 @@ def batches():
     block = {"block": (BLOCK,), "rtol": 1e-4}
     alone, shared = ((filters,), {"rtol": 1e-4}), ((filters * BLOCK,), block)
     for name, (threads, more) in (("", alone), ("fast_", shared)):
-        yield blas(f"{name}mean_kernel", threads, {"x": x, **sizes, "mean": gained},
+        yield blas(f"{name}mean_kernel", threads, {"x": x, **sizes, "mean": totals},
                    {"mean": x8.mean(by_filter)}, **more)  # fmt: skip
-        yield blas(f"{name}variance_kernel", threads, {"x": x, "mean": mean, **sizes, "variance": gained},
+        yield blas(f"{name}variance_kernel", threads, {"x": x, "mean": mean, **sizes, "variance": totals},
                    {"variance": ((x8 - m8) ** 2).sum(by_filter) / (count - 1)}, **more)  # fmt: skip
         yield blas(f"{name}mean_delta_kernel", threads,
-                   {"delta": delta, "variance": variance, **sizes, "mean_delta": gained},
+                   {"delta": delta, "variance": variance, **sizes, "mean_delta": totals},
                    {"mean_delta": mean_gradient}, **more)  # fmt: skip
         kernel = "fast_variance_delta_kernel" if name else "variance_delta_kernel"
         yield blas(kernel, threads, {"x": x, "delta": delta, "mean": mean, "variance": variance, **sizes,
-                                     "variance_delta": gained}, {"variance_delta": variance_gradient},
+                                     "variance_delta": totals}, {"variance_delta": variance_gradient},
                    **more)  # fmt: skip
-    yield from biases(make, x, delta, gained)
+    yield from biases(make, x, delta, totals)
 
 
-def biases(make, x, delta, gained):
+def biases(make, x, delta, totals):
     batch, n, size = x.shape
-    x8, d8, g8 = f8(x, delta, gained)
+    x8, d8, g8 = f8(x, delta, totals)
     scale = make.normal(n)
     s8 = f8(scale)[:, None]
     sizes = {"batch": batch, "n": n, "size": size}
@@ -141,13 +141,13 @@ def biases(make, x, delta, gained):
         "add_bias_kernel", (x.size,), {"output": x, "biases": scale, **sizes}, {"output": x8 + s8}
     )
     block = {"block": (BLOCK,), "rtol": 1e-4}
-    yield blas("backward_bias_kernel", (n * BLOCK,), {"bias_updates": gained, "delta": delta, **sizes},
+    yield blas("backward_bias_kernel", (n * BLOCK,), {"bias_updates": totals, "delta": delta, **sizes},
                {"bias_updates": g8 + d8.sum((0, 2))}, **block)  # fmt: skip
     yield blas("backward_scale_kernel", (n * BLOCK,),
-               {"x_norm": x, "delta": delta, **sizes, "scale_updates": gained},
+               {"x_norm": x, "delta": delta, **sizes, "scale_updates": totals},
                {"scale_updates": g8 + (x8 * d8).sum((0, 2))}, **block)  # fmt: skip
     flat = make.normal(batch, n)
-    yield blas("backward_bias_conn_kernel", (n,), {"bias_updates": gained, "delta": flat, "batch": batch, "n": n},
+    yield blas("backward_bias_conn_kernel", (n,), {"bias_updates": totals, "delta": flat, "batch": batch, "n": n},
                {"bias_updates": g8 + f8(flat).sum(0)})  # fmt: skip
     sums = make.normal(8)
     rows = make.normal(6, 8)

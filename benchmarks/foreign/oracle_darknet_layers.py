@@ -30,7 +30,7 @@ def layers():
 def pooling(make, x, more):
     batch, c, h, w = x.shape
     out = make.normal(batch, c, h // 2, w // 2)
-    place = np.full(out.shape, -5, "i4")
+    indexes = np.full(out.shape, -5, "i4")
     numbers = np.arange(x.size).reshape(x.shape)
     windows = (
         x.reshape(batch, c, h // 2, 2, w // 2, 2).transpose(0, 1, 2, 4, 3, 5).reshape(*out.shape, 4)
@@ -44,7 +44,7 @@ def pooling(make, x, more):
     sizes = {"in_h": h, "in_w": w, "in_c": c, "stride": 2, "size": 2, "pad": 0}
     file = "src/maxpool_layer_kernels.cu"
     yield Case(file, "forward_maxpool_layer_kernel", (out.size,),
-               {"n": out.size, **sizes, "input": x, "output": out, "indexes": place},
+               {"n": out.size, **sizes, "input": x, "output": out, "indexes": indexes},
                {"output": windows.max(-1), "indexes": largest}, **more)  # fmt: skip
     before, delta = make.normal(*x.shape), make.normal(*out.shape)
     want = f8(before).ravel()
@@ -114,6 +114,6 @@ def activations():
     file = "src/activation_kernels.cu"
     for number, (name, value, slope) in enumerate(table):
         args = {"x": x, "n": n, "a": number}
-        yield Case(file, "activate_array_kernel", (n,), args, {"x": value}, what=name, **more)
+        yield Case(file, "activate_array_kernel", (n,), args, {"x": value}, variant=name, **more)
         yield Case(file, "gradient_array_kernel", (n,), {**args, "delta": delta}, {"delta": d8 * slope},
-                   what=name, **more)  # fmt: skip
+                   variant=name, **more)  # fmt: skip

@@ -13,10 +13,10 @@ def rearranged():
     x, out = make.normal(batch, layers, spatial), make.normal(batch, spatial, layers)
     sizes = {"N": x.size, "x": x, "spatial": spatial, "layers": layers, "batch": batch}
     yield blas("flatten_kernel", (x.size,), {**sizes, "forward": 1, "out": out},
-               {"out": f8(x).transpose(0, 2, 1)}, what="forward")  # fmt: skip
+               {"out": f8(x).transpose(0, 2, 1)}, variant="forward")  # fmt: skip
     back = x.reshape(batch, spatial, layers)
     yield blas("flatten_kernel", (x.size,), {**sizes, "forward": 0, "out": out},
-               {"out": f8(back).transpose(0, 2, 1)}, what="back")  # fmt: skip
+               {"out": f8(back).transpose(0, 2, 1)}, variant="back")  # fmt: skip
     left, right, both = make.normal(batch, 11), make.normal(batch, 17), make.normal(batch, 28)
     l8, r8, b8 = f8(left, right, both)
     args = {"NX": 11, "X": left, "NY": 17, "Y": right, "B": batch, "OUT": both}
@@ -35,10 +35,10 @@ def rearranged():
         "stride": stride,
     }
     yield blas("upsample_kernel", (out.size,), {**args, "forward": 1, "scale": 0.5, "out": out},
-               {"out": f8(out) + 0.5 * large}, what="forward")  # fmt: skip
+               {"out": f8(out) + 0.5 * large}, variant="forward")  # fmt: skip
     small = f8(out).reshape(batch, c, h, stride, w, stride).sum((3, 5))
     yield blas("upsample_kernel", (out.size,), {**args, "forward": 0, "scale": 0.5, "out": out},
-               {"x": f8(x) + 0.5 * small}, what="back")  # fmt: skip
+               {"x": f8(x) + 0.5 * small}, variant="back")  # fmt: skip
     add, out = make.normal(batch, c, h, w), make.normal(batch, c, h, w)
     sizes = {
         "size": add.size,

@@ -44,9 +44,9 @@ def products():
         ("mm3_kernel2", (NL, NJ), {"C": e, "D": f, "F": product}),
         ("mm3_kernel3", (NL, NI), {"E": c, "F": right, "G": d}),
     ):
-        left, other, _ = args.values()
+        first, second, _ = args.values()
         yield Case(f"{folder}/3mm/3mm.cu", kernel, threads, {**sizes, **args},
-                   {list(args)[2]: f8(left) @ f8(other)}, options=options)  # fmt: skip
+                   {list(args)[2]: f8(first) @ f8(second)}, options=options)  # fmt: skip
     sizes = {"ni": NI, "nj": NJ}
     a, b, c = (make.normal(*s) for s in ((NI, NJ), (NI, NJ), (NI, NI)))
     wide_a, wide_b, wide_c = f8(a, b, c)
@@ -137,7 +137,7 @@ def mining():
         ("covariance", "covar_kernel", (m,), {"symmat": matrix, "data": data}, {"symmat": square}),
     ):  # fmt: skip
         yield Case(f"{folder}/{file}/{file}.cu", kernel, threads, {**sizes, **args}, expected,
-                   options=options, what=file)  # fmt: skip
+                   options=options, variant=file)  # fmt: skip
 
 
 def solvers():
@@ -147,15 +147,15 @@ def solvers():
     a8, r8, q8 = f8(a, r, q)
     args = {"ni": NI, "nj": NJ, "a": a, "r": r, "q": q, "k": k}
     options, file = defines(NI=NI, NJ=NJ), "CUDA/linear-algebra/solvers/gramschmidt/gramschmidt.cu"
-    norm, scaled, projected, rest = r8.copy(), q8.copy(), r8.copy(), a8.copy()
+    norm, scaled, projected, reduced = r8.copy(), q8.copy(), r8.copy(), a8.copy()
     norm[k, k] = np.sqrt((a8[:, k] ** 2).sum())
     scaled[:, k] = a8[:, k] / r8[k, k]
     projected[k, k + 1 :] = q8[:, k] @ a8[:, k + 1 :]
-    rest[:, k + 1 :] -= np.outer(q8[:, k], projected[k, k + 1 :])
+    reduced[:, k + 1 :] -= np.outer(q8[:, k], projected[k, k + 1 :])
     yield Case(file, "gramschmidt_kernel1", (NJ,), args, {"r": norm}, options=options)
     yield Case(file, "gramschmidt_kernel2", (NI,), args, {"q": scaled}, options=options)
     yield Case(
-        file, "gramschmidt_kernel3", (NJ,), args, {"r": projected, "a": rest}, options=options
+        file, "gramschmidt_kernel3", (NJ,), args, {"r": projected, "a": reduced}, options=options
     )
     n, options, file = NI, defines(N=NI), "CUDA/linear-algebra/solvers/lu/lu.cu"
     a = make.positive(n, n)
@@ -210,8 +210,12 @@ def stencils():
     copied[2:-1] = b8[2:-1]
     file, options = f"{folder}/jacobi-1d-imper/jacobi1D.cu", defines(N=n, TSTEPS=1)
     args = {"n": n, "A": a, "B": b}
-    yield Case(file, "runJacobiCUDA_kernel1", (n,), args, {"B": smooth}, options=options, what="1d")
-    yield Case(file, "runJacobiCUDA_kernel2", (n,), args, {"A": copied}, options=options, what="1d")
+    yield Case(
+        file, "runJacobiCUDA_kernel1", (n,), args, {"B": smooth}, options=options, variant="1d"
+    )
+    yield Case(
+        file, "runJacobiCUDA_kernel2", (n,), args, {"A": copied}, options=options, variant="1d"
+    )
     a, b = make.normal(n, n), make.normal(n, n)
     a8, b8 = f8(a, b)
     inner = (slice(1, -1), slice(1, -1))
@@ -222,10 +226,10 @@ def stencils():
     copied[inner] = b8[inner]
     file, args = f"{folder}/jacobi-2d-imper/jacobi2D.cu", {"n": n, "A": a, "B": b}
     yield Case(
-        file, "runJacobiCUDA_kernel1", (n, n), args, {"B": smooth}, options=options, what="2d"
+        file, "runJacobiCUDA_kernel1", (n, n), args, {"B": smooth}, options=options, variant="2d"
     )
     yield Case(
-        file, "runJacobiCUDA_kernel2", (n, n), args, {"A": copied}, options=options, what="2d"
+        file, "runJacobiCUDA_kernel2", (n, n), args, {"A": copied}, options=options, variant="2d"
     )
     yield from fields(folder, make)
     yield from convolutions(folder, make)

@@ -25,11 +25,13 @@ from pathlib import Path
 
 ARGUMENTS = {"mandelbrot.py": ["gpu"], "game_of_life.py": ["128", "1"]}
 ALONE = ("fill_gpu_with_nans.py",)  # uses all the memory of the GPU
+# These run until they are stopped, and pass if they have printed no error by then.
 ENDLESS = ("game_of_life.py",)
-LARGE = "not 8gb and not 16gb and not big_array"
+# An expression for pytest -k that leaves out tests which need up to 17 GB.
+WITHOUT_LARGE = "not 8gb and not 16gb and not big_array"
 TESTS = ("test_gpuarray.py", "test_cumath.py", "test_driver.py")
 ENVIRONMENT = {**os.environ, "MPLBACKEND": "Agg"}
-FACE = ["-m", "spanwise.pycuda"]
+FACADE = ["-m", "spanwise.pycuda"]
 PEER = """import pycuda.autoinit, runpy, sys
 sys.argv.pop(0)
 runpy.run_path(sys.argv[0], run_name="__main__")"""
@@ -57,10 +59,10 @@ def run_example(file, options):
         arguments = (
             [matrix(folder)] if file.name == "sparse_solve.py" else ARGUMENTS.get(file.name, [])
         )
-        runner = ["-c", PEER] if options.peer else FACE
+        runner = ["-c", PEER] if options.peer else FACADE
         command = [sys.executable, *runner, str(file), *arguments]
         try:
-            done = subprocess.run(
+            process = subprocess.run(
                 command,
                 cwd=folder,
                 input="\n" * 3,
@@ -74,7 +76,7 @@ def run_example(file, options):
             error = error_line((stopped.stderr or b"").decode())
             is_running = file.name in ENDLESS and "Error" not in error
             return ("pass", "endless, stopped") if is_running else ("time limit", error)
-    return ("pass", "") if done.returncode == 0 else ("fail", error_line(done.stderr))
+    return ("pass", "") if process.returncode == 0 else ("fail", error_line(process.stderr))
 
 
 def run_examples(options):
@@ -86,8 +88,8 @@ def run_examples(options):
     ]
     files = [file for file in files if not options.skip or options.skip not in file.name]
     with ThreadPoolExecutor(options.processes) as pool:
-        made = {f: pool.submit(run_example, f, options) for f in files if f.name not in ALONE}
-        results = {file: future.result() for file, future in made.items()}
+        futures = {f: pool.submit(run_example, f, options) for f in files if f.name not in ALONE}
+        results = {file: future.result() for file, future in futures.items()}
     results.update((file, run_example(file, options)) for file in files if file.name in ALONE)
     return {str(file.relative_to(folder)): results[file] for file in files}
 
@@ -96,9 +98,9 @@ def run_part(tests, options):
     """[(file, outcome, name, message)] of some tests, run in one process."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
-        command = [sys.executable, *options.face, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+        command = [sys.executable, *options.facade, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
         command += ["-W", "ignore", "--tb=line", f"--junit-xml={report}", *tests]
-        done = subprocess.run(
+        process = subprocess.run(
             command,
             cwd=options.checkout,
             env=ENVIRONMENT,
@@ -107,8 +109,8 @@ def run_part(tests, options):
             check=False,
         )
         if not report.exists():
-            return [("", "crash", tests[0], done.stdout[-300:] + done.stderr[-300:])]
-        found = []
+            return [("", "crash", tests[0], process.stdout[-300:] + process.stderr[-300:])]
+        cases = []
         for case in ElementTree.parse(report).iter("testcase"):
             kind = next((child for child in case if child.tag != "system-out"), None)
             outcome = "passed" if kind is None else kind.tag
@@ -116,16 +118,16 @@ def run_part(tests, options):
                 outcome = "expected failure"
             file = next(f for f in TESTS if f[:-3] in case.get("classname"))
             message = "" if kind is None else (kind.get("message") or "")[:200]
-            found.append((file, outcome, case.get("name"), message))
-        return found
+            cases.append((file, outcome, case.get("name"), message))
+        return cases
 
 
 def run_tests(options):
     """{file: {outcome: count}} and the tests that did not pass."""
     files = [f"test/{name}" for name in TESTS]
-    select = [] if options.large else ["-k", LARGE]
+    select = [] if options.large else ["-k", WITHOUT_LARGE]
     listing = subprocess.run(
-        [sys.executable, *options.face, "-m", "pytest", "--collect-only", "-q", *select, *files],
+        [sys.executable, *options.facade, "-m", "pytest", "--collect-only", "-q", *select, *files],
         cwd=options.checkout,
         env=ENVIRONMENT,
         capture_output=True,
@@ -137,11 +139,11 @@ def run_tests(options):
         raise SystemExit(listing.stdout + listing.stderr)
     parts = [tests[i :: options.processes] for i in range(options.processes)]
     with ThreadPoolExecutor(options.processes) as pool:
-        found = [case for part in pool.map(lambda p: run_part(p, options), parts) for case in part]
+        cases = [case for part in pool.map(lambda p: run_part(p, options), parts) for case in part]
     counts = collections.defaultdict(collections.Counter)
-    for file, outcome, _, _ in found:
+    for file, outcome, _, _ in cases:
         counts[file][outcome] += 1
-    return {"counts": counts, "others": [case for case in sorted(found) if case[1] != "passed"]}
+    return {"counts": counts, "others": [case for case in sorted(cases) if case[1] != "passed"]}
 
 
 def main():
@@ -155,7 +157,7 @@ def main():
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    options.face = [] if options.peer else FACE
+    options.facade = [] if options.peer else FACADE
     report = {}
     if options.only != "tests":
         report["examples"] = run_examples(options)

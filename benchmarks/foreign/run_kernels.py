@@ -4,8 +4,8 @@
 
 python benchmarks/foreign/run_kernels.py FOLDER [--device cuda:0] [--only PART] [--json FILE]
 
-FOLDER has one folder OWNER_NAME for each repository (as for compile_sources.py). What a kernel should
-compute is written in oracle_*.py, in float64. The exit code is 1 if a kernel is wrong or does not run.
+FOLDER has one folder OWNER_NAME for each repository (as for compile_sources.py). The
+modules oracle_*.py compute the expected results in float64. The exit code is 1 if a kernel is wrong or does not run.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def as_argument(value, device):
 
 
 def run(case, folder, include_dirs, device, modules):
-    """Text on what is wrong; "" if the kernel computes what it should."""
+    """A text about a wrong result; "" if all results are right."""
     key = (case.file, case.options)
     if key not in modules:
         file = folder / case.file
@@ -41,7 +41,7 @@ def run(case, folder, include_dirs, device, modules):
     arguments = {name: as_argument(value, device) for name, value in case.args.items()}
     kernel(*arguments.values(), block=case.block_shape(), grid=case.grid_shape())
     results = {k: v.numpy() for k, v in arguments.items() if isinstance(v, sw.Array)}
-    return case.wrong(results)
+    return case.first_difference(results)
 
 
 def main():

@@ -59,26 +59,26 @@ def add_absent_modules():
 
 def tests_of(namespace):
     """{name: function} of a file's test functions and of the methods of its test classes."""
-    found = {}
+    tests = {}
     for name, value in namespace.items():
         if isinstance(value, type) and issubclass(value, unittest.TestCase):
             for method in unittest.TestLoader().getTestCaseNames(value):
-                found[f"{name}.{method}"] = getattr(value(method), method)
+                tests[f"{name}.{method}"] = getattr(value(method), method)
         elif name.startswith("test") and callable(value):
-            found[name] = value
-    return found
+            tests[name] = value
+    return tests
 
 
 def outcome(test):
-    """("pass" | "fail" | "skip", why) of one test."""
+    """("pass" | "fail" | "skip", reason) of one test."""
     try:
         test()
     except unittest.SkipTest as reason:
         return "skip", str(reason)
     except Exception as error:
-        line = traceback.extract_tb(error.__traceback__)
-        own = [frame.lineno for frame in line if "test_" in frame.filename]
-        return "fail", f"line {own[-1] if own else '?'}: {type(error).__name__}: {error}"[:160]
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if "test_" in frame.filename]
+        return "fail", f"line {lines[-1] if lines else '?'}: {type(error).__name__}: {error}"[:160]
     return "pass", ""
 
 
@@ -93,9 +93,9 @@ def main(files):
         results = {name: outcome(test) for name, test in tests.items()}
         passed = sum(kind == "pass" for kind, _ in results.values())
         print(f"{Path(file).name}: {passed} of {len(results)} pass")
-        for name, (kind, why) in results.items():
+        for name, (kind, reason) in results.items():
             if kind != "pass":
-                print(f"    {kind} {name}: {why}")
+                print(f"    {kind} {name}: {reason}")
 
 
 if __name__ == "__main__":

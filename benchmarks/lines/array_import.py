@@ -46,21 +46,21 @@ def measure():
         ),
         goal=("at most", None, 250e-9),
     )
-    gpu = str(sw.devices()[0]) != "cpu"
+    has_gpu = str(sw.devices()[0]) != "cpu"
     if installed("torch"):
-        yield from _torch(gpu)
+        yield from _torch(has_gpu)
     if installed("jax"):
         yield from _jax()
-    if installed("cupy") and gpu:
+    if installed("cupy") and has_gpu:
         yield from _cupy()
-    if installed("pycuda") and gpu:
+    if installed("pycuda") and has_gpu:
         yield from _pycuda()
 
 
-def _torch(gpu):
+def _torch(has_gpu):
     import torch
 
-    for device in ["cpu"] + ["cuda"] * gpu:
+    for device in ["cpu", "cuda"] if has_gpu else ["cpu"]:
         # After its first import, PyTorch also references the tensor from C++, which accelerates
         # later imports; most tensors are referenced by Python only.
         sw.asarray(torch.ones(1, device=device))

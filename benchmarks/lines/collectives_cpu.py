@@ -26,10 +26,10 @@ def measure():
     if run.returncode != 0:
         raise Unavailable(f"mpiexec failed: {run.stderr[-500:]}")
     for line in run.stdout.splitlines():
-        found = json.loads(line)
+        timings = json.loads(line)
         yield Result(
-            f"all_reduce of {found['count']} float32, two ranks on the CPU",
+            f"all_reduce of {timings['count']} float32, two ranks on the CPU",
             "all_reduce",
-            {name: Contender(seconds) for name, seconds in found["seconds"].items()},
-            goal=("over", "mpi4py", 10e-6) if found["count"] < 1000 else None,
+            {name: Contender(seconds) for name, seconds in timings["seconds"].items()},
+            goal=("over", "mpi4py", 10e-6) if timings["count"] < 1000 else None,
         )

@@ -18,7 +18,7 @@ TIMES = 200
 
 
 def loaded_nccl():
-    """The file that the process has loaded."""
+    """The path of the libnccl.so that this process has loaded."""
     with open("/proc/self/maps") as maps:
         return next(line.split()[-1] for line in maps if "libnccl.so" in line)
 
@@ -38,16 +38,16 @@ def torch_all_reduce(x):
 def host_line(comm, gpu):
     x, y = (sw.ones(SMALL, dtype="float32", device=gpu) for _ in range(2))
     stream = sw.current_stream(gpu)
-    raw = build("nccl_calls")
-    raw.queue.restype = ctypes.c_double
-    if raw.start(loaded_nccl().encode()) != 0:
+    nccl = build("nccl_calls")
+    nccl.all_reduce_seconds.restype = ctypes.c_double
+    if nccl.init_communicator(loaded_nccl().encode()) != 0:
         raise Unavailable("NCCL refuses a second communicator")
     arguments = (
         ctypes.c_void_p(x.ptr), ctypes.c_void_p(y.ptr), ctypes.c_size_t(SMALL),
         ctypes.c_void_p(stream.handle), ctypes.c_int(TIMES),
     )  # fmt: skip
 
-    def waits(call):
+    def repeated(call):
         def run():
             for _ in range(TIMES):
                 call()
@@ -55,16 +55,16 @@ def host_line(comm, gpu):
         return run
 
     contenders = {
-        "all_reduce": waits(lambda: collectives.all_reduce(x, comm, out=y)),
-        "ncclAllReduce in C": Floor(lambda: raw.queue(*arguments) * TIMES),
+        "all_reduce": repeated(lambda: collectives.all_reduce(x, comm, out=y)),
+        "ncclAllReduce in C": Floor(lambda: nccl.all_reduce_seconds(*arguments) * TIMES),
     }
     if (theirs := torch_all_reduce(x)) is not None:
-        contenders["torch.distributed"] = waits(theirs)
+        contenders["torch.distributed"] = repeated(theirs)
     figures = interleave(
         contenders, rounds=31, seconds=0, after=dict.fromkeys(contenders, sw.synchronize)
     )
     for figure in figures.values():
-        figure.seconds[:] = [each / TIMES for each in figure.seconds]
+        figure.seconds[:] = [seconds / TIMES for seconds in figure.seconds]
     yield Result(
         f"host time of all_reduce of {SMALL} float32, one rank",
         "all_reduce",
@@ -98,6 +98,8 @@ def strided_line(comm, gpu):
 
 
 def finished(call):
+    """`call` with the wait for its result."""
+
     def run():
         call()
         sw.synchronize()

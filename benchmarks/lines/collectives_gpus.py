@@ -19,29 +19,29 @@ RANKS = pathlib.Path(__file__).resolve().parents[1] / "collective_ranks.py"
 def measure():
     if sum(device.kind == "cuda" for device in sw.devices()) < 2:
         raise Unavailable("needs two GPUs")
-    place = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29511"}
-    started = [
+    rendezvous = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29511"}
+    processes = [
         subprocess.Popen(
             [sys.executable, RANKS, "nccl"],
-            env=variables() | place | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
+            env=variables() | rendezvous | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
             stdout=subprocess.PIPE if rank == 0 else None,
             text=True,
             cwd=os.getcwd(),
         )
         for rank in range(2)
     ]
-    output = started[0].communicate(timeout=300)[0]
-    if any(process.wait(60) != 0 for process in started):
+    output = processes[0].communicate(timeout=300)[0]
+    if any(process.wait(60) != 0 for process in processes):
         raise Unavailable("a rank has failed: see its output above")
     # NCCL prints its version among the figures where NCCL_DEBUG is set.
     for line in filter(lambda line: line.startswith("{"), output.splitlines()):
-        found = json.loads(line)
-        fastest = min(found["seconds"]["all_reduce"])
+        timings = json.loads(line)
+        fastest = min(timings["seconds"]["all_reduce"])
         yield Result(
-            f"all_reduce of {found['count']} float32 between two GPUs",
+            f"all_reduce of {timings['count']} float32 between two GPUs",
             "all_reduce",
-            {name: Contender(seconds) for name, seconds in found["seconds"].items()},
+            {name: Contender(seconds) for name, seconds in timings["seconds"].items()},
             # Between two ranks the bus carries each byte once in each direction.
-            note=f"{4e-9 * found['count'] / fastest:.0f} GB/s",
+            note=f"{4e-9 * timings['count'] / fastest:.0f} GB/s",
             goal=("ratio", "torch.distributed", 1.0),
         )

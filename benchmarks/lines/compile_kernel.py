@@ -52,7 +52,7 @@ def _seconds(work, *arguments):
 
 
 def _cold(device):
-    ours, alone = Contender([]), Contender([])
+    ours, nvrtc_alone = Contender([]), Contender([])
     with tempfile.TemporaryDirectory() as cache, sw.config.change(cache_dir=cache):
         _module(device, "warm up")  # loads the compiler
         nvrtc = None if device == "cpu" else _Nvrtc(device)
@@ -61,10 +61,12 @@ def _cold(device):
             assert not module.from_cache
             ours.seconds.append(seconds)
             if nvrtc:
-                alone.seconds.append(_seconds(nvrtc.compile, SOURCE + f"// alone {number}")[0])
+                nvrtc_alone.seconds.append(
+                    _seconds(nvrtc.compile, SOURCE + f"// alone {number}")[0]
+                )
     contenders = {"SourceModule, get_function": ours}
     if nvrtc:
-        contenders["NVRTC alone"] = alone
+        contenders["NVRTC alone"] = nvrtc_alone
     return Result(
         f"compiling a small kernel on {device}, nothing cached",
         "SourceModule, get_function",
@@ -104,13 +106,13 @@ class _Nvrtc:
 
     def compile(self, source):
         program, size = ctypes.c_void_p(), ctypes.c_size_t()
-        done = self.api.nvrtcCreateProgram(
+        error = self.api.nvrtcCreateProgram(
             ctypes.byref(program), source.encode(), b"kernel.cu", 0, None, None
         )
-        done |= self.api.nvrtcCompileProgram(program, len(self.options), self.options)
-        done |= self.api.nvrtcGetCUBINSize(program, ctypes.byref(size))
+        error |= self.api.nvrtcCompileProgram(program, len(self.options), self.options)
+        error |= self.api.nvrtcGetCUBINSize(program, ctypes.byref(size))
         image = ctypes.create_string_buffer(size.value)
-        done |= self.api.nvrtcGetCUBIN(program, image)
-        done |= self.api.nvrtcDestroyProgram(ctypes.byref(program))
-        assert done == 0
+        error |= self.api.nvrtcGetCUBIN(program, image)
+        error |= self.api.nvrtcDestroyProgram(ctypes.byref(program))
+        assert error == 0
         return image

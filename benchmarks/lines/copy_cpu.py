@@ -10,7 +10,7 @@ import contextlib
 
 import numpy as np
 from harness import Result, installed, interleave
-from layouts import CLASSES, memory
+from layouts import LAYOUTS, memory
 
 import spanwise as sw
 
@@ -24,8 +24,8 @@ GOALS = {
 
 
 def measure():
-    for line in CLASSES:
-        yield _line(*line)
+    for layout in LAYOUTS:
+        yield _line(*layout)
     yield _cast()
 
 
@@ -51,14 +51,15 @@ def _line(name, dtype, shape, view):
         contenders |= _jax(view, memory(shape, dtype))
     figures = interleave(contenders, rounds=9)
     assert sw_target.numpy().tobytes() == target.tobytes()
-    bound = ("ratio", "memcpy", GOALS[name]) if name in GOALS else ("ratio", "np.copyto", 1.0)
-    return Result(f"copy on the CPU: {name}, {dtype}", "sw.copyto", figures, goal=bound)
+    goal = ("ratio", "memcpy", GOALS[name]) if name in GOALS else ("ratio", "np.copyto", 1.0)
+    return Result(f"copy on the CPU: {name}, {dtype}", "sw.copyto", figures, goal=goal)
 
 
 def _jax(view, memory):
+    """JAX's copy as a column; none for views that JAX cannot make."""
     import jax
 
-    with contextlib.suppress(Exception):  # of JAX, which is measured where it can do this copy
+    with contextlib.suppress(Exception):
         source = jax.device_put(memory, jax.devices("cpu")[0])
         if source.dtype == memory.dtype:  # JAX makes 64-bit numbers narrower
             packed = jax.jit(lambda a: view(a) + 0)

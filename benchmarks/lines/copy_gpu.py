@@ -10,7 +10,7 @@ import math
 
 from gpu import QUEUED, first_gpu, queued
 from harness import Result, installed, interleave
-from layouts import CLASSES, memory
+from layouts import LAYOUTS, memory
 
 import spanwise as sw
 
@@ -27,14 +27,14 @@ GOALS = {
     "every other": 0.63,
 }
 CASTS = [("float32", "float16"), ("uint8", "float32"), ("float64", "float32")]
-# Larger transposes than for the CPU.
-LONGER = 4
+# The first axis is longer than for the CPU by this factor, so that arrays exceed the L2 cache.
+LENGTH_FACTOR = 4
 
 
 def measure():
     gpu = first_gpu()
-    for line in CLASSES:
-        yield _line(gpu, *line)
+    for layout in LAYOUTS:
+        yield _line(gpu, *layout)
     for dtypes in CASTS:
         yield _cast(gpu, *dtypes)
     yield _small(gpu)
@@ -42,8 +42,8 @@ def measure():
 
 
 def _line(gpu, name, dtype, shape, view):
-    first = LONGER if len(shape) > 1 or shape[0] > 1 << 20 else 1
-    host = memory((first * shape[0], *shape[1:]), dtype)
+    factor = LENGTH_FACTOR if len(shape) > 1 or shape[0] > 1 << 20 else 1
+    host = memory((factor * shape[0], *shape[1:]), dtype)
     base = sw.asarray(host).to(gpu)
     source = view(base)
     target = sw.empty(source.shape, dtype=dtype, device=gpu)
@@ -67,12 +67,12 @@ def _line(gpu, name, dtype, shape, view):
     )
 
 
-def _cast(gpu, given, wanted):
+def _cast(gpu, source_dtype, target_dtype):
     """Compared with the driver's copy that reads and writes as many bytes."""
-    source = sw.zeros((8192, 8192), dtype=given, device=gpu)
-    target = sw.empty(source.shape, dtype=wanted, device=gpu)
+    source = sw.zeros((8192, 8192), dtype=source_dtype, device=gpu)
+    target = sw.empty(source.shape, dtype=target_dtype, device=gpu)
     packed, packed_target = (
-        sw.empty((source.nbytes + target.nbytes) // 2, dtype="uint8", device=gpu) for _ in "ab"
+        sw.empty((source.nbytes + target.nbytes) // 2, dtype="uint8", device=gpu) for _ in range(2)
     )
     ours, floor = f"{QUEUED} x sw.copyto", f"{QUEUED} x the driver's copy"
     contenders = {
@@ -80,7 +80,7 @@ def _cast(gpu, given, wanted):
         floor: queued(lambda: sw.copyto(packed_target, packed)),
     }
     return Result(
-        f"cast on {gpu}: {given} to {wanted}, 64M elements",
+        f"cast on {gpu}: {source_dtype} to {target_dtype}, 64M elements",
         ours,
         interleave(contenders, rounds=7),
         goal=("ratio", floor, 1 / 0.9),
@@ -109,11 +109,11 @@ def _small_block(gpu):
     return _host_time(f"a small copy on {gpu}", target, source, peers)
 
 
-def _host_time(what, target, source, peers):
+def _host_time(name, target, source, peers):
     contenders = {"sw.copyto": lambda: sw.copyto(target, source), **peers}
     wait = lambda: sw.synchronize(target.device)  # noqa: E731
     return Result(
-        f"host time of {what}",
+        f"host time of {name}",
         "sw.copyto",
         interleave(contenders, after=dict.fromkeys(contenders, wait), rounds=9, seconds=0.0005),
         goal=("at most", None, 4.0e-6),

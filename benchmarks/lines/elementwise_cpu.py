@@ -34,13 +34,13 @@ def _against_numpy():
         yield _line("add", (matrix.T, matrix), f"{side}x{side} float32, one operand transposed")
 
 
-def _line(name, operands, what):
+def _line(name, operands, layout):
     ufunc, theirs = getattr(sw, name), getattr(np, name)
     operands = operands[: theirs.nin]
     ours = [sw.asarray(x, device="cpu") if isinstance(x, np.ndarray) else x for x in operands]
     np.testing.assert_allclose(ufunc(*ours).numpy(), theirs(*operands), rtol=1e-5)
     return Result(
-        f"{name} of {what}",
+        f"{name} of {layout}",
         f"sw.{name}",
         interleave(
             {f"sw.{name}": lambda: ufunc(*ours), f"np.{name}": lambda: theirs(*operands)},

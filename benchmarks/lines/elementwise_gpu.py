@@ -92,6 +92,7 @@ def _sums(gpu):
 
 
 def _compared_with_copy(name, call, source, target, fraction):
+    """The goal is `fraction` of the bandwidth of a copy from `source` to `target`."""
     ours, floor = f"{QUEUED} x spanwise", f"{QUEUED} x the driver's copy"
     contenders = {ours: queued(call), floor: queued(lambda: sw.copyto(target, source))}
     return Result(

@@ -44,11 +44,11 @@ def _moves(gpu):
         calls = {"a[i]": {}, "a[i] = b": {}, "add.at": {}}
         for name, (read, write, add) in _moves_by_library(shape, count, dtype, gpu).items():
             calls["a[i]"][name], calls["a[i] = b"][name], calls["add.at"][name] = read, write, add
-        for what, by_library in calls.items():
-            if dtype == "uint8" and what == "add.at":
+        for operation, by_library in calls.items():
+            if dtype == "uint8" and operation == "add.at":
                 continue  # CuPy has none
             yield Result(
-                f"{QUEUED} x {what}, {_shown(count)} int64 indices into {shape} {dtype} on a GPU",
+                f"{QUEUED} x {operation}, {_size_text(count)} int64 indices into {shape} {dtype} on a GPU",
                 "spanwise",
                 interleave({name: queued(call) for name, call in by_library.items()}, rounds=5),
             )
@@ -86,16 +86,18 @@ def _moves_by_library(shape, count, dtype, gpu):
 
 
 def _all_searches(gpu):
-    for wanted, among, dtype, in_order in SEARCHES:
+    for value_count, table_size, dtype, is_sorted in SEARCHES:
         rng = np.random.default_rng(0)
-        table, values = (rng.integers(0, 1 << 40, size).astype(dtype) for size in (among, wanted))
+        table, values = (
+            rng.integers(0, 1 << 40, size).astype(dtype) for size in (table_size, value_count)
+        )
         table.sort()
-        if in_order:
+        if is_sorted:
             values.sort()
-        what = f"{_shown(wanted)}{' sorted' * in_order} among {_shown(among)} {dtype}"
+        sizes = f"{_size_text(value_count)}{' sorted' * is_sorted} among {_size_text(table_size)}"
         calls = _searches(table, values, gpu)
         yield Result(
-            f"{QUEUED} x searchsorted of {what} on a GPU",
+            f"{QUEUED} x searchsorted of {sizes} {dtype} on a GPU",
             "spanwise",
             interleave({name: queued(call) for name, call in calls.items()}, rounds=7),
             goal=("ratio", "torch", 1.0) if "torch" in calls else None,
@@ -119,7 +121,7 @@ def _searches(table, values, gpu):
     return calls
 
 
-def _shown(size):
+def _size_text(size):
     return (
         f"{size >> 20}M" if size >= 1 << 20 else f"{size >> 10}k" if size >= 1 << 10 else str(size)
     )

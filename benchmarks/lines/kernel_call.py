@@ -79,8 +79,8 @@ def _on_gpu(device, f, x, y, z):
         return run
 
     wait = lambda: sw.synchronize(device)  # noqa: E731
-    other = sw.zeros_like(z)
-    targets = itertools.cycle((z, other))
+    second_z = sw.zeros_like(z)
+    targets = itertools.cycle((z, second_z))
     contenders = {
         "f(z, x, y, block=, grid=)": batch(lambda: f(z, x, y, block=(128, 1, 1), grid=(1, 1))),
         "z another array each time": batch(
@@ -89,7 +89,7 @@ def _on_gpu(device, f, x, y, z):
         "prepared_call": batch(_prepared(f, x, y, z)),
         **{name: batch(call) for name, call in _peers().items()},
     }
-    for name, floor in _floors(device, x, y, z, other).items():
+    for name, floor in _floors(device, x, y, z, second_z).items():
         contenders[name] = Floor(lambda floor=floor: floor() * LAUNCHES)
     figures = interleave(contenders, seconds=0, rounds=25, after=dict.fromkeys(contenders, wait))
     for figure in figures.values():
@@ -107,7 +107,7 @@ def _prepared(f, x, y, z):
     return lambda: f.prepared_call((1, 1), (128, 1, 1), z, x, y)
 
 
-def _floors(device, x, y, z, other):
+def _floors(device, x, y, z, second_z):
     library = build("launch_floor")
     library.floor_load.restype = ctypes.c_void_p
     library.floor_launch.restype = ctypes.c_double
@@ -123,7 +123,7 @@ def _floors(device, x, y, z, other):
     return {
         "C cuLaunchKernel": lambda: library.floor_launch(function, stream, *arrays, LAUNCHES),
         "C cuGraphLaunch": lambda: library.floor_graph(
-            function, stream, *arrays, other.ptr, LAUNCHES
+            function, stream, *arrays, second_z.ptr, LAUNCHES
         ),
     }
 

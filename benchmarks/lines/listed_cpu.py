@@ -15,7 +15,7 @@ from numpy_line import Line
 import spanwise as sw
 
 TABLE = "not slower than NumPy on the CPU"
-MORE = 8  # additional rounds for lines that are slower
+REPETITIONS = 8  # further measurements of lines that are slower than NumPy
 
 FAMILIES = (*numpy_lines_elements.FAMILIES, *numpy_lines_arrays.FAMILIES)
 LISTED = [line for family in FAMILIES for line in family()]
@@ -23,30 +23,31 @@ LISTED = [line for family in FAMILIES for line in family()]
 
 def measure():
     with sw.config.change(device="cpu"):
-        behind = []
+        slower = []
         for line in LISTED:
             result = _measured(line)
             if result.reached:
                 yield result
             else:
-                behind.append((line, result))
-        # Slower lines get additional rounds for both contenders: 80 ms are short if the process was
-        # preempted, and some lines are nearly equal, since both call the same library.
-        for _ in range(MORE):
-            for line, result in behind:
+                slower.append((line, result))
+        # Slower lines get additional rounds for both contenders: a measurement takes 80 ms, of which a
+        # preemption of the process is a large part, and some lines are nearly equal, since both
+        # contenders call the same library.
+        for _ in range(REPETITIONS):
+            for line, result in slower:
                 if not result.reached:
                     for name, more in _measured(line).contenders.items():
                         result.contenders[name].seconds.extend(more.seconds)
-        for _, result in behind:
+        for _, result in slower:
             yield result
 
 
 def _measured(line: Line) -> Result:
     # The same memory for both, since its address and cached parts affect some lines.
-    operands = [sw.array(given.make(seed)) for seed, given in enumerate(line.given)]
-    shared = [sw.to_numpy(x) for x in operands]
-    ours = line.prepare(sw, *(g.view(x) for g, x in zip(line.given, operands, strict=True)))
-    theirs = line.prepare(np, *(g.view(x) for g, x in zip(line.given, shared, strict=True)))
+    arrays = [sw.array(operand.make(seed)) for seed, operand in enumerate(line.operands)]
+    shared = [sw.to_numpy(x) for x in arrays]
+    ours = line.prepare(sw, *(o.view(x) for o, x in zip(line.operands, arrays, strict=True)))
+    theirs = line.prepare(np, *(o.view(x) for o, x in zip(line.operands, shared, strict=True)))
     _agree(line, ours(), theirs())
     contenders = {"spanwise": ours, "NumPy": theirs}
     return Result(
@@ -60,8 +61,8 @@ def _measured(line: Line) -> Result:
 
 def _agree(line: Line, ours, theirs):
     if isinstance(theirs, tuple):
-        for mine, their in zip(ours, theirs, strict=True):
-            _agree(line, mine, their)
+        for our_result, their_result in zip(ours, theirs, strict=True):
+            _agree(line, our_result, their_result)
     elif line.is_random:
         assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
     elif theirs is not None:

@@ -7,5 +7,5 @@ from logistic import lines, peers_on_cpu
 
 
 def measure():
-    goals = {400: ("at most", None, 25e-6)}  # by the number of rows; seconds
+    goals = {400: ("at most", None, 25e-6)}  # number of rows -> Result.goal, in seconds
     yield from lines("cpu", peers_on_cpu, goals)

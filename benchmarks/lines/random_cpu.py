@@ -15,11 +15,11 @@ def measure():
     for size in SIZES:
         for dtype in ("float32", "float64"):
             for name in ("random", "standard_normal", "standard_exponential"):
-                what = f"{name} of {size} {dtype}"
-                yield _compared_with_numpy(what, ours, theirs, name, size, dtype)
+                line = f"{name} of {size} {dtype}"
+                yield _compared_with_numpy(line, ours, theirs, name, size, dtype)
         for dtype in ("int8", "int64"):
-            what = f"integers of {size} {dtype}"
-            yield _compared_with_numpy(what, ours, theirs, "integers", -100, 101, size, dtype)
+            line = f"integers of {size} {dtype}"
+            yield _compared_with_numpy(line, ours, theirs, "integers", -100, 101, size, dtype)
         yield _compared_with_numpy(
             f"normal(1, 2) of {size}", ours, theirs, "normal", 1.0, 2.0, size
         )
@@ -30,11 +30,12 @@ def measure():
         )  # fmt: skip
 
 
-def _compared_with_numpy(what, ours, theirs, name, *arguments):
-    mine, numpys = getattr(ours, name), getattr(theirs, name)
-    calls = {"spanwise": lambda: mine(*arguments), "numpy": lambda: numpys(*arguments)}
+def _compared_with_numpy(line, ours, theirs, name, *arguments):
+    """Times the method `name` of both generators."""
+    our_method, numpy_method = getattr(ours, name), getattr(theirs, name)
+    calls = {"spanwise": lambda: our_method(*arguments), "numpy": lambda: numpy_method(*arguments)}
     return Result(
-        what,
+        line,
         "spanwise",
         interleave(calls, rounds=7, seconds=0.01),
         goal=("ratio", "numpy", 1.0),

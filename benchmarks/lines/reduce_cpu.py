@@ -30,12 +30,12 @@ def measure():
     for name in NAMES:
         for size in SIZES:
             for label, values, axis in _layouts(size):
-                # Values for which any and all cannot stop early.
-                given = np.zeros_like(values) if name == "any" else values
-                ours = sw.asarray(given, device="cpu")
+                # any() cannot stop before the last of zeros.
+                theirs = np.zeros_like(values) if name == "any" else values
+                ours = sw.asarray(theirs, device="cpu")
                 calls = {
                     "spanwise": _call(getattr(sw, name), ours, axis),
-                    "numpy": _call(getattr(np, name), given, axis),
+                    "numpy": _call(getattr(np, name), theirs, axis),
                 }
                 yield Result(
                     f"{name} of {size} float32, {label}",

@@ -23,13 +23,14 @@ std::int64_t shape[] = {12}, strides[] = {1};
 extern "C" double export_floor(const ExchangeApi* api, void* data, int repeats) {
   using DecRef = void (*)(void*);
   static const auto decref = reinterpret_cast<DecRef>(dlsym(RTLD_DEFAULT, "Py_DecRef"));
+  constexpr std::uint8_t dl_float = 2;
   const TensorDevice device{data == nullptr ? DeviceType::cpu : DeviceType::cuda, 0};
   ManagedTensorVersioned borrowed{
       version,
       nullptr,
       [](ManagedTensorVersioned*) {},
       0,
-      {data == nullptr ? elements : data, device, 1, {2, 32, 1}, shape, strides, 0}};
+      {data == nullptr ? elements : data, device, 1, {dl_float, 32, 1}, shape, strides, 0}};
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < repeats; ++i) {
     void* object = nullptr;

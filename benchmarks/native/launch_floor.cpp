@@ -1,9 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The floors of a kernel call, from C, in a loop, with the arguments already packed:
-// cuLaunchKernel, and a CUDA graph of one node that is given new arguments each time. Built by
-// native.py; the driver is loaded by name so that it builds without CUDA's headers.
+// Lower bounds of the host time of a kernel call, from C, in a loop, with the arguments already
+// packed: cuLaunchKernel, and a CUDA graph of one node whose arguments are set before each launch.
+// Built by native/__init__.py. The driver is loaded by dlopen(), so that this builds without CUDA's
+// headers.
 
 #include <dlfcn.h>
 
@@ -34,7 +35,7 @@ F symbol(const char* name) {
 }
 }  // namespace
 
-// Loads `image` in the current context; null where that fails.
+// The function `kernel` of the module `image`, loaded in the current context; null on failure.
 extern "C" Function floor_load(const char* image, const char* kernel) {
   const auto load = symbol<int (*)(Module*, const void*)>("cuModuleLoadData");
   const auto get = symbol<int (*)(Function*, Module, const char*)>("cuModuleGetFunction");
@@ -45,7 +46,8 @@ extern "C" Function floor_load(const char* image, const char* kernel) {
   return function;
 }
 
-// Seconds a launch over `repeats` of them, or -1. Does not wait for the kernels.
+// Seconds per launch, the mean of `repeats` launches, or -1 if one fails. Does not wait for the
+// kernels.
 extern "C" double floor_launch(Function function, void* stream, void* a, void* b, void* c,
                                int repeats) {
   static const auto launch = symbol<Launch>("cuLaunchKernel");
@@ -56,9 +58,9 @@ extern "C" double floor_launch(Function function, void* stream, void* a, void* b
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / repeats;
 }
 
-// The same through a graph; every other launch has `other` for `a`.
+// The same through a graph. The first argument alternates between `a` and `second_a`.
 extern "C" double floor_graph(Function function, void* stream, void* a, void* b, void* c,
-                              void* other, int repeats) {
+                              void* second_a, int repeats) {
   static const auto create = symbol<int (*)(Graph*, unsigned)>("cuGraphCreate");
   static const auto add =
       symbol<int (*)(Node*, Graph, const Node*, unsigned long, const NodeParameters*)>(
@@ -78,7 +80,7 @@ extern "C" double floor_graph(Function function, void* stream, void* a, void* b,
       (create(&graph, 0) != 0 || add(&node, graph, nullptr, 0, &parameters) != 0 ||
        instantiate(&exec, graph, 0) != 0))
     return -1;
-  void* const targets[] = {a, other};
+  void* const targets[] = {a, second_a};
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < repeats; ++i) {
     a = targets[i & 1];

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The host's time of ncclAllReduce by itself. NCCL's prototypes as its documentation has them.
+// Measures the host time of ncclAllReduce alone. The prototypes are those of NCCL's documentation.
 #include <dlfcn.h>
 
 #include <chrono>
@@ -21,8 +21,9 @@ void* comm = nullptr;
 
 }  // namespace
 
-// A communicator of one rank on the current device. 0 where it succeeds.
-extern "C" int start(const char* path) {
+// Makes a communicator of one rank on the current device, by the libnccl.so at `path`. 0 on
+// success, -1 if the library cannot be loaded, -2 if it gives no id, else NCCL's error.
+extern "C" int init_communicator(const char* path) {
   nccl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (nccl == nullptr) return -1;
   const auto get_id = reinterpret_cast<GetId>(dlsym(nccl, "ncclGetUniqueId"));
@@ -32,12 +33,15 @@ extern "C" int start(const char* path) {
   return init(&comm, 1, id, 0);
 }
 
-// Seconds per call of `times` sums of `count` float32 on `stream`; negative where one fails.
-extern "C" double queue(const void* from, void* to, std::size_t count, void* stream, int times) {
+// Seconds per call of `times` sums of `count` float32 on `stream`; negative if a call fails. Does
+// not wait for the sums.
+extern "C" double all_reduce_seconds(const void* from, void* to, std::size_t count, void* stream,
+                                     int times) {
   const auto all_reduce = reinterpret_cast<AllReduce>(dlsym(nccl, "ncclAllReduce"));
+  constexpr int nccl_float32 = 7, nccl_sum = 0;
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < times; ++i)
-    if (all_reduce(from, to, count, 7, 0, comm, stream) != 0) return -1;
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  return took.count() / times;
+    if (all_reduce(from, to, count, nccl_float32, nccl_sum, comm, stream) != 0) return -1;
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  return elapsed.count() / times;
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a programmer would write in C++ for the kernels of lines/user_kernels_cpu.py.
+// The kernels of lines/user_kernels_cpu.py as plain loops in C++.
 
 extern "C" {
 
