@@ -65,9 +65,9 @@ def choose_peer() -> str:
 
 
 class Log:
-    """Runs the steps, and prints one line with the time of each."""
+    """Runs the steps of the program, and prints a line for each."""
 
-    def hop(
+    def run_step(
         self,
         step: str,
         run: Callable[[], Any],
@@ -77,12 +77,15 @@ class Log:
         start = time.perf_counter()
         result = run()
         sw.synchronize()
-        took = (time.perf_counter() - start) * 1e6
+        microseconds = (time.perf_counter() - start) * 1e6
         shares = explained is None or explained.shares
-        how = "shared" if shares else "copied"
-        moved = 0 if explained is None else explained.bytes
-        why = explained.reason if explained is not None else reason
-        print(f"{step:<28} {how}  {moved:>9,} bytes  {took:>11,.1f} us   {why}")
+        outcome = "shared" if shares else "copied"
+        copied_bytes = 0 if explained is None else explained.bytes
+        if explained is not None:
+            reason = explained.reason
+        print(
+            f"{step:<28} {outcome}  {copied_bytes:>9,} bytes  {microseconds:>11,.1f} us   {reason}"
+        )
         return result
 
 
@@ -102,25 +105,25 @@ def main() -> None:
         f"{pixels.shape} {pixels.dtype}, strides {pixels.strides}, writeable {pixels.flags.writeable}; on {device}"
     )
 
-    x = log.hop(
+    x = log.run_step(
         "NumPy -> Spanwise", lambda: sw.asarray(pixels, copy=False), sw.explain(pixels, "spanwise")
     )
     if device != "cpu":
-        x = log.hop(f"Spanwise cpu -> {device}", lambda: x.to(device), sw.explain(x, device))
+        x = log.run_step(f"Spanwise cpu -> {device}", lambda: x.to(device), sw.explain(x, device))
     sketch = compile_sketch(device)
-    log.hop(
+    log.run_step(
         "sketch, first call", lambda: sketch(x), reason="kernels compiled, or read from the cache"
     )
-    edges = log.hop(
+    edges = log.run_step(
         "sketch: luma, then sobel",
         lambda: sketch(x),
         reason="strided in by View, contiguous between",
     )
     peer = choose_peer()
-    theirs = log.hop(
+    theirs = log.run_step(
         f"Spanwise -> {peer}", lambda: sw.convert(edges, peer), sw.explain(edges, peer)
     )
-    after = log.hop(
+    after = log.run_step(
         f"{peer} -> NumPy",
         lambda: sw.convert(theirs, "numpy", copyif=True),
         sw.explain(theirs, "numpy"),

@@ -29,10 +29,10 @@ def training_data(rng: np.random.Generator) -> tuple[Any, Any]:
     return inputs, labels
 
 
-def build(start: Any, device: str | None) -> tuple[Any, ...]:
+def build(initial_weights: Any, device: str | None) -> tuple[Any, ...]:
     """The variables of the model, and the functions that train it and predict with it."""
     x, y = T.fmatrix("x"), T.fvector("y")
-    w = sw.shared(start, "w", target=device)
+    w = sw.shared(initial_weights, "w", target=device)
     b = sw.shared(np.float32(0), "b", target=device)
     p = 1 / (1 + T.exp(-T.dot(x, w) - b))
     xent = -y * T.log(p) - (1 - y) * T.log(1 - p)
@@ -49,8 +49,9 @@ def build(start: Any, device: str | None) -> tuple[Any, ...]:
     return w, cost, train, predict
 
 
-def trained_by_numpy(start: Any, inputs: Any, labels: Any, steps: int) -> Any:
-    w, b = start.astype("float64"), 0.0
+def trained_by_numpy(initial_weights: Any, inputs: Any, labels: Any, steps: int) -> Any:
+    """The weights after `steps` steps in float64."""
+    w, b = initial_weights.astype("float64"), 0.0
     for _ in range(steps):
         error = 1 / (1 + np.exp(-(inputs @ w) - b)) - labels
         w, b = w - RATE * (inputs.T @ error / EXAMPLES + 2 * DECAY * w), b - RATE * error.mean()
@@ -81,8 +82,8 @@ def main() -> None:
     options = parser.parse_args()
     rng = np.random.default_rng(0)
     inputs, labels = training_data(rng)
-    start = rng.standard_normal(FEATURES).astype("float32")
-    w, cost, train, predict = build(start, options.device)
+    initial_weights = rng.standard_normal(FEATURES).astype("float32")
+    w, cost, train, predict = build(initial_weights, options.device)
 
     print("the cost as written:")
     debugprint(cost)
@@ -98,17 +99,17 @@ def main() -> None:
         if not np.isfinite(xent.numpy()).all():
             sys.exit(f"step {step}: the cross-entropy is not finite")
         if step == 99:
-            exact = trained_by_numpy(start, inputs, labels, 100)
-            error = np.abs(w.get_value().numpy() - exact).max() / np.abs(exact).max()
+            expected = trained_by_numpy(initial_weights, inputs, labels, 100)
+            error = np.abs(w.get_value().numpy() - expected).max() / np.abs(expected).max()
             print(
                 f"\nafter 100 steps: largest relative difference from NumPy in float64 {error:.1e}"
             )
             if error > 1e-4:
                 sys.exit("expected a difference below 1e-4")
     seconds = time.perf_counter() - begin
-    right = float((predict(inputs).numpy() == labels).mean())
+    accuracy = float((predict(inputs).numpy() == labels).mean())
     print(
-        f"{options.steps} steps in {seconds:.2f} s; cost {costs[0]:.4f} to {costs[-1]:.4f}; {right:.0%} right"
+        f"{options.steps} steps in {seconds:.2f} s; cost {costs[0]:.4f} to {costs[-1]:.4f}; {accuracy:.0%} right"
     )
     draw(costs, options.out)
 

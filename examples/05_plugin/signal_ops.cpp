@@ -84,8 +84,8 @@ __global__ void moving_mean_gradient(spanwise::View<const float, 1> dmean, float
 }
 )";
 
-/// From x and the derivative of a cost with respect to moving_mean(x): that with respect to x. The
-/// graph uses it where moving_mean is differentiated, with the same width.
+/// Takes x and the derivative of a cost with respect to moving_mean(x), and computes the derivative
+/// with respect to x. Graphs use this op to differentiate moving_mean, with the same width.
 class MovingMeanGradient final : public swp::Op {
  public:
   explicit MovingMeanGradient(const swp::Properties& properties)

@@ -28,7 +28,10 @@ constinit const sw::python::CachedAttribute address("address"), rows("rows"), co
 std::int64_t integer(PyObject* frame, const sw::python::CachedAttribute& attribute) {
   const py::object value = attribute.of(frame);
   if (!value || !PyLong_Check(value.ptr()))
-    sw::fail<sw::BridgeError>("frames: an attribute is no integer; expected a whole Frame");
+    sw::fail<sw::BridgeError>(
+        "frames: got a Frame with a missing or non-integer attribute; expected integers in "
+        "address, "
+        "rows, columns and pitch");
   return value.cast<std::int64_t>();
 }
 
@@ -58,15 +61,16 @@ class FramesBridge final : public sw::Bridge {
                                "; expected float32, cast it first: x.astype(\"float32\")");
     if (array.rank() != 2)
       sw::fail<sw::ArgumentError>("frames: got shape ", array.shape(),
-                                  "; expected rows and columns");
+                                  "; expected two axes, rows and columns");
     if (!array.device().is_cpu()) {
       return sw::ShareBlocker{
           sw::text("its memory is on ", array.device(), ", frames are on the host"),
           "allow a copy (copyif=True)"};
     }
-    const std::int64_t columns = array.shape()[1];
-    if ((columns != 1 && array.strides()[1] != 1) || array.strides()[0] < columns) {
-      return sw::ShareBlocker{sw::text("its strides ", array.strides(), " are not whole rows"),
+    const std::int64_t row_length = array.shape()[1];
+    if ((row_length != 1 && array.strides()[1] != 1) || array.strides()[0] < row_length) {
+      return sw::ShareBlocker{sw::text("its strides ", array.strides(),
+                                       " do not have contiguous rows at ascending addresses"),
                               "allow a copy (copyif=True)"};
     }
     if (array.readonly()) {
