@@ -13,7 +13,7 @@
 namespace spanwise::ops {
 namespace {
 
-class QueueingViews : public test::RuntimeTest {
+class ViewThunks : public test::RuntimeTest {
  protected:
   static Variable matrix() {
     return Variable(TensorType(float32, {TensorType::any, TensorType::any}, test::gpu));
@@ -32,7 +32,7 @@ class QueueingViews : public test::RuntimeTest {
   }
 };
 
-TEST_F(QueueingViews, WaitForNumbersThatMayBeOnAGpu) {
+TEST_F(ViewThunks, AreAsyncUnlessANumberMayBeOnAGpu) {
   const Ref<const Op> views[] = {
       make_op("subtensor", {{"index", "?"}}),
       make_op("subtensor", {{"index", ":, 1:?"}}),
@@ -46,13 +46,13 @@ TEST_F(QueueingViews, WaitForNumbersThatMayBeOnAGpu) {
   }
 }
 
-TEST_F(QueueingViews, OneNumberOnAGpuIsEnough) {
-  const Ref<const Op> cut = make_op("subtensor", {{"index", "?:?"}});
-  EXPECT_TRUE(is_async(cut, {matrix(), number(cpu), number(cpu)}));
-  EXPECT_FALSE(is_async(cut, {matrix(), number(cpu), number(test::gpu)}));
+TEST_F(ViewThunks, AreNotAsyncIfOneOfSeveralNumbersIsOnAGpu) {
+  const Ref<const Op> slice = make_op("subtensor", {{"index", "?:?"}});
+  EXPECT_TRUE(is_async(slice, {matrix(), number(cpu), number(cpu)}));
+  EXPECT_FALSE(is_async(slice, {matrix(), number(cpu), number(test::gpu)}));
 }
 
-TEST_F(QueueingViews, WithoutNumbersDoNotWait) {
+TEST_F(ViewThunks, WithoutNumbersAreAsync) {
   EXPECT_TRUE(is_async(make_op("subtensor", {{"index", "1:, ::-1"}}), {matrix()}));
   EXPECT_TRUE(is_async(make_op("reshape", {{"shape", std::vector<std::int64_t>{-1}}}), {matrix()}));
 }

@@ -22,13 +22,13 @@ namespace {
 namespace gpu {
 #define SW_FN inline
 #include "../../sdk/device/elements.cuh"
-// After it.
+// Each header uses those before it; comments keep the formatter from sorting them.
 #include "../../ops/elementwise/numbers.cuh"
-// After both.
+// Uses numbers.cuh.
 #include "../../ops/elementwise/arithmetic.cuh"
-// After arithmetic.cuh.
+// Uses arithmetic.cuh.
 #include "../../ops/elementwise/functions.cuh"
-// After them.
+// Uses functions.cuh.
 #include "../../ops/elementwise/complex.cuh"
 #undef SW_FN
 }  // namespace gpu
@@ -54,11 +54,12 @@ std::vector<std::complex<T>> samples() {
 }
 
 template <class T>
-bool is_close(T ours, T expected, T size) {
+bool is_close(T ours, T expected, T magnitude) {
   if (std::isnan(expected)) return std::isnan(ours);
   if (std::isinf(expected)) return ours == expected;
-  const T slack = 64 * std::numeric_limits<T>::epsilon() * size + 4 * std::numeric_limits<T>::min();
-  return std::abs(ours - expected) <= slack;
+  const T tolerance =
+      64 * std::numeric_limits<T>::epsilon() * magnitude + 4 * std::numeric_limits<T>::min();
+  return std::abs(ours - expected) <= tolerance;
 }
 
 template <class T>
@@ -68,19 +69,20 @@ std::complex<T> wide_log1p(std::complex<T> x) {
   return {static_cast<T>(z.real()), static_cast<T>(z.imag())};
 }
 
-// NaN in either part is NaN, as annex G leaves most of the other parts, and some signs of infinity,
-// open.
+// Where either part of `expected` is NaN, a NaN in either part is accepted: annex G of C leaves
+// most of the other parts, and some signs of infinity, unspecified.
 template <class T>
-void expect_as_expected(const char* name, std::complex<T> x, gpu::Complex<T> ours,
-                        std::complex<T> expected) {
+void expect_close(const char* name, std::complex<T> x, gpu::Complex<T> ours,
+                  std::complex<T> expected) {
   const bool has_nan = std::isnan(expected.real()) || std::isnan(expected.imag());
   if (has_nan) {
     EXPECT_TRUE(std::isnan(ours.re) || std::isnan(ours.im))
         << name << x << " = " << ours.re << ", " << ours.im << "; expected " << expected;
     return;
   }
-  const T size = std::abs(expected);
-  EXPECT_TRUE(is_close(ours.re, expected.real(), size) && is_close(ours.im, expected.imag(), size))
+  const T magnitude = std::abs(expected);
+  EXPECT_TRUE(is_close(ours.re, expected.real(), magnitude) &&
+              is_close(ours.im, expected.imag(), magnitude))
       << name << x << " = " << ours.re << ", " << ours.im << "; expected " << expected;
 }
 
@@ -89,39 +91,38 @@ class ComplexFunctions : public testing::Test {};
 using Floats = testing::Types<float, double>;
 TYPED_TEST_SUITE(ComplexFunctions, Floats);
 
-TYPED_TEST(ComplexFunctions, AreTheCLibrarys) {
+TYPED_TEST(ComplexFunctions, MatchTheCLibrary) {
   using T = TypeParam;
   using C = std::complex<T>;
   for (const C x : samples<T>()) {
     const gpu::Complex<T> z{x.real(), x.imag()};
-    expect_as_expected<T>("exp", x, gpu::c_exp(z), std::exp(x));
-    expect_as_expected<T>("log", x, gpu::c_log(z), std::log(x));
-    const C one_more = wide_log1p(x);
-    expect_as_expected<T>("log1p", x, gpu::c_log1p(z), one_more);
-    expect_as_expected<T>("sqrt", x, gpu::c_sqrt(z), std::sqrt(x));
-    expect_as_expected<T>("sin", x, gpu::c_sin(z), std::sin(x));
-    expect_as_expected<T>("cos", x, gpu::c_cos(z), std::cos(x));
-    expect_as_expected<T>("tan", x, gpu::c_tan(z), std::tan(x));
-    expect_as_expected<T>("sinh", x, gpu::c_sinh(z), std::sinh(x));
-    expect_as_expected<T>("cosh", x, gpu::c_cosh(z), std::cosh(x));
-    expect_as_expected<T>("tanh", x, gpu::c_tanh(z), std::tanh(x));
-    expect_as_expected<T>("asin", x, gpu::c_asin(z), std::asin(x));
-    expect_as_expected<T>("acos", x, gpu::c_acos(z), std::acos(x));
-    expect_as_expected<T>("atan", x, gpu::c_atan(z), std::atan(x));
-    expect_as_expected<T>("asinh", x, gpu::c_asinh(z), std::asinh(x));
-    expect_as_expected<T>("acosh", x, gpu::c_acosh(z), std::acosh(x));
-    expect_as_expected<T>("atanh", x, gpu::c_atanh(z), std::atanh(x));
+    expect_close<T>("exp", x, gpu::c_exp(z), std::exp(x));
+    expect_close<T>("log", x, gpu::c_log(z), std::log(x));
+    expect_close<T>("log1p", x, gpu::c_log1p(z), wide_log1p(x));
+    expect_close<T>("sqrt", x, gpu::c_sqrt(z), std::sqrt(x));
+    expect_close<T>("sin", x, gpu::c_sin(z), std::sin(x));
+    expect_close<T>("cos", x, gpu::c_cos(z), std::cos(x));
+    expect_close<T>("tan", x, gpu::c_tan(z), std::tan(x));
+    expect_close<T>("sinh", x, gpu::c_sinh(z), std::sinh(x));
+    expect_close<T>("cosh", x, gpu::c_cosh(z), std::cosh(x));
+    expect_close<T>("tanh", x, gpu::c_tanh(z), std::tanh(x));
+    expect_close<T>("asin", x, gpu::c_asin(z), std::asin(x));
+    expect_close<T>("acos", x, gpu::c_acos(z), std::acos(x));
+    expect_close<T>("atan", x, gpu::c_atan(z), std::atan(x));
+    expect_close<T>("asinh", x, gpu::c_asinh(z), std::asinh(x));
+    expect_close<T>("acosh", x, gpu::c_acosh(z), std::acosh(x));
+    expect_close<T>("atanh", x, gpu::c_atanh(z), std::atanh(x));
   }
 }
 
-TYPED_TEST(ComplexFunctions, PowersAreTheCLibrarys) {
+TYPED_TEST(ComplexFunctions, PowersMatchTheCLibrary) {
   using T = TypeParam;
   using C = std::complex<T>;
   const T inf = std::numeric_limits<T>::infinity();
   for (const C x : {C(2, 1), C(-3, T(0.5)), C(inf, 0), C(-inf, 2), C(1, inf)})
     for (const C y : {C(T(0.5), 1), C(-2, T(0.25)), C(3, -1)})
-      expect_as_expected<T>("pow", x, gpu::c_pow<T>({x.real(), x.imag()}, {y.real(), y.imag()}),
-                            std::pow(x, y));
+      expect_close<T>("pow", x, gpu::c_pow<T>({x.real(), x.imag()}, {y.real(), y.imag()}),
+                      std::pow(x, y));
 }
 
 }  // namespace

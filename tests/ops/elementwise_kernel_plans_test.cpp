@@ -26,27 +26,29 @@ Array numbers(const Shape& shape, DType dtype, int seed) {
 Array poisoned(const Shape& shape, DType dtype) { return full(shape, 91, dtype, cpu); }
 Array backwards(const Array& array, int axis) { return array.slice(axis, {{}, {}, -1}); }
 
-// Runs the kernel by both sources on arrays that `make` makes each time, and compares all of them.
+// Runs the CPU's loops and the GPU's kernel, each on arrays that a call of `make` returns, and
+// compares all arrays.
 void expect_same(const ElementwiseSpec& spec, const std::function<std::vector<Array>()>& make) {
-  ElementwiseSpec gpus = spec;
-  gpus.common.use_gpu_code = true;
+  ElementwiseSpec gpu_spec = spec;
+  gpu_spec.common.use_gpu_code = true;
   std::vector<Array> results[2] = {make(), make()};
   for (const int side : {0, 1}) {
     std::vector<Argument> arguments;
     for (const Array& array : results[side]) arguments.push_back({.array = &array});
-    std::vector<Array> made;
-    ElementwiseKernel(side == 0 ? spec : gpus)(arguments, {}, made);
+    std::vector<Array> allocated;  // none: all outputs are passed
+    ElementwiseKernel(side == 0 ? spec : gpu_spec)(arguments, {}, allocated);
   }
   for (std::size_t k = 0; k < results[0].size(); ++k) {
-    const Array ours = contiguous(results[0][k]), theirs = contiguous(results[1][k]);
-    EXPECT_EQ(0, std::memcmp(ours.data(), theirs.data(), static_cast<std::size_t>(ours.nbytes())))
+    const Array by_cpu = contiguous(results[0][k]), by_kernel = contiguous(results[1][k]);
+    EXPECT_EQ(
+        0, std::memcmp(by_cpu.data(), by_kernel.data(), static_cast<std::size_t>(by_cpu.nbytes())))
         << "argument " << k << " of " << spec.operation;
   }
 }
 
 class ElementwiseKernelPlans : public testing::TestWithParam<DType> {};
 
-TEST_P(ElementwiseKernelPlans, TransposedAndReversedInputs) {
+TEST_P(ElementwiseKernelPlans, TransposedAndReversedInputsMatchTheCpu) {
   const DType dtype = GetParam();
   const ElementwiseSpec spec = values_spec("T x, T y, T w", "T z, T v", "z = x * y + w; v = x - y");
   for (const auto& [rows, columns] : {std::pair{64, 64}, {131, 70}, {20, 300}})
@@ -58,7 +60,7 @@ TEST_P(ElementwiseKernelPlans, TransposedAndReversedInputs) {
     });
 }
 
-TEST_P(ElementwiseKernelPlans, OutputsOfDifferentLayouts) {
+TEST_P(ElementwiseKernelPlans, OutputsOfDifferentLayoutsMatchTheCpu) {
   const DType dtype = GetParam();
   const ElementwiseSpec spec = values_spec("T x", "T z, T v, T u", "z = x; v = x + x; u = x * x");
   expect_same(spec, [&] {
@@ -68,7 +70,7 @@ TEST_P(ElementwiseKernelPlans, OutputsOfDifferentLayouts) {
   });
 }
 
-TEST_P(ElementwiseKernelPlans, OutputsThatAreReadOrNotAlwaysWritten) {
+TEST_P(ElementwiseKernelPlans, OutputsThatAreReadOrNotAlwaysWrittenMatchTheCpu) {
   const DType dtype = GetParam();
   const ElementwiseSpec spec =
       values_spec("T x, int32 s", "T z, T v", "z = z + x; if (s % 3 == 0) return; v = x");
@@ -80,7 +82,7 @@ TEST_P(ElementwiseKernelPlans, OutputsThatAreReadOrNotAlwaysWritten) {
     });
 }
 
-TEST_P(ElementwiseKernelPlans, IndicesInCOrder) {
+TEST_P(ElementwiseKernelPlans, IndicesCountInCOrderForAnyLayout) {
   const ElementwiseSpec spec = values_spec("T x", "T z, int64 k", "z = x; k = i");
   const auto plain = [](const Array& array) { return array; };
   const auto across = [](const Array& array) { return array.transpose(); };
@@ -98,9 +100,9 @@ TEST_P(ElementwiseKernelPlans, IndicesInCOrder) {
 
 INSTANTIATE_TEST_SUITE_P(, ElementwiseKernelPlans,
                          testing::Values(uint8, float32, float16, complex64, complex128),
-                         [](const auto& given) { return given.param.name(); });
+                         [](const auto& test_info) { return test_info.param.name(); });
 
-TEST(ElementwiseKernelMemory, OtherElementsOfAnInput) {
+TEST(ElementwiseKernelMemory, ElementsOfAnInputAreReadByAnyIndex) {
   const ElementwiseSpec spec = pointers_spec("int *z, const int *x", "z[i] = x[i] + x[n - 1 - i]");
   for (const bool is_transposed : {false, true})
     for (const bool is_backwards : {false, true})
@@ -123,7 +125,7 @@ TEST(ElementwiseKernelMemory, AddressesAndAtomicsReachTheArray) {
     });
 }
 
-TEST(ElementwiseKernelMemory, Structs) {
+TEST(ElementwiseKernelMemory, StructsAreReadAndWritten) {
   ElementwiseSpec spec = pointers_spec("Body *b, const Body *a", "b[i].x += a[i].v; b[i].v = 3");
   spec.common.preamble = "struct Body { int x, v, w; };";
   const int order[] = {1, 0, 2};
@@ -134,8 +136,8 @@ TEST(ElementwiseKernelMemory, Structs) {
     });
 }
 
-// Each thread runs the statements around the loop once, also those without elements.
-TEST(ElementwiseKernelMemory, StatementsAroundTheLoop) {
+// Threads without elements run the statements too.
+TEST(ElementwiseKernelMemory, StatementsAroundTheLoopRunOncePerThread) {
   ElementwiseSpec spec = values_spec("int32 x, raw int32 total", "int32 z", "sum += x; z = x");
   spec.loop_prep = "int sum = 0";
   spec.after_loop = "atomicAdd((int*)&total[0], sum)";

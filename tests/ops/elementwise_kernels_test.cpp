@@ -44,23 +44,23 @@ bool same_values(const Array& a, const Array& b) {
 // makes of a poisoned array.
 void expect_same(OpId op, std::vector<Array> operands, const Array& base,
                  const std::function<Array(const Array&)>& window, const Array* mask = nullptr) {
-  std::vector<Operand> given;
+  std::vector<Operand> inputs;
   std::vector<DType> dtypes;
   for (const Array& array : operands) {
-    given.push_back({&array});
+    inputs.push_back({&array});
     dtypes.push_back(array.dtype());
   }
   const OpSignature signature = resolve(op, dtypes);
   const Array native = copy(base), kernels = copy(base);
-  compute_on_cpu(signature, given, window(native), mask);
-  compute_on_cuda(signature, given, window(kernels), mask);
+  compute_on_cpu(signature, inputs, window(native), mask);
+  compute_on_cuda(signature, inputs, window(kernels), mask);
   EXPECT_TRUE(same_values(native, kernels)) << operands[0] << operands.back() << window(native);
 }
 Array whole(const Array& array) { return array; }
 
 class ElementwiseTiles : public testing::TestWithParam<DType> {};
 
-TEST_P(ElementwiseTiles, OfMatricesOfAnySides) {
+TEST_P(ElementwiseTiles, MatchTheCpuOnMatricesOfAnySides) {
   const DType dtype = GetParam();
   for (const auto& [rows, columns] : std::vector<std::pair<int, int>>{
            {16, 16}, {31, 33}, {64, 64}, {128, 160}, {130, 67}, {20, 300}, {1000, 17}}) {
@@ -71,12 +71,12 @@ TEST_P(ElementwiseTiles, OfMatricesOfAnySides) {
   }
 }
 
-TEST_P(ElementwiseTiles, OfWindows) {
+TEST_P(ElementwiseTiles, MatchTheCpuOnWindows) {
   const DType dtype = GetParam();
   const Array base = full({3, 70, 72}, 91, dtype, cpu);
-  const int across[] = {0, 2, 1}, far[] = {2, 1, 0};
-  const Array batch = small_numbers({3, 72, 70}, dtype, 1).permute(across);
-  const Array outer = small_numbers({72, 70, 3}, dtype, 2).permute(far);
+  const int swap_last[] = {0, 2, 1}, reverse_axes[] = {2, 1, 0};
+  const Array batch = small_numbers({3, 72, 70}, dtype, 1).permute(swap_last);
+  const Array outer = small_numbers({72, 70, 3}, dtype, 2).permute(reverse_axes);
   const Array plain = small_numbers({3, 70, 72}, dtype, 3);
   expect_same(OpId::add, {batch, plain}, base, whole);
   expect_same(OpId::add, {batch, outer}, base, whole);
@@ -98,7 +98,7 @@ TEST_P(ElementwiseTiles, OfWindows) {
   expect_same(OpId::add, {column, batch}, base, whole);
 }
 
-TEST_P(ElementwiseTiles, WithMasks) {
+TEST_P(ElementwiseTiles, MatchTheCpuWithMasks) {
   const DType dtype = GetParam();
   const Array left = small_numbers({70, 131}, dtype, 1).transpose();
   const Array right = small_numbers({131, 70}, dtype, 2);
@@ -110,7 +110,7 @@ TEST_P(ElementwiseTiles, WithMasks) {
   expect_same(OpId::multiply, {right, right}, base, whole, &across);
 }
 
-TEST_P(ElementwiseTiles, OfThreeOperands) {
+TEST_P(ElementwiseTiles, MatchTheCpuForThreeOperands) {
   const DType dtype = GetParam();
   const Array mask = some_true({48, 80}).transpose(), base = full({80, 48}, 91, dtype, cpu);
   const Array left = small_numbers({48, 80}, dtype, 1).transpose();
@@ -120,7 +120,7 @@ TEST_P(ElementwiseTiles, OfThreeOperands) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, ElementwiseTiles, testing::Values(uint8, float32, complex128),
-                         [](const auto& given) { return given.param.name(); });
+                         [](const auto& test_info) { return test_info.param.name(); });
 
 TEST(ElementwiseTilesOfSeveralDtypes, FitTheWidestDtype) {
   const Array bytes = small_numbers({70, 131}, uint8, 1).transpose();
@@ -136,7 +136,7 @@ TEST(ElementwiseTilesOfSeveralDtypes, FitTheWidestDtype) {
 
 class ElementwiseRows : public testing::TestWithParam<DType> {};
 
-TEST_P(ElementwiseRows, ReversedAndStrided) {
+TEST_P(ElementwiseRows, MatchTheCpuOnReversedAndStridedVectors) {
   const DType dtype = GetParam();
   for (const std::int64_t size : {1, 31, 33, 64, 256, 1000, 1023}) {
     const Array x = small_numbers({size}, dtype, 1), y = small_numbers({size}, dtype, 2);
@@ -155,14 +155,15 @@ TEST_P(ElementwiseRows, ReversedAndStrided) {
   }
 }
 
-TEST_P(ElementwiseRows, OfMatrices) {
+TEST_P(ElementwiseRows, MatchTheCpuOnMatrices) {
   const DType dtype = GetParam();
   const Array base = full({7, 160}, 91, dtype, cpu);
   const Array x = small_numbers({7, 160}, dtype, 1), row = small_numbers({160}, dtype, 2);
   expect_same(OpId::subtract, {backwards(x, 1), row}, base, whole);
   expect_same(OpId::subtract, {backwards(x, 0), backwards(row, 0)}, base, whole);
-  const auto less = [](const Array& array) { return array.slice(1, {0, 150, 1}); };
-  expect_same(OpId::subtract, {less(backwards(x, 1)), less(x)}, base, less);
+  const auto first_columns = [](const Array& array) { return array.slice(1, {0, 150, 1}); };
+  expect_same(OpId::subtract, {first_columns(backwards(x, 1)), first_columns(x)}, base,
+              first_columns);
   const Array column = small_numbers({7, 1}, dtype, 3);
   expect_same(OpId::subtract, {cut(x, 1, 0, 2), column}, full({7, 80}, 91, dtype, cpu), whole);
   expect_same(OpId::subtract, {cut(x, 1, 0, 2), column}, base,
@@ -170,7 +171,7 @@ TEST_P(ElementwiseRows, OfMatrices) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, ElementwiseRows, testing::Values(uint8, float32),
-                         [](const auto& given) { return given.param.name(); });
+                         [](const auto& test_info) { return test_info.param.name(); });
 
 }  // namespace
 }  // namespace spanwise::ops

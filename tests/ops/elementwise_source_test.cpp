@@ -96,13 +96,14 @@ TEST_P(ElementwiseLayouts, CompileForAnyOfThem) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(, ElementwiseSource, testing::Range(0, op_count), [](const auto& given) {
-  return display_name(static_cast<OpId>(given.param));
-});
+INSTANTIATE_TEST_SUITE_P(, ElementwiseSource, testing::Range(0, op_count),
+                         [](const auto& test_info) {
+                           return display_name(static_cast<OpId>(test_info.param));
+                         });
 
 INSTANTIATE_TEST_SUITE_P(, ElementwiseLayouts, testing::Range(0, op_count, 5),
-                         [](const auto& given) {
-                           return display_name(static_cast<OpId>(given.param));
+                         [](const auto& test_info) {
+                           return display_name(static_cast<OpId>(test_info.param));
                          });
 
 class ElementwiseMixed : public ElementwiseSource {};

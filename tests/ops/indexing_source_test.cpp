@@ -70,14 +70,17 @@ TEST_F(IndexingSource, SearchesCompileForEveryDType) {
 TEST_F(IndexingSource, AccumulationsCompileForEveryDType) {
   for (const DType dtype : {bool_, int8, uint8, int16, uint16, int32, uint32, int64, uint64,
                             float16, bfloat16, float32, float64, complex64, complex128}) {
-    for (int how = 0; how < 5; ++how) {
-      const bool is_sum = how < 2;
-      if ((dtype.is_bool() && how == 1) || (dtype == complex128 && !is_sum)) continue;
-      SCOPED_TRACE(text(dtype, " ", how));
+    for (const Accumulation kind :
+         {Accumulation::add, Accumulation::subtract, Accumulation::multiply, Accumulation::maximum,
+          Accumulation::minimum}) {
+      const bool is_sum = kind == Accumulation::add || kind == Accumulation::subtract;
+      if (dtype.is_bool() && kind == Accumulation::subtract) continue;
+      if (dtype == complex128 && !is_sum) continue;
+      SCOPED_TRACE(text(dtype, " ", static_cast<int>(kind)));
       expect_body_compiles(address_body({.work = AddressWork::accumulate,
-                                         .indices = how % 3,
+                                         .indices = static_cast<int>(kind) % 3,  // 0, 1 and 2
                                          .dtype = dtype,
-                                         .how = static_cast<Accumulation>(how)}),
+                                         .how = kind}),
                            2);
     }
   }

@@ -53,12 +53,12 @@ TEST(Indexing, ReadsRowsElementsAndPairs) {
   EXPECT_EQ(values_of(index_by(a, pairs)), (Values{3, 6, 9}));
 }
 
-TEST(Indexing, SeparatedIndicesGoInFront) {
+TEST(Indexing, AxesOfSeparatedIndicesComeFirst) {
   const Array a = counting({2, 3, 4});
-  const IndexPart apart[] = {indices_of({0, 1}), Slice{}, indices_of({1, 2})};
-  EXPECT_EQ(index_by(a, apart).shape(), (Shape{2, 3}));
-  const IndexPart beside[] = {Slice{}, indices_of({0, 1, 2}), std::int64_t{3}};
-  EXPECT_EQ(index_by(a, beside).shape(), (Shape{2, 3}));
+  const IndexPart separated[] = {indices_of({0, 1}), Slice{}, indices_of({1, 2})};
+  EXPECT_EQ(index_by(a, separated).shape(), (Shape{2, 3}));
+  const IndexPart adjacent[] = {Slice{}, indices_of({0, 1, 2}), std::int64_t{3}};
+  EXPECT_EQ(index_by(a, adjacent).shape(), (Shape{2, 3}));
   const IndexPart new_axis[] = {std::int64_t{1}, NewAxis{}, indices_of({0})};
   EXPECT_EQ(index_by(a, new_axis).shape(), (Shape{1, 1, 4}));
 }
@@ -83,7 +83,7 @@ TEST(Indexing, ReadOnlyMemoryIsRefused) {
 }
 
 // Elements of every size, dense and not, at addresses that no word is aligned to.
-TEST(Indexing, EveryElementSizeAndOddAddresses) {
+TEST(Indexing, ElementsOfEverySizeAtOddAddressesAreMoved) {
   for (const DType dtype : {uint8, int16, DType(DTypeCode::opaque, 24), float32, float64,
                             DType(DTypeCode::opaque, 96), complex128}) {
     const int item = dtype.itemsize();
@@ -93,21 +93,21 @@ TEST(Indexing, EveryElementSizeAndOddAddresses) {
         Storage::adopt(bytes.data() + 1, bytes.size() - 1, cpu, nullptr, nullptr);
     const Array a(storage, Layout{{9, 5}, {10, 2}, 3}, dtype);
     const IndexPart key[] = {indices_of({8, -9, 3}), indices_of({-1, 0, 2})};
-    const Array got = index_by(a, key);
-    const std::int64_t places[] = {3 + 80 + 8, 3, 3 + 30 + 4};
+    const Array elements = index_by(a, key);
+    const std::int64_t offsets[] = {3 + 80 + 8, 3, 3 + 30 + 4};
     for (int i = 0; i < 3; ++i)
-      EXPECT_EQ(std::memcmp(static_cast<const std::byte*>(got.data()) + i * item,
-                            bytes.data() + 1 + places[i] * item, static_cast<std::size_t>(item)),
+      EXPECT_EQ(std::memcmp(static_cast<const std::byte*>(elements.data()) + i * item,
+                            bytes.data() + 1 + offsets[i] * item, static_cast<std::size_t>(item)),
                 0)
           << dtype << ' ' << i;
     const IndexPart rows[] = {indices_of({4, 4, 0}), Slice{}};
     EXPECT_EQ(index_by(a, rows).shape(), (Shape{3, 5}));
     assign_by(a, rows, index_by(a, rows));
-    assign_by(a, key, got);
+    assign_by(a, key, elements);
   }
 }
 
-TEST(Indexing, MasksOfAnyLayout) {
+TEST(Indexing, MasksOfAnyLayoutSelectTheTrueElements) {
   const Array a = counting({40, 50});
   const Array mask = empty({40, 50}, bool_, cpu);
   auto* mask_bytes = static_cast<bool*>(mask.data());
@@ -118,14 +118,14 @@ TEST(Indexing, MasksOfAnyLayout) {
     if (mask_bytes[i]) expected.push_back(i);
   EXPECT_EQ(values_of(index_by(a, whole)), expected);
   EXPECT_EQ(count_true(mask), static_cast<std::int64_t>(expected.size()));
-  const IndexPart turned[] = {mask.transpose().slice(0, {{}, {}, -1})};
-  EXPECT_EQ(index_by(a.transpose().slice(0, {{}, {}, -1}), turned).size(), count_true(mask));
+  const IndexPart transposed[] = {mask.transpose().slice(0, {{}, {}, -1})};
+  EXPECT_EQ(index_by(a.transpose().slice(0, {{}, {}, -1}), transposed).size(), count_true(mask));
   assign_by(a, whole, full({}, -1, int32, cpu));
   for (int i = 0; i < 2000; ++i)
     ASSERT_EQ(static_cast<const std::int32_t*>(a.data())[i], mask_bytes[i] ? -1 : i);
 }
 
-TEST(Indexing, PositionsEndWhereTheMemoryEnds) {
+TEST(Indexing, PositionsOfTrueStayInsideTheMask) {
   for (const std::int64_t size : {1, 7, 8, 9, 511, 512, 513, 70'000}) {
     const Array mask = full({size}, true, bool_, cpu);
     const Array positions = positions_of_true(mask);
@@ -136,17 +136,17 @@ TEST(Indexing, PositionsEndWhereTheMemoryEnds) {
   }
 }
 
-TEST(Indexing, LargeReadsAndWritesUseSeveralThreads) {
+TEST(Indexing, LargeReadsAndWritesByThreadsAreComplete) {
   const Array a = counting({300'000});
   const Array indices = empty({400'000}, int64, cpu);
-  auto* places = static_cast<std::int64_t*>(indices.data());
-  for (std::int64_t i = 0; i < indices.size(); ++i) places[i] = (i * 7919) % 300'000;
-  const Array got = take(a, indices, 0, Bounds::raise);
+  auto* positions = static_cast<std::int64_t*>(indices.data());
+  for (std::int64_t i = 0; i < indices.size(); ++i) positions[i] = (i * 7919) % 300'000;
+  const Array taken = take(a, indices, 0, Bounds::raise);
   for (std::int64_t i = 0; i < indices.size(); ++i)
-    ASSERT_EQ(static_cast<const std::int32_t*>(got.data())[i], places[i]);
+    ASSERT_EQ(static_cast<const std::int32_t*>(taken.data())[i], positions[i]);
   put(a, indices, counting({400'000}), Bounds::raise);
   const std::int64_t last = 399'999;
-  EXPECT_EQ(static_cast<const std::int32_t*>(a.data())[places[last]], last);
+  EXPECT_EQ(static_cast<const std::int32_t*>(a.data())[positions[last]], last);
 }
 
 TEST(Indexing, BoundsWrapAndClip) {
@@ -156,7 +156,7 @@ TEST(Indexing, BoundsWrapAndClip) {
   EXPECT_THROW(take(counting({0}), indices_of({0}), 0, Bounds::clip), BoundsError);
 }
 
-TEST(Repeat, CountsPerElement) {
+TEST(Repeat, RepeatsEachElementByItsCount) {
   const Array a = counting({5});
   EXPECT_EQ(values_of(repeat(a, indices_of({2, 0, 5, 1, 1}), 0)),
             (Values{0, 0, 2, 2, 2, 2, 2, 3, 4}));
@@ -165,7 +165,7 @@ TEST(Repeat, CountsPerElement) {
   EXPECT_THROW(repeat(a, indices_of({1, -1, 1, 1, 1}), 0), ArgumentError);
 }
 
-TEST(Join, AlongEachAxis) {
+TEST(Join, ConcatenatesEqualSidesOnly) {
   const Array parts[] = {counting({2, 2}), counting({2, 1})};
   EXPECT_EQ(values_of(concatenate(parts, 1, int32)), (Values{0, 1, 0, 2, 3, 1}));
   EXPECT_THROW(concatenate(parts, 0, int32), LayoutError);

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The CUDA kernels of products, run on the CPU beside the CPU's own loops.
+// The CUDA kernels of products, run on the CPU and compared with the CPU's own loops.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -73,8 +73,9 @@ TEST_P(ProductKernels, TilesMatchTheCpu) {
   const Array right = random_whole_numbers({3, 33, 65}, dtype, 2);
   compare(left, right, empty({2, 3, 70, 65}, dtype, cpu), false);
   const int swapped[] = {0, 1, 3, 2}, swapped_right[] = {0, 2, 1};
-  const Array turned = random_whole_numbers({2, 3, 65, 70}, dtype, 3).permute(swapped);
-  compare(left, random_whole_numbers({3, 65, 33}, dtype, 4).permute(swapped_right), turned, false);
+  const Array transposed = random_whole_numbers({2, 3, 65, 70}, dtype, 3).permute(swapped);
+  compare(left, random_whole_numbers({3, 65, 33}, dtype, 4).permute(swapped_right), transposed,
+          false);
 }
 
 TEST_P(ProductKernels, LinesMatchTheCpu) {
@@ -91,10 +92,10 @@ TEST_P(ProductKernels, GemvMatchesTheCpu) {
   for (const auto& [rows, depth] : {std::pair{70, 48}, std::pair{33, 515}, std::pair{3, 16}}) {
     const Array x = random_whole_numbers({depth, 1}, dtype, 5);
     const Array left = random_whole_numbers({rows, depth}, dtype, 6);
-    const Array turned = random_whole_numbers({depth, rows}, dtype, 7).permute(swapped);
+    const Array transposed = random_whole_numbers({depth, rows}, dtype, 7).permute(swapped);
     const Array result = empty({rows, 1}, dtype, cpu);
     const Slice inner{.start = 1, .stop = rows, .step = 1};
-    for (const Array& matrix : {left, turned}) {
+    for (const Array& matrix : {left, transposed}) {
       compare(matrix, x, result, false);
       // Not aligned, and with gaps.
       compare(matrix.slice(0, inner), x, result.slice(0, inner), false);
@@ -105,7 +106,7 @@ TEST_P(ProductKernels, GemvMatchesTheCpu) {
 
 INSTANTIATE_TEST_SUITE_P(, ProductKernels,
                          testing::Values(bool_, uint8, int32, int64, float32, complex64),
-                         [](const auto& given) { return given.param.name(); });
+                         [](const auto& test_info) { return test_info.param.name(); });
 
 }  // namespace
 }  // namespace spanwise::ops::linalg

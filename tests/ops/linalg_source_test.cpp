@@ -35,7 +35,7 @@ TEST_P(ProductSource, Compiles) {
 INSTANTIATE_TEST_SUITE_P(, ProductSource,
                          testing::Values(bool_, int8, uint16, int32, uint64, float16, bfloat16,
                                          float32, float64, complex64, complex128),
-                         [](const auto& given) { return given.param.name(); });
+                         [](const auto& test_info) { return test_info.param.name(); });
 
 TEST(ProductSourceOf, AnUnknownDtypeIsRefused) {
   EXPECT_THROW(cuda_product_source(DType(DTypeCode::opaque, 8), false, 0), DTypeError);

@@ -16,7 +16,8 @@ using strided::AccessPattern;
 using strided::PlanShape;
 using Kind = PlanShape::Kind;
 
-// Every operation on two inputs of `dtype` and the result before it, as far as NumPy has it.
+// Every operation that NumPy has for `dtype`: on two inputs of `dtype`, or with the bool input as
+// condition.
 ElementProgram program_of(DType dtype) {
   ElementProgram program{{dtype, dtype, bool_}, {}, {}};
   for (int i = 0; i < op_count; ++i) {

@@ -48,7 +48,8 @@ TEST_F(RandomSource, CompilesForEveryBody) {
   expect_random_cubin(permutation_body());
 }
 
-// ---- The bodies, run on the host one block after another ----
+// ---- The bodies, run on the host one block after another. These functions replace those of the
+// device headers; the comments between the includes keep the formatter from sorting them.
 
 namespace device {
 float fused(float a, float b, float c) { return std::fma(a, b, c); }
@@ -76,7 +77,7 @@ unsigned long long high_product(unsigned long long a, unsigned long long b) {
 #define __forceinline__
 #define __align__(n) alignas(n)
 #include "../../ops/random/philox.cuh"
-// in this order
+// used by all that follow
 #include "../../ops/random/distributions.cuh"
 // uses distributions.cuh
 #include "../../ops/random/bodies.cuh"
@@ -109,10 +110,11 @@ void run(Distribution kind, int itemsize, const Draw& draw, void* out) {
 }
 }  // namespace device
 
-constexpr int most = 1000, guard = 64;
+constexpr int max_size = 1000, guard = 64;  // elements; bytes behind them
 constexpr unsigned char poison = 0xA5;
 
-// Bounds that refuse often, and the tables of the kinds that have some.
+// A draw whose bounds make rejection sampling reject often, and the tables of the distributions
+// that read some.
 struct RandomCase {
   std::vector<Wide> lows, spans;
   std::vector<double> table;
@@ -145,8 +147,8 @@ struct RandomCase {
 TEST(RandomKernels, PhiloxHasThePublishedAnswers) {
   // Random123, tests/kat_vectors: philox4x32 with 10 rounds.
   const auto answer = [](Word x, Word y, Word z, Word w, Word key0, Word key1) {
-    const device::PhiloxBlock made = device::philox(device::PhiloxBlock{x, y, z, w}, key0, key1);
-    return std::vector<Word>{made.x, made.y, made.z, made.w};
+    const device::PhiloxBlock block = device::philox(device::PhiloxBlock{x, y, z, w}, key0, key1);
+    return std::vector<Word>{block.x, block.y, block.z, block.w};
   };
   EXPECT_EQ(answer(0, 0, 0, 0, 0, 0),
             (std::vector<Word>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
@@ -162,37 +164,37 @@ using Bytes = std::vector<unsigned char>;
 void expect_equal_loops(Distribution kind, int itemsize, int size) {
   SCOPED_TRACE(testing::Message() << "kind " << static_cast<int>(kind) << ", bytes " << itemsize
                                   << ", size " << size);
-  const RandomCase given(kind, size);
+  const RandomCase random_case(kind, size);
   const auto bytes = static_cast<std::size_t>(size) * static_cast<std::size_t>(itemsize);
-  const int each = elements_per_block(kind, itemsize);
-  alignas(16) unsigned char memory[most * 8 + 16 + guard];
+  const int block_size = elements_per_block(kind, itemsize);
+  alignas(16) unsigned char memory[max_size * 8 + 16 + guard];
   const auto host = [&](Fill fill) {
     Bytes out(bytes + guard, poison);
-    fill(given.draw, 0, (size + each - 1) / each, out.data());
+    fill(random_case.draw, 0, (size + block_size - 1) / block_size, out.data());
     return out;
   };
   const Bytes expected = host(find_fill(kind, itemsize));
   for (std::size_t i = bytes; i < expected.size(); ++i) ASSERT_EQ(expected[i], poison);
   for (const int offset : {0, itemsize}) {
     std::memset(memory, poison, sizeof memory);
-    device::run(kind, itemsize, given.draw, memory + offset);
+    device::run(kind, itemsize, random_case.draw, memory + offset);
     EXPECT_EQ(Bytes(memory + offset, memory + offset + bytes + guard), expected) << offset;
   }
 }
 
-TEST(RandomKernels, MatchTheCpu) {
+TEST(RandomKernels, BodiesMatchTheCpu) {
   for (const auto& [kind, bytes] : all_bodies())
-    for (const int size : {1, 2, 3, 4, 7, 63, 128, 129, 130, most})
+    for (const int size : {1, 2, 3, 4, 7, 63, 128, 129, 130, max_size})
       expect_equal_loops(kind, bytes, size);
 }
 
-// The GPU's kernels, compiled for the CPU.
+// The GPU's kernels with their loops, compiled for the CPU.
 TEST(RandomKernels, LoopsMatchTheCpu) {
   for (const auto& [kind, bytes] : all_bodies()) {
     for (const std::int64_t first : {0, 1}) {
-      if (first == 1 && kind != Distribution::integers) continue;  // each is compiled
-      const RandomCase given(kind, 997);
-      const int each = elements_per_block(kind, bytes);
+      if (first == 1 && kind != Distribution::integers) continue;  // compiling each takes long
+      const RandomCase random_case(kind, 997);
+      const int block_size = elements_per_block(kind, bytes);
       const Array memory = full({1000 * bytes}, poison, uint8, cpu);
       Array expected = copy(memory);
       const DType dtype(DTypeCode::opaque, 8 * bytes);
@@ -200,8 +202,8 @@ TEST(RandomKernels, LoopsMatchTheCpu) {
           memory.slice(0, {first * bytes, (first + 997) * bytes, 1}).reinterpret(dtype);
       DrawSpec numbers;
       numbers.kind = kind;
-      random_backends[Device(DeviceKind::cuda)].fill(numbers, given.draw, out);
-      find_fill(kind, bytes)(given.draw, 0, (997 + each - 1) / each,
+      random_backends[Device(DeviceKind::cuda)].fill(numbers, random_case.draw, out);
+      find_fill(kind, bytes)(random_case.draw, 0, (997 + block_size - 1) / block_size,
                              static_cast<unsigned char*>(expected.data()) + first * bytes);
       EXPECT_EQ(0, std::memcmp(memory.data(), expected.data(), memory.nbytes()))
           << "kind " << static_cast<int>(kind) << ", bytes " << bytes;
@@ -212,16 +214,18 @@ TEST(RandomKernels, LoopsMatchTheCpu) {
 TEST(RandomKernels, BaselineLoopsMatchTheWideOnes) {
   if (find_avx2_permute() == nullptr) GTEST_SKIP() << "no AVX2 here: there is one set of loops";
   for (const auto& [kind, bytes] : all_bodies()) {
-    const RandomCase given(kind, most);
-    const int each = elements_per_block(kind, bytes);
-    std::vector<Wide> wide(most), baseline(most);
-    find_avx2_fill(kind, bytes)(given.draw, 0, (most + each - 1) / each, wide.data());
-    find_baseline_fill(kind, bytes)(given.draw, 0, (most + each - 1) / each, baseline.data());
+    const RandomCase random_case(kind, max_size);
+    const int block_size = elements_per_block(kind, bytes);
+    std::vector<Wide> wide(max_size), baseline(max_size);
+    find_avx2_fill(kind, bytes)(random_case.draw, 0, (max_size + block_size - 1) / block_size,
+                                wide.data());
+    find_baseline_fill(kind, bytes)(random_case.draw, 0, (max_size + block_size - 1) / block_size,
+                                    baseline.data());
     EXPECT_EQ(wide, baseline) << static_cast<int>(kind) << ", " << bytes;
   }
 }
 
-TEST(RandomKernels, PermuteAsTheHostDoes) {
+TEST(RandomKernels, PermutationsMatchTheCpu) {
   for (const Wide size : {Wide{4097}, Wide{5000}, Wide{8192}, (Wide{1} << 40) + 5}) {
     Bijection bijection{};
     bijection.size = size;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The GPU's kernels of scans and of the places of extremes, run on the CPU by the system's
-// compiler, against the native loops.
+// The GPU's kernels of scans, argmin and argmax, run on the CPU by the system's compiler, against
+// the native loops.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -31,15 +31,15 @@ bool same_numbers(const Array& a, const Array& b) {
   return std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.nbytes())) == 0;
 }
 
-void expect_same_sums(const Array& input, int axis, DType wanted, const Array* out = nullptr) {
+void expect_same_sums(const Array& input, int axis, DType result, const Array* out = nullptr) {
   const ReductionTypes kernel{ReductionKind::sum, input.dtype(),
                               accumulator_for(ReductionKind::sum, input.dtype(), false)};
-  const Array native = empty(input.shape(), wanted, cpu);
-  const Array kernels = out != nullptr ? *out : empty(input.shape(), wanted, cpu);
-  fill(kernels, Scalar(true).cast(wanted));
+  const Array native = empty(input.shape(), result, cpu);
+  const Array kernels = out != nullptr ? *out : empty(input.shape(), result, cpu);
+  fill(kernels, Scalar(true).cast(result));
   scan_on_cpu({kernel, &input, &native, axis});
   scan_on_cuda({kernel, &input, &kernels, axis});
-  EXPECT_TRUE(same_numbers(native, kernels)) << input << " along " << axis << " as " << wanted;
+  EXPECT_TRUE(same_numbers(native, kernels)) << input << " along " << axis << " as " << result;
 }
 
 struct Dtypes {
@@ -47,7 +47,7 @@ struct Dtypes {
 };
 class ScanKernels : public testing::TestWithParam<Dtypes> {};
 
-TEST_P(ScanKernels, OfOneLine) {
+TEST_P(ScanKernels, MatchTheCpuOnOneLine) {
   const auto [element, result] = GetParam();
   for (const std::int64_t size : {1, 33, 513, 4096, 40'001}) {
     const Array x = whole_numbers({size}, element, 1);
@@ -59,7 +59,7 @@ TEST_P(ScanKernels, OfOneLine) {
   }
 }
 
-TEST_P(ScanKernels, OfManyLines) {
+TEST_P(ScanKernels, MatchTheCpuOnManyLines) {
   const auto [element, result] = GetParam();
   for (const Shape& shape : {Shape{100, 7}, Shape{3, 70, 40}, Shape{2, 9000}}) {
     const Array x = whole_numbers(shape, element, 2);
@@ -81,12 +81,13 @@ TEST(ScanLines, ManyShortAndFewLongLinesMatch) {
 INSTANTIATE_TEST_SUITE_P(, ScanKernels,
                          testing::Values(Dtypes{uint8, int64}, Dtypes{float32, float32},
                                          Dtypes{complex128, complex64}),
-                         [](const auto& given) {
-                           return given.param.element.name() + given.param.result.name();
+                         [](const auto& test_info) {
+                           return test_info.param.element.name() + test_info.param.result.name();
                          });
 
-// More chunks than one group; and the same sums from run to run where their order matters.
-TEST(ScanChunks, AreAddedUpInOneOrder) {
+// More chunks than one group. The values are such that another order of additions would give other
+// sums.
+TEST(ScanChunks, AreAddedInTheSameOrderInEachRun) {
   const std::int64_t size = 140'000;
   const Array x = empty({size}, float64, cpu);
   std::uint64_t state = 1;
@@ -106,12 +107,12 @@ TEST(ScanChunks, AreAddedUpInOneOrder) {
         << i;
 }
 
-TEST(ScanChunks, OfEachLineAreItsOwn) {
+TEST(ScanChunks, OfOneLineAreNotAddedToAnother) {
   expect_same_sums(whole_numbers({2, 140'000}, float64, 5), 1, float64);
 }
 
 // More than 32 groups of 32 chunks of 1024 elements.
-TEST(ScanChunks, AreMoreThan1024) {
+TEST(ScanChunks, MatchTheCpuBeyond1024Chunks) {
   expect_same_sums(whole_numbers({1'100'000}, complex128, 6), 0, complex128);
 }
 
@@ -130,10 +131,10 @@ TEST(ScanProducts, OverflowAndVanishWhereTheLineDoes) {
                                                {1e154, 1e154, 5e-1, 1e154, 1e-300}};
   const std::int64_t size = 9000;
   for (const std::vector<double>& numbers : cases)
-    for (const std::int64_t apart : {1, 2, 700, 1800}) {
+    for (const std::int64_t distance : {1, 2, 700, 1800}) {
       const Array x = full({size}, 1.0, float64, cpu);
       for (std::size_t i = 0; i < numbers.size(); ++i)
-        static_cast<double*>(x.data())[3 + static_cast<std::int64_t>(i) * apart] = numbers[i];
+        static_cast<double*>(x.data())[3 + static_cast<std::int64_t>(i) * distance] = numbers[i];
       const Array native = empty({size}, float64, cpu), kernels = full({size}, 7.0, float64, cpu);
       scan_on_cpu({{ReductionKind::prod, float64, float64}, &x, &native, 0});
       scan_on_cuda({{ReductionKind::prod, float64, float64}, &x, &kernels, 0});
@@ -144,14 +145,14 @@ TEST(ScanProducts, OverflowAndVanishWhereTheLineDoes) {
                                  ? std::abs(ours - exact) <= 1e-14 * std::abs(exact)
                                  : ours == exact || (std::isnan(ours) && std::isnan(exact));
         ASSERT_TRUE(is_same) << exact << " " << ours << " at " << i << " of " << numbers[0] << ", "
-                             << numbers[1] << ", ... each " << apart;
+                             << numbers[1] << ", ... with distance " << distance;
       }
     }
 }
 
-// ---- places
+// ---- argmin and argmax
 
-void expect_same_places(ReductionKind kind, const Array& input, int axis) {
+void expect_same_indices(ReductionKind kind, const Array& input, int axis) {
   const ReductionTypes kernel{kind, input.dtype(), accumulator_for(kind, input.dtype(), false)};
   Shape shape = input.shape();
   shape[axis] = 1;
@@ -168,30 +169,30 @@ void expect_same_places(ReductionKind kind, const Array& input, int axis) {
 
 class ArgMinMaxKernels : public testing::TestWithParam<DType> {};
 
-TEST_P(ArgMinMaxKernels, OfLines) {
+TEST_P(ArgMinMaxKernels, ReturnTheFirstOccurrence) {
   for (const ReductionKind kind : {ReductionKind::argmin, ReductionKind::argmax})
     for (const Shape& shape : {Shape{1, 40'001}, Shape{1, 2000}, Shape{9, 130}, Shape{40, 7}}) {
       // Every value occurs many times; the first occurrence is expected.
       const Array x = whole_numbers(shape, GetParam(), 4);
-      expect_same_places(kind, x, 1);
-      expect_same_places(kind, x.slice(1, {{}, {}, -1}), 1);
-      expect_same_places(kind, x.slice(1, {3, {}, {}}), 1);
-      expect_same_places(kind, zeros(shape, GetParam(), cpu), 1);
+      expect_same_indices(kind, x, 1);
+      expect_same_indices(kind, x.slice(1, {{}, {}, -1}), 1);
+      expect_same_indices(kind, x.slice(1, {3, {}, {}}), 1);
+      expect_same_indices(kind, zeros(shape, GetParam(), cpu), 1);
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(, ArgMinMaxKernels, testing::Values(uint8, float32, complex64),
-                         [](const auto& given) { return given.param.name(); });
+                         [](const auto& test_info) { return test_info.param.name(); });
 
 TEST(ArgMinMaxKernelsOfNaN, ReturnTheFirstNaN) {
-  for (const std::int64_t at : {0, 5, 1023, 39'999}) {
+  for (const std::int64_t position : {0, 5, 1023, 39'999}) {
     const Array x = whole_numbers({1, 40'000}, float32, 1);
     auto* data = static_cast<float*>(x.data());
-    data[at] = data[39'999] = std::numeric_limits<float>::quiet_NaN();
-    expect_same_places(ReductionKind::argmax, x, 1);
-    expect_same_places(ReductionKind::argmin, x, 1);
-    data[at] = data[39'999] = -std::numeric_limits<float>::infinity();
-    expect_same_places(ReductionKind::argmin, x, 1);
+    data[position] = data[39'999] = std::numeric_limits<float>::quiet_NaN();
+    expect_same_indices(ReductionKind::argmax, x, 1);
+    expect_same_indices(ReductionKind::argmin, x, 1);
+    data[position] = data[39'999] = -std::numeric_limits<float>::infinity();
+    expect_same_indices(ReductionKind::argmin, x, 1);
   }
 }
 

@@ -68,7 +68,7 @@ TEST_P(ReduceSource, CompilesInEveryForm) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, ReduceSource, testing::Range(0, kind_count),
-                         [](const auto& given) { return std::to_string(given.param); });
+                         [](const auto& test_info) { return std::to_string(test_info.param); });
 
 class ReduceFinish : public test::NvrtcTest<> {};
 

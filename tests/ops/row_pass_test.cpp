@@ -31,9 +31,9 @@ RowPass pass_of(DType dtype) {
   pass.alpha = -2;
   pass.beta = 3;
   pass.has_addend = pass.has_sum = true;
-  ElementProgram after{{dtype, dtype}, {}, {2}};
-  after.steps.push_back({resolve(OpId::add, std::array{dtype, dtype}), {0, 1}});
-  pass.sum_program = after;
+  ElementProgram after_sum{{dtype, dtype}, {}, {2}};
+  after_sum.steps.push_back({resolve(OpId::add, std::array{dtype, dtype}), {0, 1}});
+  pass.sum_program = after_sum;
   pass.sum_input = 1;
   return pass;
 }
@@ -61,9 +61,9 @@ Array numbers(const Shape& shape, int seed) {
 }
 float at(const Array& array, std::int64_t i) { return static_cast<const float*>(array.data())[i]; }
 
-constexpr int ranks[] = {2, 1, 1, 0, 1, 0};
+constexpr int ranks[] = {2, 1, 1, 0, 1, 0};  // of the inputs x, w, y, n, addend and b below
 
-// The kernels for GPUs, compiled for the CPU, and the CPU's own loops.
+// Runs a row pass by the kernels for GPUs, compiled for the CPU, or by the CPU's own loops.
 template <class Runner>
 void expect_exact_results(Runner runner) {
   for (const auto& [rows, columns] : {std::pair{1, 1}, {7, 5}, {30, 64}, {70, 1030}}) {
@@ -93,32 +93,32 @@ void expect_exact_results(Runner runner) {
   }
 }
 
-TEST(RowPass, KernelsRunOnTheCpu) {
+TEST(RowPass, KernelsGiveExactResults) {
   const RowPass pass = pass_of(float32);
   expect_exact_results(CudaRowPass(pass, cpu));
 }
 
-TEST(RowPass, CpuLoopsGiveTheSame) {
+TEST(RowPass, CpuLoopsGiveExactResults) {
   const RowPass pass = pass_of(float32);
   expect_exact_results(CpuRowPass(pass, ranks));
 }
 
-TEST(RowPass, TakesRowsThatAreContiguous) {
+TEST(RowPass, AcceptsContiguousRowsOnly) {
   const RowPass pass = pass_of(float32);
   const RowPassRunner runner(pass, ranks, cpu);
   const Array x = numbers({6, 4}, 1), w = numbers({4}, 2), y = numbers({6}, 3);
   const Array n = numbers({}, 4), b = numbers({}, 6);
   const int swapped[] = {1, 0};
-  const Array turned = numbers({4, 6}, 1).permute(swapped);
-  const auto takes = [&](const Array& matrix, const Array& labels) {
+  const Array transposed = numbers({4, 6}, 1).permute(swapped);
+  const auto accepts = [&](const Array& matrix, const Array& labels) {
     const std::vector<const Array*> inputs{&matrix, &w, &labels, &n, &w, &b};
     return runner.accepts(inputs);
   };
-  EXPECT_TRUE(takes(x, y));
-  EXPECT_TRUE(takes(x, numbers({1}, 3)));
-  EXPECT_FALSE(takes(turned, y));
-  EXPECT_FALSE(takes(x, numbers({5}, 3)));
-  EXPECT_FALSE(takes(numbers({0, 4}, 1), numbers({0}, 3)));
+  EXPECT_TRUE(accepts(x, y));
+  EXPECT_TRUE(accepts(x, numbers({1}, 3)));
+  EXPECT_FALSE(accepts(transposed, y));
+  EXPECT_FALSE(accepts(x, numbers({5}, 3)));
+  EXPECT_FALSE(accepts(numbers({0, 4}, 1), numbers({0}, 3)));
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ constexpr IndexingBackend indexing{.takes_masks = false,
                                    .positions_of_true = &positions_of_true_on_gpu,
                                    .search = &search_by_kernel};
 
-int products = 0;
+int product_calls = 0;
 constexpr linalg::ProductBackend product{
     .has_halves = false,
     .small = INT64_MAX,
@@ -76,7 +76,7 @@ constexpr linalg::ProductBackend product{
     .product =
         [](const linalg::Problem& problem, Device device) {
           EXPECT_EQ(device, third);
-          ++products;
+          ++product_calls;
           linalg::own_product_on_cpu(problem);
         }};
 
@@ -109,16 +109,16 @@ Array numbers(const Shape& shape) {
 // Compares an array on the third device with one on the CPU.
 void expect_same(const Array& ours, const Array& expected) {
   EXPECT_EQ(ours.device(), third);
-  const Array host = contiguous(to_device(ours, cpu)), other = contiguous(expected);
-  ASSERT_EQ(host.shape(), other.shape());
-  EXPECT_EQ(0, std::memcmp(host.data(), other.data(), static_cast<std::size_t>(host.nbytes())));
+  const Array host = contiguous(to_device(ours, cpu)), dense = contiguous(expected);
+  ASSERT_EQ(host.shape(), dense.shape());
+  EXPECT_EQ(0, std::memcmp(host.data(), dense.data(), static_cast<std::size_t>(host.nbytes())));
 }
 
 TEST_F(ThirdDevice, MovesCopiesAndCasts) {
   const Array host = numbers({6, 4}).transpose().slice(1, {{}, {}, -2});
-  const Array there = to_device(host, third);
-  expect_same(there, host);
-  expect_same(astype(there.transpose(), int16), astype(host.transpose(), int16));
+  const Array on_third = to_device(host, third);
+  expect_same(on_third, host);
+  expect_same(astype(on_third.transpose(), int16), astype(host.transpose(), int16));
   expect_same(full({3}, 7, int32, third), full({3}, 7, int32, cpu));
 }
 
@@ -126,61 +126,61 @@ TEST_F(ThirdDevice, ComputesElementwise) {
   const Array a = numbers({5, 7}), b = numbers({7, 5}).transpose();
   const std::array dtypes{float32, float32};
   const OpSignature sum = resolve(OpId::add, dtypes);
-  const Array host = empty({5, 7}, float32, cpu), there = empty({5, 7}, float32, third);
-  const Array a_there = to_device(a, third), b_there = to_device(b, third);
+  const Array host = empty({5, 7}, float32, cpu), on_third = empty({5, 7}, float32, third);
+  const Array a_on_third = to_device(a, third), b_on_third = to_device(b, third);
   const auto add = [&](const Array& x, const Array& y, const Array& z) {
     const std::array operands{Operand{&x}, Operand{&y}};
     compute(sum, operands, z);
   };
   add(a, b, host);
-  add(a_there, b_there, there);
-  expect_same(there, host);
-  EXPECT_THROW(add(a, b_there, there), DeviceError);
+  add(a_on_third, b_on_third, on_third);
+  expect_same(on_third, host);
+  EXPECT_THROW(add(a, b_on_third, on_third), DeviceError);
 }
 
 TEST_F(ThirdDevice, IndexesByArraysAndMasks) {
-  const Array host = numbers({6, 5}), there = to_device(host, third);
+  const Array host = numbers({6, 5}), on_third = to_device(host, third);
   const Array indices = empty({3}, int64, cpu);
-  std::int64_t given[] = {4, -6, 4};
-  std::memcpy(indices.data(), given, sizeof given);
+  std::int64_t positions[] = {4, -6, 4};
+  std::memcpy(indices.data(), positions, sizeof positions);
   const std::vector<IndexPart> key{Slice{1, 5, 1}, to_device(indices.slice(0, {0, 2, 1}), third)};
   const std::vector<IndexPart> rows{indices};
-  expect_same(index_by(there, rows), index_by(host, rows));
-  EXPECT_THROW((void)index_by(there, key), BoundsError);  // -6 of 5
-  assign_by(there, rows, numbers({3, 5}));
+  expect_same(index_by(on_third, rows), index_by(host, rows));
+  EXPECT_THROW((void)index_by(on_third, key), BoundsError);  // -6 of 5
+  assign_by(on_third, rows, numbers({3, 5}));
   assign_by(host, rows, numbers({3, 5}));
-  expect_same(there, host);
-  accumulate_by(there, rows, full({}, 2.5, float32, cpu), Accumulation::add);
+  expect_same(on_third, host);
+  accumulate_by(on_third, rows, full({}, 2.5, float32, cpu), Accumulation::add);
   accumulate_by(host, rows, full({}, 2.5, float32, cpu), Accumulation::add);
-  expect_same(there, host);
+  expect_same(on_third, host);
   const Array mask = astype(host, bool_);
   expect_same(positions_of_true(to_device(mask, third)), positions_of_true(mask));
 }
 
 TEST_F(ThirdDevice, DrawsTheSameNumbers) {
-  const Array host = empty({1001}, float32, cpu), there = empty({1001}, float32, third);
-  for (const Array& out : {host, there}) {
+  const Array host = empty({1001}, float32, cpu), on_third = empty({1001}, float32, third);
+  for (const Array& out : {host, on_third}) {
     random::Counter counter({.key = 7});
     random::DrawSpec normal;
     normal.kind = random::Distribution::normal;
     random::draw(counter, normal, out);
   }
-  expect_same(there, host);
+  expect_same(on_third, host);
 }
 
 TEST_F(ThirdDevice, UsesItsOwnProducts) {
   const Array a = numbers({4, 3}), b = numbers({3, 5});
-  products = 0;
-  const Array there =
+  product_calls = 0;
+  const Array on_third =
       linalg::multiply(linalg::ProductKind::matmul, to_device(a, third), to_device(b, third));
-  EXPECT_EQ(products, 1);
-  expect_same(there, linalg::multiply(linalg::ProductKind::matmul, a, b));
+  EXPECT_EQ(product_calls, 1);
+  expect_same(on_third, linalg::multiply(linalg::ProductKind::matmul, a, b));
 }
 
 TEST_F(ThirdDevice, NamesUnsupportedOperationsInErrors) {
-  const Array there = to_device(numbers({4}), third);
+  const Array on_third = to_device(numbers({4}), third);
   try {
-    (void)reduce::reduce(reduce::Operation::sum, there, {});
+    (void)reduce::reduce(reduce::Operation::sum, on_third, {});
     FAIL() << "reduced without an implementation";
   } catch (const DeviceError& error) {
     EXPECT_STREQ(error.what(),

@@ -44,9 +44,9 @@ class ComputedInput {
 
  private:
   static ProgramStep step(OpId op, DType dtype, std::array<int, 2> values) {
-    ProgramStep made{resolve(op, std::array{dtype, dtype})};
-    std::copy(values.begin(), values.end(), made.arguments.begin());
-    return made;
+    ProgramStep step{resolve(op, std::array{dtype, dtype})};
+    std::copy(values.begin(), values.end(), step.arguments.begin());
+    return step;
   }
 
   Ref<Cell> x_ = make_ref<Cell>(), y_ = make_ref<Cell>();
@@ -83,7 +83,7 @@ TEST_P(TransformReduceSource, CompilesInEveryForm) {
 
 INSTANTIATE_TEST_SUITE_P(, TransformReduceSource,
                          testing::Values(int8, bfloat16, float32, complex128),
-                         [](const auto& given) { return text(given.param); });
+                         [](const auto& test_info) { return text(test_info.param); });
 
 // -modulus / 3 + i * 7919 % modulus for element i, as `dtype`.
 Array counted(const Shape& shape, DType dtype, std::int64_t modulus) {
@@ -119,8 +119,9 @@ void expect_same(const Array& x, const Array& y, int axis, ReductionKind kind) {
   const Array a = astype(by_loops, float64), b = astype(by_kernels, float64);
   for (std::int64_t i = 0; i < a.size(); ++i) {
     const double expected = static_cast<const double*>(a.data())[i],
-                 got = static_cast<const double*>(b.data())[i];
-    ASSERT_NEAR(got, expected, 1e-9 * std::abs(expected)) << x << " along " << axis << " at " << i;
+                 actual = static_cast<const double*>(b.data())[i];
+    ASSERT_NEAR(actual, expected, 1e-9 * std::abs(expected))
+        << x << " along " << axis << " at " << i;
   }
 }
 

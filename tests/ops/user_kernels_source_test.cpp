@@ -109,9 +109,9 @@ TEST_F(UserKernelSource, ReductionsOverAnyAxesCompile) {
   expect_compiles(layouts(float16)[1], along({0}));
 }
 
-TEST_F(UserKernelSource, ReductionsOfStructsByPointersCompile) {
+TEST_F(UserKernelSource, ReductionsOfStructsAndByPointersCompile) {
   ReductionSpec spec;
-  spec.common = {"ReductionKernel", "user_place"};
+  spec.common = {"ReductionKernel", "user_argmax"};
   spec.style = ParameterStyle::values;
   spec.common.preamble =
       "struct Best { float x; long long i; Best() = default;\n"
@@ -122,7 +122,7 @@ TEST_F(UserKernelSource, ReductionsOfStructsByPointersCompile) {
   spec.reduce_expr = "a.x >= b.x ? a : b";
   spec.post_map_expr = "k = a.i";
   spec.reduce_type = "Best";
-  const ReductionKernel place(spec);
+  const ReductionKernel argmax(spec);
   ReductionSpec dot;
   dot.common = {"ReductionKernel", "user_dot"};
   dot.style = ParameterStyle::pointers;
@@ -131,12 +131,12 @@ TEST_F(UserKernelSource, ReductionsOfStructsByPointersCompile) {
   dot.map_expr = "x[i] * y[n - 1 - i]";
   dot.reduce_expr = "a + b";
   dot.identity = "0";
-  const ReductionKernel dots(dot);
+  const ReductionKernel dot_product(dot);
   for (const Array& x : layouts(float32)) {
-    const Argument one[] = {{.array = &x}, {}};
-    expect_cubin(place.source(one, {}, true), {"user_place", "user_place_fold"});
-    const Argument two[] = {{.array = &x}, {.array = &x}, {}};
-    expect_cubin(dots.source(two, along({1}), true), {"user_dot", "user_dot_fold"});
+    const Argument by_value[] = {{.array = &x}, {}};
+    expect_cubin(argmax.source(by_value, {}, true), {"user_argmax", "user_argmax_fold"});
+    const Argument by_pointer[] = {{.array = &x}, {.array = &x}, {}};
+    expect_cubin(dot_product.source(by_pointer, along({1}), true), {"user_dot", "user_dot_fold"});
   }
 }
 
@@ -152,7 +152,7 @@ TEST_F(UserKernelSource, ScansCompile) {
     }
 }
 
-// ---- A GPU's text, run on the CPU: threads, barriers and all.
+// ---- The kernels for GPUs, run on the CPU with their threads and barriers
 
 Array counted(const Shape& shape, std::int64_t step) {
   const Array out = empty(shape, int64, cpu);
@@ -184,20 +184,20 @@ TEST(UserKernelsAsOnAGpu, ElementwiseMatchesTheCpu) {
   ElementwiseSpec spec =
       values_spec("T x", "T y, int64 k", "if (x % 3 == 0) return; y = 2 * x; k = i");
   ElementwiseSpec plain = values_spec("T x", "T y", "y = x + 1");
-  for (ElementwiseSpec* each : {&spec, &plain}) {
-    ElementwiseSpec gpus = *each;
-    gpus.common.use_gpu_code = true;
-    const ElementwiseKernel ours(*each), theirs(gpus);
+  for (ElementwiseSpec* tested : {&spec, &plain}) {
+    ElementwiseSpec gpu_spec = *tested;
+    gpu_spec.common.use_gpu_code = true;
+    const ElementwiseKernel cpu_kernel(*tested), gpu_kernel(gpu_spec);
     for (const Array& x : windows()) {
       std::vector<Array> outputs[2];
       for (std::vector<Array>& out : outputs)
-        for (std::size_t k = 1; k < ours.parameters().size(); ++k)
+        for (std::size_t k = 1; k < cpu_kernel.parameters().size(); ++k)
           out.push_back(zeros(x.shape(), int64, cpu));
       for (int side = 0; side < 2; ++side) {
         std::vector<Argument> arguments{{.array = &x}};
         for (const Array& out : outputs[side]) arguments.push_back({.array = &out});
-        std::vector<Array> made;
-        (side == 0 ? ours : theirs)(arguments, {}, made);
+        std::vector<Array> allocated;  // none: all outputs are passed
+        (side == 0 ? cpu_kernel : gpu_kernel)(arguments, {}, allocated);
       }
       for (std::size_t k = 0; k < outputs[0].size(); ++k)
         expect_equal(outputs[0][k], outputs[1][k]);
@@ -213,9 +213,9 @@ TEST(UserKernelsAsOnAGpu, ReductionsMatchTheCpu) {
   spec.map_expr = "x * (i + 1)";
   spec.reduce_expr = "a + b";
   spec.identity = "0";
-  ReductionSpec gpus = spec;
-  gpus.common.use_gpu_code = true;
-  const ReductionKernel ours(spec), theirs(gpus);
+  ReductionSpec gpu_spec = spec;
+  gpu_spec.common.use_gpu_code = true;
+  const ReductionKernel cpu_kernel(spec), gpu_kernel(gpu_spec);
   std::vector<Array> inputs = windows();
   inputs.push_back(counted({300'000}, 13));
   inputs.push_back(counted({20'000, 5}, 13));
@@ -226,8 +226,8 @@ TEST(UserKernelsAsOnAGpu, ReductionsMatchTheCpu) {
       ReductionAxes axes = all ? ReductionAxes{} : along({axis});
       const Argument arguments[] = {{.array = &x}, {}};
       std::vector<Array> first, second;
-      ours(arguments, axes, first);
-      theirs(arguments, axes, second);
+      cpu_kernel(arguments, axes, first);
+      gpu_kernel(arguments, axes, second);
       expect_equal(first.at(0), second.at(0));
     }
 }
@@ -236,16 +236,16 @@ TEST(UserKernelsAsOnAGpu, ScansMatchTheCpu) {
   for (const bool is_exclusive : {false, true}) {
     // Associative and not commutative.
     ScanSpec spec{{"ScanKernel", "last_on_gpu"}, "int64", "b % 7 == 0 ? b : a", "-1", is_exclusive};
-    ScanSpec gpus = spec;
-    gpus.common.use_gpu_code = true;
-    const ScanKernel ours(spec), theirs(gpus);
+    ScanSpec gpu_spec = spec;
+    gpu_spec.common.use_gpu_code = true;
+    const ScanKernel cpu_kernel(spec), gpu_kernel(gpu_spec);
     std::vector<Array> inputs = windows();
     for (const std::int64_t n : {4095, 4096, 4097, 140'000}) inputs.push_back(counted({n}, 5));
     for (const Array& x : inputs)
       for (int axis = 0; axis < x.rank(); ++axis) {
         const Array first = zeros(x.shape(), int64, cpu), second = zeros(x.shape(), int64, cpu);
-        ours(x, first, axis);
-        theirs(x, second, axis);
+        cpu_kernel(x, first, axis);
+        gpu_kernel(x, second, axis);
         expect_equal(first, second);
       }
   }
