@@ -20,18 +20,18 @@ MODULES = {name_of(file): file for file in PACKAGE.rglob("*.py")}
 
 
 def imports_of(name: str) -> set[str]:
-    """The package's modules that the module imports relatively, but for the package itself."""
+    """The modules of the package, without its __init__, that the module imports relatively."""
     file = MODULES[name]
     package = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
-    found = set()
+    imported = set()
     for node in ast.walk(ast.parse(file.read_text())):
         if not isinstance(node, ast.ImportFrom) or node.level == 0:
             continue
         base = [*package[: len(package) - node.level + 1], *filter(None, [node.module])]
         for alias in node.names:
-            longer = ".".join([*base, alias.name])
-            found.add(longer if longer in MODULES else ".".join(base))
-    return (found & set(MODULES)) - {name, ""}
+            submodule = ".".join([*base, alias.name])
+            imported.add(submodule if submodule in MODULES else ".".join(base))
+    return (imported & set(MODULES)) - {name, ""}
 
 
 def test_there_are_no_circular_imports():
@@ -42,4 +42,4 @@ def test_there_are_no_circular_imports():
         raise AssertionError(
             f"{' imports '.join(reversed(error.args[1]))}: move what both need to a module of its own"
         ) from None
-    assert sum(map(len, graph.values())) > 50
+    assert sum(map(len, graph.values())) > 50, "imports_of() finds too few imports"

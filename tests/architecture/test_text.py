@@ -13,7 +13,7 @@ MACHINE = re.compile(
     r"(?<![\w.])/(w[o]rk|f[a]rm|r[o]ot|h[o]me/\w+)/|p[y]pi\.org|p[y]thonhosted|d[e]b\.debian\.org|/opt/w[h]eels"
 )
 BINARY = {".png", ".jpg", ".gif", ".npy", ".cubin", ".svg", ".json"}
-LEGACY = Path("examples/legacy")  # opens as its authors of 2012 opened their files
+LEGACY = Path("examples/legacy")  # imitates sources of 2012, which have no such header
 CODE = {".cpp", ".hpp", ".h", ".cuh", ".cu", ".py", ".pyi", ".cmake"}
 LICENCE = re.compile(
     r"\A(#!.*\n)?(//|#) Copyright 20\d\d The Spanwise Authors\n(//|#) SPDX-License-Identifier: Apache-2\.0\n"
@@ -27,14 +27,14 @@ def text_files():
 
 
 def test_no_text_names_a_machine_or_a_registry():
-    found = [
+    violations = [
         f"{file}:{number}: {line.strip()}"
         for file, text in text_files()
         for number, line in enumerate(text.splitlines(), 1)
         if MACHINE.search(line)
     ]
-    assert not found, "\n".join(
-        ["", *found, "Use relative paths, and leave hosts to the user's settings."]
+    assert not violations, "\n".join(
+        ["", *violations, "Use relative paths, and leave hosts to the user's settings."]
     )
 
 

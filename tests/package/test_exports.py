@@ -58,7 +58,8 @@ def link_command(target):
     return command, re.search(r" -o (\S+)", command)[1]
 
 
-def cannot_link_statically(tmp_path):
+def static_link_blocker(tmp_path):
+    """Why the compiler cannot link the C++ library statically; an empty text if it can."""
     (tmp_path / "a.cpp").write_text("#include <string>\nstd::string f() { return {}; }\n")
     compiler = package.cached("CMAKE_CXX_COMPILER")
     words = ["-shared", "-fPIC", "-static-libstdc++", "-static-libgcc", "a.cpp", "-o", "a.so"]
@@ -75,19 +76,19 @@ def static_package(tmp_path_factory):
     folder = tmp_path_factory.mktemp("static")
     if not (BUILD / "build.ninja").exists() or BUILD not in EXTENSION.parents:
         pytest.skip("the package under test was not built by ninja")
-    if reason := cannot_link_statically(folder):
+    if reason := static_link_blocker(folder):
         pytest.skip(f"no static C++ library here: {reason[:200]}")
-    made = folder / "python" / "spanwise"
-    shutil.copytree(PACKAGE, made, ignore=shutil.ignore_patterns("__pycache__", "*.so*"))
-    (made / "lib").mkdir(exist_ok=True)
-    for target, place in (
-        ("spanwise", made / "lib" / "libspanwise.so.0.1"),
-        ("sw_python", made / EXTENSION.name),
+    copied = folder / "python" / "spanwise"
+    shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns("__pycache__", "*.so*"))
+    (copied / "lib").mkdir(exist_ok=True)
+    for target, binary in (
+        ("spanwise", copied / "lib" / "libspanwise.so.0.1"),
+        ("sw_python", copied / EXTENSION.name),
     ):
         command, output = link_command(target)
-        words = f" -o {place} -static-libstdc++ -static-libgcc"
+        words = f" -o {binary} -static-libstdc++ -static-libgcc"
         package.run("sh", "-c", command.replace(f" -o {output}", words), cwd=BUILD)
-    return made
+    return copied
 
 
 def run_with(static_package, program):
@@ -97,6 +98,7 @@ def run_with(static_package, program):
     return package.run(*words, env=dict(os.environ, PYTHONPATH=path))
 
 
+# Modules with C++ libraries of their own, which may load another libstdc++ first or later.
 PEERS = ("scipy.fft", "jax", "torch", "cupy")
 USE = """
 import spanwise as sw
@@ -146,5 +148,7 @@ def test_the_relinked_binaries_need_no_libstdcxx_and_export_none(static_package)
     ):
         needed = package.run("ldd", file)
         assert "libstdc++" not in needed
-        assert "libgcc_s" in needed  # both unwind by one copy
+        assert (
+            "libgcc_s" in needed
+        )  # one unwinder, so that exceptions cross from one binary to the other
         assert all(ours.match(name) for name in exported(file))

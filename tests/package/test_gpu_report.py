@@ -39,8 +39,8 @@ def test_a_run_without_errors_and_failed_tests_passes(tests):
 @pytest.mark.parametrize("kind", FAILED)
 def test_failed_test_is_named_although_the_tool_found_no_error(kind):
     output, name = FAILED[kind]
-    found = judged(output + GOOD)
-    assert (found["passed"], found["tests_failed"]) == (False, [name])
+    report = judged(output + GOOD)
+    assert (report["passed"], report["tests_failed"]) == (False, [name])
 
 
 @pytest.mark.parametrize(

@@ -25,13 +25,13 @@ PROGRAM = """
     ours[...] = np.arange(15).reshape(3, 5)
     frame.brighten(1)
     assert list(frame.row(2)) == [11, 12, 13, 14, 15]
-    there = sw.convert(frame, "numpy")
-    assert np.shares_memory(there, np.asarray(ours))
+    exported = sw.convert(frame, "numpy")
+    assert np.shares_memory(exported, np.asarray(ours))
 
     wide = sw.zeros((4, 8), dtype="float32", device="cpu")
     assert sw.explain(wide[:, :6], "frames").shares
-    made = sw.convert(wide[:, :6], "frames")
-    made.brighten(2)
+    shared = sw.convert(wide[:, :6], "frames")
+    shared.brighten(2)
     assert wide.numpy().sum() == 48
     for unfit in (wide.T, wide[::-1], wide[:, ::2], sw.broadcast_to(wide[:1], (4, 8))):
         try:
@@ -52,13 +52,13 @@ PROGRAM = """
             raise AssertionError
 
     held = sys.getrefcount(frame)
-    del ours, there
+    del ours, exported
     gc.collect()
     assert sys.getrefcount(frame) == held - 2
     del wide
     gc.collect()
-    made.brighten(1)
-    assert list(made.row(0)) == [3] * 6
+    shared.brighten(1)
+    assert list(shared.row(0)) == [3] * 6
     (info,) = [info for info in sw.bridges() if info.name == "frames"]
     print(info.directions, info.copies)
 """

@@ -42,22 +42,22 @@ def test_cmake_dir_prints_the_folder_of_the_package(tmp_path, monkeypatch, capsy
 PAGE = (ROOT / "docs" / "op-sdk.md").read_text()
 
 
-def texts(language):
-    """What the page shows in a language, in order."""
+def code_blocks(language):
+    """The page's blocks of code in a language, in order."""
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def test_code_of_the_plugin_page_builds_and_prints_as_shown(tmp_path):
     for language, name in {"cpp": "my_ops.cpp", "cmake": "CMakeLists.txt", "py": "use.py"}.items():
-        (tmp_path / name).write_text(texts(language)[0])
+        (tmp_path / name).write_text(code_blocks(language)[0])
     package.build(tmp_path, tmp_path / "build", package.install(tmp_path / "installed"))
     path = os.pathsep.join(p for p in sys.path if p)
     out = package.run(sys.executable, "use.py", cwd=tmp_path, env=dict(os.environ, PYTHONPATH=path))
-    assert out.splitlines() == re.findall(r"print.*# (.*)", texts("py")[0])
+    assert out.splitlines() == re.findall(r"print.*# (.*)", code_blocks("py")[0])
 
 
 def test_cpp_program_of_the_page_runs(tmp_path):
     for language, name in {"cpp": "halve.cpp", "cmake": "CMakeLists.txt"}.items():
-        (tmp_path / name).write_text(texts(language)[1])
+        (tmp_path / name).write_text(code_blocks(language)[1])
     package.build(tmp_path, tmp_path / "build", package.install(tmp_path / "installed"))
     assert package.run(tmp_path / "build" / "halve") == "2.5\n"

@@ -39,8 +39,8 @@ subprocess.run = run
 os.environ["PYTEST_ARGS"] = "-k strides"
 assert python_tests.python_tests_pass("release", "-x")
 """
-    said = package.run_in_scripts(program).splitlines()[-1].split()
-    autoload_is_off, command = said[0], said[3:]
+    words = package.run_in_scripts(program).splitlines()[-1].split()
+    autoload_is_off, command = words[0], words[3:]  # between them, the interpreter and its -m
     assert autoload_is_off == "1"
     count = ["-n", str(expected)] if expected else []
     assert command == ["pytest", "-p", "xdist", *count, "-x", "-k", "strides"]
@@ -95,10 +95,10 @@ asan_python.python_tests_pass = lambda *arguments, variables: print(json.dumps([
 asan_python.asan_python_tests_pass()
 asan_python.asan_python_tests_pass("tests/python/graph", "-x")
 """
-    every, some = map(json.loads, package.run_in_scripts(program).splitlines())
-    assert every[0] == ["asan-python", "tests/python", "tests/bridges"]
-    assert some[0] == ["asan-python", "tests/python/graph", "-x"]
-    for _, variables in (every, some):
+    without_selection, selection = map(json.loads, package.run_in_scripts(program).splitlines())
+    assert without_selection[0] == ["asan-python", "tests/python", "tests/bridges"]
+    assert selection[0] == ["asan-python", "tests/python/graph", "-x"]
+    for _, variables in (without_selection, selection):
         assert variables["LD_PRELOAD"] == "/lib/libasan.so /lib/libstdc++.so"
         assert "detect_leaks=0" in variables["ASAN_OPTIONS"]
 
@@ -115,5 +115,5 @@ try:
 except SystemExit as error:
     print(error)
 """
-    said = package.run_in_scripts(program)
-    assert f"{compiler} has no libasan.so; expected g++" in said
+    printed = package.run_in_scripts(program)
+    assert f"{compiler} has no libasan.so; expected g++" in printed

@@ -21,7 +21,7 @@ PAGES = [
 ]
 
 
-#: Pages about packages that may be absent.
+#: page: the packages that its code imports besides Spanwise and NumPy
 NEEDED = {
     "docs/guides/dask.md": ["distributed"],
     "docs/guides/cluster.md": ["dask", "zarr"],

@@ -92,7 +92,7 @@ print seen
 
 
 @pytest.mark.parametrize("flags", ["", "device=gpu,floatX=float32"])
-def test_several_outputs_from_one_kernel(tmp_path, flags):
+def test_one_kernel_computes_several_outputs(tmp_path, flags):
     printed, errors = run_script(tmp_path / "script.py", HEAD + TWO_OUTPUTS, flags)
     assert printed == "done\n" and "integer division" in errors
 

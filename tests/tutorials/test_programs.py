@@ -18,6 +18,7 @@ import spanwise as sw
 PROGRAMS = Path(__file__).parent
 HAS_GPU = any(device.kind == "cuda" for device in sw.devices())
 NUMBER = re.compile(r"\d\.\d+")
+# The first and last three elements of the result that the tutorial prints.
 FIRST = [1.23178029, 1.61879337, 1.52278066]
 LAST = [2.20771813, 2.29967761, 1.62323284]
 
@@ -91,11 +92,11 @@ def test_exp_loop_prints_the_published_values(run, name, flags, nodes, used):
     assert lines[0] == nodes
     assert re.fullmatch(r"Looping 3 times took [\d.e-]+ seconds", lines[1])
     assert lines[-1] == used
-    is_handle = name == "002_check2"
-    if is_handle:
+    prints_handle = name == "002_check2"
+    if prints_handle:
         assert re.fullmatch(r"Result is <CudaNdarray object at 0x[0-9a-f]+>", lines[2])
-    printed = " ".join(lines[2 + is_handle : -1])
-    assert printed.startswith("Numpy result is [" if is_handle else "Result is [")
+    printed = " ".join(lines[2 + prints_handle : -1])
+    assert printed.startswith("Numpy result is [" if prints_handle else "Result is [")
     values = [float(number) for number in NUMBER.findall(printed)]
     assert values == pytest.approx(FIRST + LAST, rel=5e-7)
 
@@ -114,7 +115,7 @@ def test_logistic_regression_predicts_0_or_1_for_each_row(run, name, device):
     assert set(targets) | set(predictions) == {"0", "1"}
 
 
-def test_profile_of_the_solution(tmp_path):
+def test_profile_of_the_solution_has_theanos_tables(tmp_path):
     flags = "profile=True,device=gpu"
     text = text_of("002_solution")
     _, errors = run_script(
@@ -138,7 +139,7 @@ def test_profile_of_the_solution(tmp_path):
     assert row[4:7] == ["C", "21", "2"]
 
 
-def test_outputs_on_the_device_with_borrow(run):
+def test_borrowed_outputs_stay_on_the_device(run):
     after = """
 train = theano.function(
     inputs=[],
@@ -173,7 +174,7 @@ print("%d examples, %d failures" % (result.attempted, result.failed))
     ],
 )
 def test_published_session_prints_the_same(tmp_path, name, flags, examples):
-    # The published session shows a matrix without name there, but has named it "a" before.
+    # The published output shows an unnamed matrix, although the session has named it "a" before.
     text = text_of(name).replace(">>> b = a.transfer('cpu')", ">>> b = T.matrix().transfer('cpu')")
     file = tmp_path / "session.txt"
     file.write_text(text)
@@ -185,7 +186,7 @@ def test_published_session_prints_the_same(tmp_path, name, flags, examples):
 
 
 @needs_pycuda
-def test_kernel_on_cudandarrays(run):
+def test_pycuda_kernel_multiplies_cudandarrays(run):
     assert run("000_multiply", after="test_pycuda_theano()\nprint 'done'\n") == ["done"]
 
 

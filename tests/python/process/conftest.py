@@ -6,6 +6,6 @@ import pytest
 
 
 @pytest.fixture(params=[(0, 1), (1, 0)], ids=["from 0 to 1", "from 1 to 0"])
-def way(request, two_gpus):
+def direction(request, two_gpus):
     """The source and the target of a transfer: either direction."""
     return tuple(two_gpus[i] for i in request.param)

@@ -62,7 +62,7 @@ def test_numbers_and_bools_are_parsed():
         assert sw.config.launch_blocking is False
 
 
-def test_unknown_names_get_the_nearest():
+def test_error_for_an_unknown_setting_names_the_nearest():
     for use in (
         lambda: sw.config.floatx,
         lambda: setattr(sw.config, "floatx", "float32"),
@@ -85,7 +85,7 @@ def test_the_default_device_is_a_setting():
         assert sw.zeros(2).device == "cpu"
 
 
-def test_the_environment_decides_at_the_start():
+def test_environment_variables_set_the_initial_values():
     program = "import spanwise as sw; print(sw.config.floatX, sw.default_device())"
     done = run("-c", program, SPANWISE_FLOATX="float16", SPANWISE_DEVICE="cpu")
     assert (done.returncode, done.stdout) == (0, "float16 cpu\n")
@@ -107,7 +107,7 @@ def test_the_command_lists_value_source_and_meaning():
             assert f"\n{name} = " in done.stdout
 
 
-def test_the_command_shows_those_named():
+def test_the_command_lists_only_named_settings():
     done = run("-m", "spanwise", "config", "floatX")
     assert "floatX = " in done.stdout
     assert "cpu_threads" not in done.stdout

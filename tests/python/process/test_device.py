@@ -19,7 +19,7 @@ def has_cuda():
     return "cuda:0" in sw.devices()
 
 
-def test_names_and_equality():
+def test_devices_equal_their_names():
     assert sw.device("cuda") == sw.device("cuda:0") == "cuda:0"
     assert sw.device("cuda:1") != "cuda:0"
     assert operator.eq("cpu", sw.device("cpu"))
@@ -32,7 +32,7 @@ def test_names_and_equality():
     assert pickle.loads(pickle.dumps(sw.device("cuda:2"))) == "cuda:2"
 
 
-def test_other_libraries_devices():
+def test_devices_of_other_libraries_are_accepted():
     torch_like = SimpleNamespace(type="cuda", index=2)
     assert sw.device(torch_like) == "cuda:2"
     assert sw.device(SimpleNamespace(type="cuda", index=None)) == "cuda:0"

@@ -70,7 +70,7 @@ def test_trim_returns_unused_memory_to_the_system(pool, device):
     assert (sw.array(values, device=device) * 2).numpy().tolist() == (values * 2).tolist()
 
 
-def test_memory_of_elements_that_went_is_not_in_use():
+def test_memory_of_dropped_elements_is_not_in_use():
     array = sw.arange(100.0, device="cpu")
     used = sw.memory.stats("cpu")["used"]
     elements = list(array)
@@ -84,9 +84,9 @@ def test_elements_come_from_the_allocator_in_use():
     array = sw.arange(3.0, device="cpu")
     assert float(array[0]) == 0.0  # its memory is cached for the next element
     with sw.memory.use_allocator(host_allocator, "cpu"):
-        made = sw.memory.stats("cpu")["allocations"]
+        before = sw.memory.stats("cpu")["allocations"]
         assert [float(array[i]) for i in range(3)] == [0.0, 1.0, 2.0]
-        assert sw.memory.stats("cpu")["allocations"] == made + 3
+        assert sw.memory.stats("cpu")["allocations"] == before + 3
     assert [float(x) for x in array] == [0.0, 1.0, 2.0]
 
 
@@ -98,7 +98,7 @@ def test_allocation_beyond_the_limit_raises(pool, device):
         sw.zeros(MIB, "uint8", device=device)
     with pytest.raises(MemoryError):
         sw.ones((1024, 1024), device=device)
-    assert int(a.sum()) == 0  # as it was
+    assert int(a.sum()) == 0  # a failed allocation changes no array
     pool.limit = None
     assert sw.zeros(2 * MIB, "uint8", device=device).nbytes == 2 * MIB
     with pytest.raises(sw.ArgumentError, match=r"bytes >= 0"):
@@ -107,7 +107,7 @@ def test_allocation_beyond_the_limit_raises(pool, device):
         pool.limit = "8GiB"
 
 
-def test_a_function_as_allocator():
+def test_function_may_be_the_allocator():
     values = numbers((40, 30), "float64", 2)
     with sw.memory.use_allocator(host_allocator, "cpu"):
         assert sw.memory.stats("cpu")["allocator"] == "host_allocator"
@@ -127,7 +127,7 @@ def test_a_function_as_allocator():
     assert HostBlock.alive == 0
 
 
-def test_blocks_go_back_from_other_threads():
+def test_blocks_dropped_by_another_thread_are_freed():
     with sw.memory.use_allocator(host_allocator, "cpu"):
         arrays = [sw.ones(1000, device="cpu") for _ in range(8)]
         worker = threading.Thread(target=arrays.clear)
@@ -136,7 +136,7 @@ def test_blocks_go_back_from_other_threads():
     assert HostBlock.alive == 0
 
 
-def test_a_function_that_fails():
+def test_failing_allocator_function_raises():
     def out_of_memory(ordinal, nbytes, stream):
         raise MemoryError("all gone")
 
@@ -157,7 +157,7 @@ def test_a_function_that_fails():
         (out_of_memory, sw.OutOfMemoryError, r"out_of_memory has no .* bytes.*all gone"),
         (broken, KeyError, "its own fault"),
         (bare, sw.ArgumentError, "bare address"),
-        (odd, sw.ArgumentError, "16 divides"),
+        (odd, sw.ArgumentError, "multiple of 16"),
         (nothing, sw.OutOfMemoryError, "gave no memory"),
     ):
         with sw.memory.use_allocator(function, "cpu"), pytest.raises(error, match=message):
@@ -177,7 +177,7 @@ def test_unknown_or_missing_allocator_raises(monkeypatch):
         sw.memory.use_allocator("rmm", "cuda")
 
 
-def test_in_compiled_functions():
+def test_compiled_functions_use_the_allocator():
     values = numbers((50, 60), "float64", 3)
     with sw.device("cpu"):
         x = sw.tensor.dmatrix("x")
@@ -193,9 +193,9 @@ def test_in_compiled_functions():
     assert HostBlock.alive == 0
 
 
-def test_results_on_the_host(gpu):
-    """Copies off a GPU of a size that keeps coming: each its own memory, which outlives the
-    pool."""
+def test_copies_off_a_gpu_have_their_own_memory(gpu):
+    """Page-locked memory is reused for copies of the same size, but not while an array or a view of
+    NumPy's uses it; trimming the GPU's pool frees none of it."""
     values = numbers((300, 1000), "float32", 5)
     a = sw.array(values, device=gpu)
     kept = []
@@ -213,7 +213,7 @@ def test_results_on_the_host(gpu):
     gc.collect()
     assert sw.memory.stats("cpu")["used"] < used
     workers = [
-        threading.Thread(target=lambda: [(a * 2).numpy() for _ in range(20)]) for _ in "1234"
+        threading.Thread(target=lambda: [(a * 2).numpy() for _ in range(20)]) for _ in range(4)
     ]
     for worker in workers:
         worker.start()
@@ -223,14 +223,14 @@ def test_results_on_the_host(gpu):
 
 
 def reserved(name):
-    """Bytes that the library's arrays and ours hold of its pool."""
+    """Bytes of the library's pool in use, by its own arrays and by Spanwise's."""
     if name == "torch":
         return pytest.importorskip("torch").cuda.memory_allocated()
     return pytest.importorskip("cupy").get_default_memory_pool().used_bytes()
 
 
 @pytest.mark.parametrize("name", ["torch", "cupy"])
-def test_other_libraries_pools(gpu, name):
+def test_allocator_may_be_the_pool_of_another_library(gpu, name):
     before = reserved(name)
     values = numbers((256, 1024), "float32", 4)
     with sw.memory.use_allocator(name, gpu):
@@ -249,21 +249,21 @@ def test_other_libraries_pools(gpu, name):
 
 def test_allocator_may_be_rmms(gpu, monkeypatch):
     """RMM's classes are replaced by fakes that allocate from Spanwise's own pool."""
-    taken = []
+    requests = []  # (size, handle of the stream)
 
     class Buffer:
         def __init__(self, size, stream):
-            taken.append((size, stream.handle))
+            requests.append((size, stream.handle))
             with sw.memory.use_allocator(None, gpu):
                 self.memory = sw.empty(size, "uint8", device=gpu)
             self.ptr = self.memory.ptr
 
-    class Wrapped:
-        def __init__(self, theirs):
-            _, self.handle = theirs.__cuda_stream__()
+    class RmmStream:
+        def __init__(self, stream):
+            _, self.handle = stream.__cuda_stream__()
 
     streams = types.ModuleType("rmm.pylibrmm.stream")
-    streams.Stream = Wrapped
+    streams.Stream = RmmStream
     rmm = types.ModuleType("rmm")
     rmm.DeviceBuffer = Buffer
     for name, module in (
@@ -274,5 +274,5 @@ def test_allocator_may_be_rmms(gpu, monkeypatch):
         monkeypatch.setitem(sys.modules, name, module)
     with sw.memory.use_allocator("rmm", gpu):
         a = sw.ones(1000, "float32", device=gpu)
-    assert taken == [(4000, int(sw.current_stream(gpu)))]
+    assert requests == [(4000, int(sw.current_stream(gpu)))]
     assert float(a.sum()) == 1000

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""cpu:1 is the processor under another name: results of operations on its arrays are there too."""
+"""cpu:1 is the processor under another name: results of operations on its arrays are on cpu:1."""
 
 import numpy as np
 import pytest

@@ -50,17 +50,17 @@ def test_with_stream_is_the_threads_current(device):
 
 
 def test_work_on_two_streams_is_in_order(device):
-    one, two = sw.Stream(device), sw.Stream(device)
+    first, second = sw.Stream(device), sw.Stream(device)
     values = np.arange(100_000, dtype="float32")
-    with one:
+    with first:
         array = sw.array(values, device=device)
         array[...] = array[::-1]
-    with two:  # ordered after `one` by the array itself
+    with second:  # the array orders it after `first`
         result = array.copy()
     assert (result.numpy() == values[::-1]).all()
-    two.wait(one)
-    one.wait(array)
-    one.wait(two.record())
+    second.wait(first)
+    first.wait(array)
+    first.wait(second.record())
     assert isinstance(array.stream, sw.Stream)
 
 
@@ -76,19 +76,19 @@ def test_events_order_streams_and_measure_time(device):
     assert start.device == device
     assert start.elapsed(end) >= 0
     stream.wait(end)
-    marked = stream.record(timing=True)
-    marked.synchronize()
-    assert marked.query()
+    event = stream.record(timing=True)
+    event.synchronize()
+    assert event.query()
 
 
-def test_an_event_of_the_current_stream(device):
+def test_event_records_the_current_stream_of_a_device(device):
     event = sw.Event()
     event.record(device=device)
     event.synchronize()
     assert event.device == device
 
 
-def test_an_event_that_was_not_recorded():
+def test_event_that_was_not_recorded_raises():
     event = sw.Event()
     for use in (event.synchronize, event.query, lambda: event.device, lambda: event.elapsed(event)):
         with pytest.raises(sw.ArgumentError, match="record"):
@@ -108,11 +108,13 @@ def test_a_cpu_stream_is_no_cuda_stream():
 
 
 class CudaCore:
+    """A stream by the protocol of cuda.core: (version of the protocol, handle)."""
+
     def __init__(self, handle):
-        self.handle_of_mine = handle
+        self.handle_value = handle
 
     def __cuda_stream__(self):
-        return (0, self.handle_of_mine)
+        return (0, self.handle_value)
 
 
 SPELLINGS = {
@@ -135,14 +137,14 @@ def test_streams_of_other_libraries_are_accepted(gpu, spelling):
     own.wait(SPELLINGS[spelling](own.handle))
 
 
-def test_without_a_device_a_stream_is_of_the_device_it_names(gpu):
+def test_foreign_stream_without_a_device_argument_is_of_the_device_it_names(gpu):
     own = sw.Stream(gpu)
     assert sw.Stream.foreign(own) == own
     assert sw.Stream.foreign(SPELLINGS["torch"](own.handle)).device == sw.device("cuda:0")
     for ordinal in range(sum(device.kind == "cuda" for device in sw.devices())):
-        on = sw.Stream(f"cuda:{ordinal}")
-        stream = SimpleNamespace(cuda_stream=on.handle, device_index=ordinal)
-        assert sw.Stream.foreign(stream) == on
+        own = sw.Stream(f"cuda:{ordinal}")
+        stream = SimpleNamespace(cuda_stream=own.handle, device_index=ordinal)
+        assert sw.Stream.foreign(stream) == own
 
 
 def test_the_legacy_stream_is_1_and_a_bare_0_is_ambiguous(gpu):

@@ -94,7 +94,8 @@ for thread in threads:
 print(len(errors), "ops call each other" in errors[0])
 """
 
-# The compiler waits for the parent's word, which only a thread that gets the GIL can give.
+# The compiler waits for a word in the named pipe, which the main thread can write only if it gets the
+# GIL while the others compile.
 COMPILES = """
 import os, sys, threading
 import spanwise as sw
@@ -105,14 +106,14 @@ kernel = {kernel}
 {first}
 os.environ["SPANWISE_TEST_FIFO"] = fifo
 thread = threading.Thread(target=lambda: {second})
-other = threading.Thread(target=lambda: {second})
+same_kernel = threading.Thread(target=lambda: {second})
 thread.start()
-other.start()
+same_kernel.start()
 with open(fifo, "w") as word:
     word.write("go")
 os.environ.pop("SPANWISE_TEST_FIFO")
 thread.join()
-other.join()
+same_kernel.join()
 print({result})
 """
 
@@ -180,13 +181,13 @@ def test_other_threads_run_while_a_kernel_compiles(name, tmp_path):
     assert result in ("[2.0, 2.0, 2.0]", "3.0", "[1.0, 2.0, 3.0]")
 
 
-def test_set_readonly_while_other_threads_read():
-    goes_on = True
+def test_array_becomes_read_only_while_other_threads_read():
+    is_running = True
     arrays = [sw.arange(70_000, dtype="float32", device="cpu") for _ in range(50)]
     current = arrays[0]
 
     def read():
-        while goes_on:
+        while is_running:
             assert float(current.copy()[-1]) == 69_999.0
 
     readers = [threading.Thread(target=read) for _ in range(2)]
@@ -196,7 +197,7 @@ def test_set_readonly_while_other_threads_read():
         current.copy()
         current.flags.writeable = False
         assert not current.flags.writeable
-    goes_on = False
+    is_running = False
     for reader in readers:
         reader.join()
 
@@ -205,7 +206,7 @@ LARGE_ARRAYS = """
 import sys
 import spanwise as sw
 
-place, n = sys.argv[1], 100_000
+device, n = sys.argv[1], 100_000
 makers = (
     sw.ones, sw.zeros, sw.empty, sw.arange,
     lambda n, device: sw.linspace(0, 1, n, device=device),
@@ -213,16 +214,16 @@ makers = (
     lambda n, device: sw.eye(300, device=device),
 )
 for make in makers:
-    x = make(n, device=place)
-    assert str(x.device) == place
+    x = make(n, device=device)
+    assert str(x.device) == device
     results = x + x, x.sum(), x.astype("float32"), x.copy(), x.to("cpu"), x[::2].reshape(-1)
 print("done")
 """
 
 
-@pytest.mark.parametrize("place", ["cpu:1", "cuda:0"])
-def test_objects_are_made_with_the_gil(place, request):
-    """The debug hooks of Python's allocator end the process otherwise."""
-    if place == "cuda:0":
+@pytest.mark.parametrize("name", ["cpu:1", "cuda:0"])
+def test_objects_are_made_with_the_gil(name, request):
+    """The debug hooks of Python's allocator end a process that makes an object without the GIL."""
+    if name == "cuda:0":
         request.getfixturevalue("gpu")
-    assert run(LARGE_ARRAYS, place, PYTHONMALLOC="debug") == "done"
+    assert run(LARGE_ARRAYS, name, PYTHONMALLOC="debug") == "done"

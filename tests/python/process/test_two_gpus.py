@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two GPUs in one program: names, transfers in order, kernels and graphs on both at once.
 
-Work that must not be overtaken is held up by a kernel that spins, so that a missing order shows.
+A kernel that spins delays the work that must come first, so that a missing order gives wrong values.
 """
 
 import ctypes
@@ -36,18 +36,18 @@ VIEWS = {
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "complex128"])
 @pytest.mark.parametrize("view", VIEWS)
-def test_views_are_copied_between_gpus(way, view, dtype):
-    source, target = way
+def test_views_are_copied_between_gpus(direction, view, dtype):
+    source, target = direction
     values = numbers((120, 101), dtype)
     ours = VIEWS[view](sw.array(values, device=source))
-    there = ours.to(target)
-    assert there.device == target and np.array_equal(there.numpy(), VIEWS[view](values))
-    back = there.to(source)
+    copied = ours.to(target)
+    assert copied.device == target and np.array_equal(copied.numpy(), VIEWS[view](values))
+    back = copied.to(source)
     assert back.device == source and np.array_equal(back.numpy(), VIEWS[view](values))
 
 
-def test_values_go_into_a_window_of_another_dtype(way):
-    source, target = way
+def test_values_are_copied_into_a_window_of_another_dtype(direction):
+    source, target = direction
     values = numbers((60, 40))
     whole = sw.zeros((80, 80), "float64", device=target)
     sw.copyto(whole[10:70, ::2].T, sw.array(values, device=source).T)
@@ -59,21 +59,21 @@ def test_values_go_into_a_window_of_another_dtype(way):
     assert np.array_equal(whole.numpy(), expected)
 
 
-def test_large_arrays_are_copied_between_gpus(way):
-    source, target = way
+def test_large_arrays_are_copied_between_gpus(direction):
+    source, target = direction
     values = np.arange(1 << 24, dtype="float32")
     assert np.array_equal(sw.array(values, device=source).to(target).numpy(), values)
 
 
-def test_copy_waits_for_the_writer_of_its_source(way):
-    source, target = way
+def test_copy_waits_for_the_writer_of_its_source(direction):
+    source, target = direction
     a = sw.array(numbers(), device=source)
     add_late(a)
     assert np.array_equal(a.to(target).numpy(), numbers() + 1)
 
 
-def test_a_source_is_written_only_after_it_was_copied(way):
-    source, target = way
+def test_a_source_is_written_only_after_it_was_copied(direction):
+    source, target = direction
     a = sw.array(numbers(), device=source)
     b = sw.zeros(SIZE, "float32", device=target)
     add_late(b)  # the copy into b waits for it
@@ -82,21 +82,21 @@ def test_a_source_is_written_only_after_it_was_copied(way):
     assert np.array_equal(b.numpy(), numbers())
 
 
-def test_memory_is_used_again_only_after_it_was_copied(way):
-    source, target = way
+def test_freed_memory_is_reused_only_after_it_was_copied(direction):
+    source, target = direction
     for count in (SIZE, 1 << 20):
         b = sw.zeros(count, "float32", device=target)
         add_late(b)
         a = sw.array(numbers((count,)), device=source)
         sw.copyto(b, a)
         del a
-        others = [sw.full(count, np.nan, "float32", device=source) for _ in range(4)]
+        later = [sw.full(count, np.nan, "float32", device=source) for _ in range(4)]
         assert np.array_equal(b.numpy(), numbers((count,)))
-        assert len(others) == 4
+        del later
 
 
-def test_order_between_streams_of_the_two(way):
-    source, target = way
+def test_arrays_order_the_streams_of_both_gpus(direction):
+    source, target = direction
     first, second = sw.Stream(source), sw.Stream(target)
     a = sw.array(numbers(), device=source)
     with first:
@@ -109,9 +109,9 @@ def test_order_between_streams_of_the_two(way):
     assert np.array_equal(c.numpy(), numbers() + 2)
 
 
-def test_event_of_one_gpu_is_awaited_on_the_other(way):
-    source, target = way
-    a, b = (sw.array(numbers(), device=d) for d in way)
+def test_event_of_one_gpu_is_awaited_on_the_other(direction):
+    source, target = direction
+    a, b = (sw.array(numbers(), device=d) for d in direction)
     add_late(a)
     event = sw.current_stream(source).record()
     assert event.device == source and not event.query()
@@ -126,7 +126,7 @@ def test_event_of_one_gpu_is_awaited_on_the_other(way):
     stream.synchronize()
 
 
-def test_families_of_ops_run_on_either_while_the_first_is_the_default(two_gpus):
+def test_families_of_ops_run_on_each_gpu_while_the_first_is_the_default(two_gpus):
     values = numbers((64, 64))
     rows = np.array([3, 1, 3])
     for device in two_gpus:
@@ -145,14 +145,14 @@ def test_families_of_ops_run_on_either_while_the_first_is_the_default(two_gpus):
             "add.at": (ours, summed),
             "copy": (a.T.copy(), values.T),
         }
-        for name, (got, expected) in results.items():
-            assert got.device == device, name
-            np.testing.assert_allclose(got.numpy(), expected, rtol=1e-6, err_msg=name)
+        for name, (actual, expected) in results.items():
+            assert actual.device == device, name
+            np.testing.assert_allclose(actual.numpy(), expected, rtol=1e-6, err_msg=name)
         drawn = []
-        for place in (device, sw.device("cpu")):
-            with place:
+        for default in (device, sw.device("cpu")):
+            with default:
                 drawn.append(sw.random.default_rng(7).random(1000))
-            assert drawn[-1].device == place
+            assert drawn[-1].device == default
         assert np.array_equal(drawn[0].numpy(), drawn[1].numpy())
 
 

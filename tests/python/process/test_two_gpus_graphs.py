@@ -35,8 +35,8 @@ def late_op():
     )
 
 
-def test_a_kernel_refuses_an_array_and_a_stream_of_the_other(way):
-    here, there = way
+def test_a_kernel_refuses_an_array_and_a_stream_of_the_other(direction):
+    here, there = direction
     kernel = sw.SourceModule(SPIN, device=here).get_function("late")
     a = sw.zeros(4, "float32", device=there)
     with pytest.raises(
@@ -102,8 +102,8 @@ def test_a_function_uses_two_contexts(two_gpus):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_nodes_on_one_gpu_wait_for_those_on_the_other(way, mode):
-    here, there = way
+def test_nodes_on_one_gpu_wait_for_those_on_the_other(direction, mode):
+    here, there = direction
     x = T.tensor("float32", (None,), "x", device=here)
     op = late_op()
     away = op(op(x).transfer(there))
@@ -115,8 +115,8 @@ def test_nodes_on_one_gpu_wait_for_those_on_the_other(way, mode):
         np.testing.assert_array_equal(back.numpy(), 2 * numbers(seed=seed) + 3)
 
 
-def test_shared_variables_of_both_gpus_are_updated(way):
-    here, there = way
+def test_shared_variables_of_both_gpus_are_updated(direction):
+    here, there = direction
     a, b = sw.shared(numbers(seed=1), target=here), sw.shared(numbers(seed=2), target=there)
     op = late_op()
     f = sw.function([], updates={a: b.transfer(here), b: op(a).transfer(there)}, device=here)
@@ -129,17 +129,17 @@ def test_shared_variables_of_both_gpus_are_updated(way):
     np.testing.assert_array_equal(b.get_value().numpy(), second)
 
 
-def test_memory_freed_during_a_call_is_not_reused_too_early(way):
-    here, there = way
+def test_memory_freed_during_a_call_is_not_reused_too_early(direction):
+    here, there = direction
     x = T.tensor("float32", (None,), "x", device=here)
     y = x
     for _ in range(6):
         y = ((y + 1).transfer(there) + 1).transfer(here)
     for allow_gc in (True, False):
         f = sw.function([x], y, device=here, allow_gc=allow_gc)
-        given = sw.array(numbers((1 << 16,)), device=here)
+        argument = sw.array(numbers((1 << 16,)), device=here)
         for _ in range(20):
-            result = f(given)
+            result = f(argument)
         np.testing.assert_array_equal(result.numpy(), numbers((1 << 16,)) + 12)
 
 
@@ -153,7 +153,7 @@ def test_a_profile_contains_the_kernels_of_both_gpus(two_gpus):
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_random_graphs_on_both_gpus(two_gpus, mode):
+def test_random_graphs_on_both_gpus_match_numpy(two_gpus, mode):
     assert RandomGraph(0, two_gpus[0]).other == two_gpus[1]
     with np.errstate(all="ignore"):
         # Some graphs are invalid and not compiled; most have to be.

@@ -13,7 +13,7 @@ __global__ void late(float *x, int n, float value, long long ticks) {
 }
 """
 
-TICKS = np.int64(50_000_000)  # some 30 ms: long beside all that is queued after it
+TICKS = np.int64(50_000_000)  # some 30 ms, longer than all work that is queued after it takes
 
 
 def numbers(shape=(5000,), dtype="float32", seed=1):
