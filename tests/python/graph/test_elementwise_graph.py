@@ -61,7 +61,7 @@ def test_equality_of_variables_stays_identity():
     assert isinstance(T.eq(x, y), sw.Variable)
 
 
-def test_names_and_types_of_elementwise_results():
+def test_elementwise_ops_have_camel_case_names_and_the_dtypes_of_numpy():
     x = T.fmatrix("x")
     assert str(T.floor_divide(x, 2).owner.op) == "FloorDivide"
     assert str(sw.ops.logical_not(x).owner.op) == "LogicalNot"

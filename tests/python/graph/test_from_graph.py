@@ -202,7 +202,7 @@ def test_wrong_definition_is_an_error(arguments_of, error, message):
         sw.graph.OpFromGraph(*arguments_of(x, y))
 
 
-def test_wrong_inputs_are_errors():
+def test_wrong_number_or_type_of_inputs_raises():
     op = sum_and_exp_op()
     with pytest.raises(sw.GraphError, match="expected 2 inputs, got 1"):
         op(A)

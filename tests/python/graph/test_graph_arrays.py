@@ -10,7 +10,7 @@ from support.arrays import numbers, pair, windows
 
 import spanwise as sw
 
-#: Dtypes that represent the numbers of pair() and their sums exactly, or wrap around as NumPy does.
+#: Dtypes in which the numbers of pair() are exact, as are their sums in the dtype of sum().
 EXACT_DTYPES = ("int8", "int32", "int64", "uint8", "float32", "float64", "complex128")
 
 

@@ -103,7 +103,7 @@ def test_python_numbers_take_the_dtype_of_the_input_if_it_holds_them():
         sw.function([sw.In(v, allow_downcast=False)], v)([1, 2.5])
 
 
-def test_inputs_of_any_library(x, device):
+def test_inputs_of_any_library_are_accepted(x, device):
     f = sw.function([x], x * 2, device=device)
     jax = pytest.importorskip("jax")
     for value in (ones(2, 2), sw.ones((2, 2), dtype="float32"), jax.numpy.ones((2, 2), "float32")):
@@ -187,7 +187,7 @@ def test_unused_input_raises_warns_or_is_ignored(x):
         sw.function([x, y], x, on_unused_input="perhaps")
 
 
-def test_invalid_graphs_raise(x):
+def test_missing_repeated_or_unsuitable_inputs_raise(x):
     with pytest.raises(sw.GraphError, match="neither an input nor a constant"):
         sw.function([], x + 1)
     with pytest.raises(sw.GraphError, match="occurs twice"):

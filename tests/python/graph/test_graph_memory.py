@@ -84,10 +84,10 @@ def test_results_are_kept_for_the_next_call_without_allow_gc():
 def test_setting_is_the_default_of_the_function_option_and_copies_keep_the_option():
     with sw.config.change(allow_gc=True):
         f, _, references = chain(3)
-        keeping, _, kept_references = chain(3, allow_gc=False)
+        keeping, _, keeping_references = chain(3, allow_gc=False)
     f([1])
     keeping([1])
-    assert count_alive(references) == 0 and count_alive(kept_references) == 3
+    assert count_alive(references) == 0 and count_alive(keeping_references) == 3
     f.copy()([1])  # a copy has the option of f, not the present setting
     assert len(references) == 6 and count_alive(references) == 0
 

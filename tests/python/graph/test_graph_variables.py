@@ -57,7 +57,7 @@ def test_constructors_without_a_letter_follow_floatx():
     assert T.vector("v", dtype="int8").dtype == "int8"
 
 
-def test_several_variables_in_one_call():
+def test_plural_constructor_creates_one_variable_for_each_name():
     x, y = T.fmatrices("x", "y")
     assert (x.name, y.name) == ("x", "y")
     assert [v.type for v in T.dvectors(3)] == [T.dvector().type] * 3
@@ -157,7 +157,7 @@ def test_clone_is_a_new_variable_of_the_type():
     assert x.clone("y").name == "y"
 
 
-def test_constants_hold_a_copy():
+def test_constant_holds_a_copy_of_its_value():
     value = np.arange(3, dtype="float32")
     c = sw.graph.as_variable(value, name="c")
     value[:] = -1

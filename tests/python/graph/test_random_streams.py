@@ -128,7 +128,7 @@ def test_debug_mode_and_pickled_functions_draw_the_same():
     assert g().tolist() == h().tolist() != first
 
 
-def test_wrong_arguments_are_errors():
+def test_wrong_bounds_sizes_dtypes_and_seeds_raise():
     streams = T.RandomStreams(1)
     with pytest.raises(
         sw.ArgumentError, match="-128 <= low <= high <= 127 for int8, got 0 and 200"

@@ -57,14 +57,14 @@ def disagreements(function, operands):
 
 
 @pytest.mark.parametrize("name", BINARY)
-def test_pairs_of_dtypes_agree(name):
+def test_binary_ufunc_of_each_pair_of_dtypes_is_the_same(name):
     pairs = itertools.product(DTYPES, DTYPES)
     operands = [[(a,), (b, ()) if i % 3 == 0 else (b,)] for i, (a, b) in enumerate(pairs)]
     assert disagreements(getattr(sw, name), operands) == []
 
 
 @pytest.mark.parametrize("name", BINARY)
-def test_python_numbers_with_each_dtype_agree(name):
+def test_binary_ufunc_of_each_dtype_and_python_number_is_the_same(name):
     operands = [
         order
         for dtype in DTYPES
@@ -75,11 +75,11 @@ def test_python_numbers_with_each_dtype_agree(name):
 
 
 @pytest.mark.parametrize("name", UNARY)
-def test_each_dtype_agrees(name):
+def test_unary_ufunc_of_each_dtype_is_the_same(name):
     assert disagreements(getattr(sw, name), [[(dtype,)] for dtype in DTYPES]) == []
 
 
-def test_where_with_numbers_agrees():
+def test_where_with_python_numbers_is_the_same():
     operands = [
         [("bool",), *others]
         for dtype in DTYPES
@@ -104,7 +104,7 @@ OPERATORS = {
 
 
 @pytest.mark.parametrize("sign", OPERATORS)
-def test_operators_with_numbers_agree(sign):
+def test_operator_with_each_python_number_is_the_same(sign):
     operands = [
         order
         for dtype in DTYPES
@@ -138,7 +138,7 @@ TWO_OPERANDS = {
 
 
 @pytest.mark.parametrize("name", TWO_OPERANDS)
-def test_shapes_of_two_operands_agree(name):
+def test_shape_of_two_operands_is_the_same(name):
     """Static shapes, and the shapes of open ones when they are computed."""
     eager, graph = TWO_OPERANDS[name]
     for left, right in itertools.product(SHAPES, SHAPES):
@@ -211,7 +211,7 @@ def result_or_none(function, *operands):
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
-def test_partly_known_shapes_of_two_operands_agree(data):
+def test_partly_known_shape_of_two_operands_fits(data):
     eager, graph = TWO_OPERANDS[data.draw(st.sampled_from(sorted(set(TWO_OPERANDS) - {"dot"})))]
     shapes = [data.draw(st.sampled_from(SHAPES)) for _ in range(2)]
     inputs = [partly_open(data, "float32", shape) for shape in shapes]
@@ -221,7 +221,7 @@ def test_partly_known_shapes_of_two_operands_agree(data):
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
-def test_partly_known_shapes_of_one_operand_agree(data):
+def test_partly_known_shape_of_one_operand_fits(data):
     function = ONE_OPERAND[data.draw(st.sampled_from(sorted(ONE_OPERAND)))]
     shape = data.draw(st.sampled_from([s for s in SHAPES if s and 0 not in s]))
     value = sw.arange(int(np.prod(shape)), dtype="float32", device="cpu").reshape(shape)

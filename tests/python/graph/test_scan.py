@@ -166,7 +166,7 @@ def test_equal_loops_are_merged():
         (lambda x: scan(lambda e: e, x, n_steps=2.5), "expected an integer"),
     ],
 )
-def test_invalid_arguments_raise(call, message):
+def test_unsuitable_step_or_argument_of_scan_raises(call, message):
     with pytest.raises((TypeError, sw.GraphError), match=message):
         call(T.dvector("x"))
 

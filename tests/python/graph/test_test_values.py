@@ -25,7 +25,7 @@ def vector(value=VALUES, name="x"):
     return x
 
 
-def test_off_is_the_default_and_computes_nothing():
+def test_setting_off_is_the_default_and_computes_nothing():
     y = vector() + 1
     assert sw.config.compute_test_value == "off" and not hasattr(y.tag, "test_value")
 

@@ -85,7 +85,7 @@ def test_strided_parameter_accepts_any_view_without_a_copy(transposed, device):
     assert np.array_equal(f(broadcast), broadcast.T)
 
 
-def test_contiguous_parameter_copies_other_layouts_and_counts(device):
+def test_contiguous_parameter_copies_other_layouts_and_counts_the_copies(device):
     name = f"copy_counted_{device}".replace(":", "_")
     op = sw.kernel_op(
         name,

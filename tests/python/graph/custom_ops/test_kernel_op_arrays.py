@@ -76,7 +76,7 @@ def test_any_variable_makes_the_call_part_of_a_graph(axpy, device):
     assert z.owner.op == axpy and z.owner.op(2, x, x)[0].tolist() == [0, 3, 6]
 
 
-def test_wrong_arrays_raise(axpy, device):
+def test_arrays_of_wrong_number_shape_or_dtype_raise(axpy, device):
     x = sw.arange(3, dtype="float32", device=device)
     with pytest.raises(sw.GraphError, match="axpy: expected 3 inputs, got 2"):
         axpy(x, x)

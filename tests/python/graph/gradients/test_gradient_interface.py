@@ -54,7 +54,7 @@ def test_derivative_with_respect_to_the_cost_is_one():
     assert evaluate(T.grad(cost, cost), {x: np.array(3.0)}) == 1
 
 
-def test_derivative_of_a_derivative(device):
+def test_second_derivative_of_a_cube_is_six_times_its_argument(device):
     x = T.dscalar("x")
     second = T.grad(T.grad(x**3, x), x)
     assert sw.function([x], second, device=device)(2.0) == 12
@@ -132,7 +132,7 @@ def test_cost_that_reads_only_the_shape_of_a_variable_does_not_depend_on_it():
         (lambda x, i: Lop([x, x], x, [x]), sw.GraphError, "2 variables and 1 eval_points"),
     ],
 )
-def test_wrong_arguments_are_named(call, error, text):
+def test_error_of_a_wrong_argument_of_grad_names_it(call, error, text):
     with pytest.raises(error, match=text):
         call(T.dvector("x"), T.ivector("i"))
 
@@ -230,7 +230,7 @@ def test_kernel_op_without_a_gradient_names_the_argument():
         ({"x": squares_gradient("g: contiguous T[n]")}, "'g'.*expected x, y or dy"),
     ],
 )
-def test_a_wrong_gradient_of_a_kernel_op_is_named(grad, text):
+def test_error_of_a_wrong_gradient_of_a_kernel_op_names_it(grad, text):
     with pytest.raises((sw.ArgumentError, TypeError), match=text):
         squares(grad)
 

@@ -119,7 +119,7 @@ def test_disconnected_derivative_of_a_python_op_is_zero_if_ignored():
         (lambda x: [x.sum()], "rank 0"),
     ],
 )
-def test_wrong_results_of_grad_are_named(result, text):
+def test_error_of_a_wrong_result_of_grad_describes_it(result, text):
     op = op_with(grad=lambda self, inputs, g: result(inputs[0]))
     x = T.dvector("x")
     with pytest.raises(sw.GraphError, match=text):

@@ -72,12 +72,12 @@ def test_inputs_that_gradient_op_leaves_out_are_undefined(derived):
         T.grad(z.sum(), x)
 
 
-def test_ops_without_gradient_op_are_named(derived):
+def test_error_names_the_op_without_gradient_op(derived):
     x = T.dvector("x")
     z = derived.product_second(*[x] * 8, factor=1.0)[0]
     with pytest.raises(
         sw.GraphError,
-        match=r"product_second.*declares no gradient_op(.|\n)*test_ops_without_gradient_op_are_named",
+        match=r"product_second.*declares no gradient_op(.|\n)*test_error_names_the_op_without_gradient_op",
     ):
         T.grad(z.sum(), x)
 

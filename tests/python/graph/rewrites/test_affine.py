@@ -90,7 +90,7 @@ def expected_of(a, b, c, alpha, beta):
 
 @settings(max_examples=150, deadline=None)
 @given(problems())
-def test_values_equal_numpy(device, problem):
+def test_affine_of_any_layout_and_dtype_equals_numpy(device, problem):
     a, b, c, alpha, beta = problem
     arrays = [x for x in (a, b, c) if x is not None]
     variables = [variable_of(np.asarray(x)) for x in arrays]
@@ -113,9 +113,10 @@ def test_values_equal_numpy(device, problem):
     ("rows", "depth"), [(400, 784), (784, 400), (3, 5000), (5000, 3), (1000, 1000)]
 )
 @pytest.mark.parametrize("is_transposed", [False, True])
-def test_products_of_a_matrix_and_a_vector_have_special_code_and_equal_numpy(
+def test_product_of_a_large_matrix_and_a_vector_equals_numpy(
     device, dtype, rows, depth, is_transposed
 ):
+    """For these sizes there are special loops and kernels."""
     rng = np.random.default_rng(1)
     a = rng.integers(-4, 5, (depth, rows)).astype(dtype).T if is_transposed else (
         rng.integers(-4, 5, (rows, depth)).astype(dtype)
@@ -146,7 +147,7 @@ def test_product_is_broadcast_to_the_addend(device):
 
 
 @pytest.mark.parametrize("shape", [(4, 5), (40, 50)])
-def test_the_addend_may_be_overwritten(device, shape):
+def test_addend_is_overwritten_unless_it_is_a_factor_too(device, shape):
     rng = np.random.default_rng(0)
     a, b = rng.standard_normal((shape[0], 6)), rng.standard_normal((6, shape[1]))
     c = rng.standard_normal(shape)

@@ -260,9 +260,8 @@ def test_debug_tolerates_rounding(dtype, device):
     f = sw.function([z], z.T.mean(axis=1), mode="debug", device=device)
     for seed in range(50):
         value = np.random.default_rng(seed).standard_normal((9, 5)).astype(dtype)
-        f(
-            value - value.mean(0)
-        )  # the sums are about 0: only rounding, which depends on their order
+        # The column sums are about 0: rounding, which depends on the order, is all of the result.
+        f(value - value.mean(0))
 
 
 def test_debug_matches_fast_run(x, device):

@@ -70,7 +70,7 @@ def test_sum_with_products_becomes_affine_nodes(device, expression, expected):
         lambda a, b, c: T.dot(a, b) + T.cast(c, "float64"),
     ],
 )
-def test_sums_without_a_product_are_not_rewritten(expression):
+def test_expressions_that_an_affine_node_does_not_shorten_stay(expression):
     variables = [T.fmatrix(n) for n in "abc"]
     f = checked_function(variables, expression(*variables), [random(5, 5) for _ in range(3)])
     assert affine_names(f) == []
@@ -83,7 +83,7 @@ def test_product_that_is_read_elsewhere_is_computed_once():
     assert affine_names(f) == [] and op_names(f).count("Matmul") == 1
 
 
-def test_integers_stay_as_written():
+def test_products_of_integers_are_not_rewritten():
     a, b, c = (T.imatrix(n) for n in "abc")
     f = sw.function([a, b, c], T.dot(a, b) * 2 - c)
     assert affine_names(f) == []

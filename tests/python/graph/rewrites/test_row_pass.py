@@ -52,7 +52,7 @@ def check(step, w, b, x, y, initial_w, initial_b, device, tolerance=1e-4):
         labels, error, new_w, new_b = expected(
             sw.asarray(x).numpy(), sw.asarray(y).numpy(), *before
         )
-        # Where p, that is 8 * error + y, is near 0.5, rounding decides on which side.
+        # Labels are not compared where p = 8 * error + y is so near to 0.5 that rounding decides them.
         margin = np.abs(error + (sw.asarray(y).numpy() - 0.5) / 8) > tolerance
         np.testing.assert_array_equal(got[0].numpy()[margin], labels[margin])
         np.testing.assert_allclose(got[1].numpy(), error, rtol=tolerance, atol=tolerance)

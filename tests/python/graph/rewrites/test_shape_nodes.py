@@ -31,7 +31,7 @@ def results_of(f, *arguments):
     return [np.asarray(r) for r in f(*arguments)]
 
 
-def test_runs_only_when_a_shape_changes(device):
+def test_node_of_a_shape_runs_only_when_the_shape_changes(device):
     count = Count()
     x, y = T.fmatrix("x"), T.fvector("y")
     f = sw.function([x, y], y * count(x.shape[1]), device=device)

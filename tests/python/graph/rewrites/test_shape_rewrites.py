@@ -159,7 +159,7 @@ def test_shapes_of_operands_that_are_shared_many_times_are_inferred_in_bounded_t
 
 
 @pytest.mark.parametrize("result", [[], [(1,)], 3])
-def test_a_wrong_result_of_infer_shape_is_named(result):
+def test_error_of_a_wrong_infer_shape_names_the_op(result):
     wrong = type("Wrong", (TransposedShape,), {"infer_shape": lambda self, node, shapes: result})
     x = T.dmatrix("x")
     with pytest.raises(sw.GraphError, match="Wrong.*infer_shape"):

@@ -84,7 +84,7 @@ def test_float64_constant_in_a_float32_sigmoid_gives_float64():
 
 @pytest.mark.parametrize("keepdims", [False, True])
 @pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
-def test_log_of_a_sum_of_exp_along_axes(axis, keepdims, device):
+def test_log_of_a_sum_of_exp_along_axes_does_not_overflow(axis, keepdims, device):
     values = np.array([[1000.0, 999.0, -5.0], [-2000.0, -2001.0, -np.inf]])
     x = T.dmatrix("x")
     cost = T.log(T.exp(x).sum(axis=axis, keepdims=keepdims))
@@ -97,7 +97,7 @@ def test_log_of_a_sum_of_exp_along_axes(axis, keepdims, device):
     np.testing.assert_allclose(derivative, powers / powers.sum(axis=axis, keepdims=True))
 
 
-def test_log_of_a_sum_of_exp_of_only_infinities(device):
+def test_log_of_a_sum_of_exp_of_infinities_is_infinite(device):
     x = T.dvector("x")
     f = sw.function([x], T.log(T.exp(x).sum()), device=device)
     assert f([-np.inf, -np.inf]).item() == -np.inf and f([np.inf, 0.0]).item() == np.inf
