@@ -39,15 +39,15 @@ class _Printer:
         self.id_texts: dict[Any, str] = {}
         self.lines: list[str] = []
 
-    def _id(self, thing: Any) -> str:
-        if thing not in self.id_texts:
+    def _id(self, item: Any) -> str:
+        if item not in self.id_texts:
             numbers = {
                 "CHAR": _letters(len(self.id_texts)),
                 "int": str(len(self.id_texts)),
-                "id": str(id(thing)),
+                "id": str(id(item)),
             }
-            self.id_texts[thing] = f"[id {numbers[self.ids]}]" if self.ids else ""
-        return self.id_texts[thing]
+            self.id_texts[item] = f"[id {numbers[self.ids]}]" if self.ids else ""
+        return self.id_texts[item]
 
     def show(self, root: Variable, depth: int, margin: str = "") -> None:
         """Appends the lines of one output. Iterative, since graphs may be deeper than Python's
@@ -99,17 +99,17 @@ def _roots(caller: str, obj: Any) -> list[tuple[Variable, list[Apply]]]:
     """The variables to print for `obj`, each with the execution order of its function; the order is
     empty for a variable or node that is in no function."""
     roots: list[tuple[Variable, list[Apply]]] = []
-    for thing in obj if isinstance(obj, (list, tuple, set)) else [obj]:
-        if isinstance(thing, Variable):
-            roots.append((thing, []))
-        elif isinstance(thing, Apply):
-            roots += [(output, []) for output in thing.outputs]
-        elif isinstance(thing, CompiledFunction) or hasattr(thing, "toposort"):
-            fgraph = thing.maker.fgraph if isinstance(thing, CompiledFunction) else thing
+    for item in obj if isinstance(obj, (list, tuple, set)) else [obj]:
+        if isinstance(item, Variable):
+            roots.append((item, []))
+        elif isinstance(item, Apply):
+            roots += [(output, []) for output in item.outputs]
+        elif isinstance(item, CompiledFunction) or hasattr(item, "toposort"):
+            fgraph = item.maker.fgraph if isinstance(item, CompiledFunction) else item
             roots += [(output, fgraph.toposort()) for output in fgraph.outputs]
         else:
             raise TypeError(
-                f"{caller}: expected a Variable, an Apply, a CompiledFunction or a list of them, got {thing!r}"
+                f"{caller}: expected a Variable, an Apply, a CompiledFunction or a list of them, got {item!r}"
             )
     return roots
 
@@ -172,8 +172,8 @@ class _Dot:
         self.lines = ["digraph {", "  rankdir=TB; node [fontsize=10]; edge [fontsize=9];"]
         self.names: dict[Any, str] = {}
 
-    def _new(self, thing: Any, label: str, style: str) -> str:
-        self.names[thing] = name = f"n{len(self.names)}"
+    def _new(self, item: Any, label: str, style: str) -> str:
+        self.names[item] = name = f"n{len(self.names)}"
         self.lines.append(f"  {name} [label={_quoted(label)}, {style}];")
         return name
 
@@ -207,7 +207,7 @@ class _Dot:
     def add_edges(self) -> None:
         """Adds the edges between nodes, labelled with the input's index where a node has
         several."""
-        for node in [thing for thing in self.names if isinstance(thing, Apply)]:
+        for node in [item for item in self.names if isinstance(item, Apply)]:
             for i, variable in enumerate(node.inputs):
                 owner = variable.owner
                 start = self.names[owner] if owner is not None else self._leaf(variable)

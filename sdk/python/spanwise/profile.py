@@ -23,12 +23,12 @@ __all__ = ["Profile", "summary", "trace"]
 _functions: weakref.WeakSet[CompiledFunction] = weakref.WeakSet()
 _printed_at_exit: list[CompiledFunction] = []  # profiled by config.profile; kept alive until then
 _MAX_ROWS = 20  # of each table
-_LINE = "<% time> <sum %> <apply time> <time per call> <type> <#call> <#apply> <{}>"
-_NODE_LINE = "<% time> <sum %> <apply time> <time per call> <#call> <id> <Apply name>"
+_GROUP_HEAD = "<% time> <sum %> <apply time> <time per call> <type> <#call> <#apply> <{}>"
+_NODE_HEAD = "<% time> <sum %> <apply time> <time per call> <#call> <id> <Apply name>"
 
 
 class Row:
-    """One row of a table: a group of nodes and their summed calls and seconds."""
+    """One row of a table: summed calls and seconds of nodes; `kind` is "C" (a C++ op) or "Py"."""
 
     def __init__(self, name: str, kind: str) -> None:
         self.name, self.kind = name, kind
@@ -141,13 +141,13 @@ class Tables:
                 (r.seconds, r.calls, f"{r.kind:>4}  {r.calls:6d}  {r.nodes:4d}   {r.name}")
                 for r in rows
             ]
-            head = self.indent + _LINE.format(column)
+            head = self.indent + _GROUP_HEAD.format(column)
             lines += ["", title, "---", head, *self._lines(timed, kind)]
         timed = [
             (seconds, calls, f"{calls:6d}  {number:4d}   {text}")
             for seconds, calls, number, text in nodes
         ]
-        head = self.indent + _NODE_LINE
+        head = self.indent + _NODE_HEAD
         return [*lines, "", "Apply", "------", head, *self._lines(timed, "Apply instances")]
 
     def _lines(self, rows: list[tuple[float, int, str]], kind: str) -> list[str]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import MutableSequence, Sequence
-from typing import Any, SupportsIndex
+from collections.abc import MutableSequence
+from typing import Any
 
 from . import _core
 from ._core import Array, _asarray as asarray
@@ -30,12 +30,10 @@ from ._numpy.random_arguments import (
     result_for,
     with_inclusive_high,
 )
-from ._numpy.random_floating import FloatingGenerator
+from ._numpy.random_floating import FloatingGenerator, Size
 from ._numpy.shape import axis_in
 
 __all__ = ["Generator", "default_rng"]
-
-_Size = SupportsIndex | Sequence[SupportsIndex] | None
 
 _HOST = _core.device("cpu")
 
@@ -77,7 +75,7 @@ class Generator(FloatingGenerator):
         self,
         low: Any,
         high: Any = None,
-        size: _Size = None,
+        size: Size = None,
         dtype: Any = "int64",
         endpoint: bool = False,
         *,
@@ -92,9 +90,7 @@ class Generator(FloatingGenerator):
             low, high = 0, low
         target = self._device_for(device, low, high)
         if not (is_number(low) and is_number(high)):
-            return self._integers_between_arrays(
-                low, high, size, dtype, bool(endpoint), out, target
-            )
+            return self._integers_from_arrays(low, high, size, dtype, bool(endpoint), out, target)
         first, last = integer_bound(low), integer_bound(high) - (not endpoint)
         shape = as_shape(size) if out is None else asarray(out).shape
         if math.prod(shape) != 0:
@@ -105,8 +101,8 @@ class Generator(FloatingGenerator):
             _core._random_integers(self._counter, result, first % (1 << 64), last - first + 1)
         return out_or_result(result, out)
 
-    def _integers_between_arrays(
-        self, low: Any, high: Any, size: _Size, dtype: Any, endpoint: bool, out: Any, target: Any
+    def _integers_from_arrays(
+        self, low: Any, high: Any, size: Size, dtype: Any, endpoint: bool, out: Any, target: Any
     ) -> Array:
         _, smallest, largest = bounds_of(dtype)
         device = asarray(out).device if out is not None else target
@@ -164,7 +160,9 @@ class Generator(FloatingGenerator):
         ReadOnlyError for a read-only array."""
         if isinstance(x, MutableSequence):
             if axis != 0:
-                raise _core.NotSupportedError("Axis argument is only supported on arrays")
+                raise _core.NotSupportedError(
+                    f"shuffle: Axis argument is only supported on arrays, got axis={axis} of a list"
+                )
             order = self._permuted_indices(len(x), len(x), _HOST).tolist()
             x[:] = [x[i] for i in order]
             return
@@ -177,7 +175,7 @@ class Generator(FloatingGenerator):
     def choice(
         self,
         a: Any,
-        size: _Size = None,
+        size: Size = None,
         replace: bool = True,
         p: Any = None,
         axis: int = 0,

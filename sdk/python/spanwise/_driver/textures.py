@@ -103,7 +103,7 @@ class Texture(_Handle):
     ``float2``, ``uchar4``, ..., or a scalar type, which reads the first channel. layered: the first
     axis is the layer, which kernels select by index; each has 1 or 2 dimensions. address: the value
     at coordinates outside: "clamp" (the edge), "border" (0), and with normalized=True also "wrap"
-    and "mirror"; one word, or a tuple with one per direction (x, y, z). filter: "point", or
+    and "mirror"; one mode, or a tuple with one per direction (x, y, z). filter: "point", or
     "linear" interpolation with weights of 8 fractional bits. The CPU rounds the weights to nearest,
     so results of CPU and GPU differ by at most 1/256 of the difference between neighbours, in each
     direction. read: "element", or "normalized": 8- and 16-bit integers as float in [0, 1] or [-1,

@@ -29,7 +29,7 @@ def jax_op(op: Callable[..., Any], *, grad: Any = None, outputs: int | None = No
     the batch.
 
     Raises ImportError where JAX is not installed; TypeError for an `op` that is not callable;
-    ArgumentError where its inputs are not known. Tracing raises the errors of `op` for inputs that
+    ArgumentError where it does not name its inputs. Tracing raises the errors of `op` for inputs that
     do not fit, DTypeError for 64-bit outputs without jax_enable_x64, and GraphError where a
     derivative is undefined.
     """

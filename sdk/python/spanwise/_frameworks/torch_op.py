@@ -46,7 +46,7 @@ def torch_op(
     "cube_2".
 
     Raises ImportError where PyTorch is not installed; TypeError for an `op` that is not callable;
-    ArgumentError where its name or inputs are not known, and for a `name` that another op has. A
+    ArgumentError where it does not name its inputs, and for a `name` that is invalid or another op's. A
     call raises the errors of `op` for inputs that do not fit; backward() raises GraphError where a
     derivative is undefined.
     """

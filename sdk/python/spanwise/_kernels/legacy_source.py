@@ -159,10 +159,10 @@ def _launches(tokens: Tokens) -> Iterator[tuple[str, int]]:
 
 
 def _launcher(
-    kind: str, head: str, tokens: Tokens, known: Sequence[Launcher], is_exported: bool
+    kind: str, head: str, tokens: Tokens, launchers: Sequence[Launcher], is_exported: bool
 ) -> Launcher | None:
-    """The declaration as a launcher, if it launches a kernel or calls one of `known`."""
-    names = {launcher.name for launcher in known}
+    """The declaration as a launcher, if it launches a kernel or calls one of `launchers`."""
+    names = {launcher.name for launcher in launchers}
     launches = tuple(_launches(tokens))
     calls = tuple(
         (text, line)

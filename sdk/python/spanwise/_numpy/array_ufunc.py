@@ -32,7 +32,9 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
         if type(x) is not _core.Array and _core._overrides_ufuncs(x):
             return NotImplemented  # defer to the __array_ufunc__ of x
     name = ufunc.__name__
-    function = _of_ufunc(name) if method == "__call__" else _of_method(name, method)
+    function = (
+        _function_of_ufunc(name) if method == "__call__" else _function_of_method(name, method)
+    )
     if function is None or (name in _WITHOUT_OPTIONS and options):
         operation = name if method == "__call__" else f"{name}.{method}"
         reason = f"Spanwise has no operation numpy.{operation}"
@@ -64,7 +66,7 @@ def _inputs_in_dtype(
     return inputs
 
 
-def _of_ufunc(name: str) -> Any:
+def _function_of_ufunc(name: str) -> Any:
     import spanwise as sw
 
     if name in _WITHOUT_OPTIONS or name in ("divmod", "matmul", "vecdot", "matvec", "vecmat"):
@@ -73,7 +75,7 @@ def _of_ufunc(name: str) -> Any:
     return function if isinstance(function, _core.ufunc) else None
 
 
-def _of_method(name: str, method: str) -> Any:
+def _function_of_method(name: str, method: str) -> Any:
     import spanwise as sw
 
     function = METHODS.get((name, method))

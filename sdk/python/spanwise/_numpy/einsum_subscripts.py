@@ -54,6 +54,7 @@ def _tokens(part: str) -> list[str]:
 
 
 def _expand(part: Sequence[str], rank: int, position: int) -> list[Label]:
+    """The labels of the operand at `position`: those of `part`, with its ellipsis expanded."""
     if part.count("...") > 1:
         raise _core.ArgumentError(
             f"einsum: more than one ellipsis in the subscripts of operand {position}"

@@ -22,7 +22,7 @@ from .random_arguments import (
 )
 from .random_state import Philox
 
-_Size = SupportsIndex | Sequence[SupportsIndex] | None
+Size = SupportsIndex | Sequence[SupportsIndex] | None
 
 
 class FloatingGenerator(Philox):
@@ -50,21 +50,21 @@ class FloatingGenerator(Philox):
         return out_or_result(result, out)
 
     def random(
-        self, size: _Size = None, dtype: Any = None, out: Any = None, *, device: Any = None
+        self, size: Size = None, dtype: Any = None, out: Any = None, *, device: Any = None
     ) -> Array:
         """Uniform numbers in [0, 1): multiples of 2**-53 (float64), 2**-24 (float32), 2**-11
         (float16) or 2**-8 (bfloat16)."""
         return self._draw("random", "uniform", size, dtype, out, device)
 
     def standard_normal(
-        self, size: _Size = None, dtype: Any = None, out: Any = None, *, device: Any = None
+        self, size: Size = None, dtype: Any = None, out: Any = None, *, device: Any = None
     ) -> Array:
         """Normal numbers of mean 0 and standard deviation 1."""
         return self._draw("standard_normal", "normal", size, dtype, out, device)
 
     def standard_exponential(
         self,
-        size: _Size = None,
+        size: Size = None,
         dtype: Any = None,
         method: str = "zig",
         out: Any = None,
@@ -79,7 +79,7 @@ class FloatingGenerator(Philox):
         return self._draw(caller, "exponential", size, dtype, out, device)
 
     def _draw_by_arrays(
-        self, kind: str, shift: Array, scale: Array, size: _Size, dtype: Any, out: Any, device: Any
+        self, kind: str, shift: Array, scale: Array, size: Size, dtype: Any, out: Any, device: Any
     ) -> Array:
         """_draw() with arrays `shift` and `scale`, rounded as the kernels of _draw() round."""
         dtype = floating_dtype(kind, dtype, out)
@@ -100,7 +100,7 @@ class FloatingGenerator(Philox):
         return out_or_result(result, out)
 
     def _draw_scaled(
-        self, kind: str, shift: Any, scale: Any, size: _Size, dtype: Any, out: Any, device: Any
+        self, kind: str, shift: Any, scale: Any, size: Size, dtype: Any, out: Any, device: Any
     ) -> Array:
         """_draw() with numbers or arrays `shift` and `scale`; raises ArgumentError for scale < 0."""
         if is_number(shift) and is_number(scale):
@@ -116,7 +116,7 @@ class FloatingGenerator(Philox):
         self,
         low: Any = 0.0,
         high: Any = 1.0,
-        size: _Size = None,
+        size: Size = None,
         dtype: Any = None,
         out: Any = None,
         *,
@@ -140,7 +140,7 @@ class FloatingGenerator(Philox):
         self,
         loc: Any = 0.0,
         scale: Any = 1.0,
-        size: _Size = None,
+        size: Size = None,
         dtype: Any = None,
         out: Any = None,
         *,
@@ -153,7 +153,7 @@ class FloatingGenerator(Philox):
     def exponential(
         self,
         scale: Any = 1.0,
-        size: _Size = None,
+        size: Size = None,
         dtype: Any = None,
         out: Any = None,
         *,
