@@ -105,8 +105,8 @@ class Writer:
             return self.class_of(name, value)
         if isinstance(value, type(len)):
             return ast.unparse(self.function(name, value, self.types.functions.get(name)))
-        kind = type(value).__name__
-        return f"{name}: {f'builtins.{kind}' if hasattr(builtins, kind) else kind}"
+        type_name = type(value).__name__
+        return f"{name}: {f'builtins.{type_name}' if hasattr(builtins, type_name) else type_name}"
 
     def function(self, name, value, entry, owner=None):
         """The definition of a function, or of a method of the class `owner`."""
@@ -146,13 +146,13 @@ class Writer:
         definition.name = name
         return definition
 
-    def class_of(self, name, kind):
+    def class_of(self, name, cls):
         entries = self.types.members(name)
         bases = [
-            b.__name__ for b in kind.__bases__ if not b.__name__.startswith(("object", "pybind11_"))
+            b.__name__ for b in cls.__bases__ if not b.__name__.startswith(("object", "pybind11_"))
         ]
         lines = []
-        for member, value in vars(kind).items():
+        for member, value in vars(cls).items():
             if member in SKIPPED or type(value).__name__ in ("_ForeignName", "member_descriptor"):
                 continue
             if member.startswith("_pybind11"):
@@ -163,24 +163,24 @@ class Writer:
                 continue
             if member in ORDERINGS and member not in entries and name not in RETURN_OWN_CLASS:
                 continue
-            if issubclass(kind, BaseException) and member not in entries:
+            if issubclass(cls, BaseException) and member not in entries:
                 if not callable(value) and not inspect.isdatadescriptor(value):
                     lines.append(f"{member}: {type(value).__name__} = ...")
                 continue
             lines += self.member(name, member, value, entries.get(member))
-        if "__init__" not in {*entries, *vars(kind)} and kind.__text_signature__ is not None:
-            lines.append(ast.unparse(self.constructor(name, kind)))
+        if "__init__" not in {*entries, *vars(cls)} and cls.__text_signature__ is not None:
+            lines.append(ast.unparse(self.constructor(name, cls)))
         for member, entry in entries.items():
-            if member not in vars(kind) or type(vars(kind)[member]).__name__ == "member_descriptor":
+            if member not in vars(cls) or type(vars(cls)[member]).__name__ == "member_descriptor":
                 lines.append(ast.unparse(self.annotated(entry)))
         head = [f"@{ast.unparse(decorator)}" for decorator in self.decorators(name)]
         head.append(f"class {name}({', '.join(bases)}):" if bases else f"class {name}:")
         body = [f"    {line}" for text in lines for line in text.split("\n")] or ["    ..."]
         return "\n".join([*head, *body])
 
-    def constructor(self, name, kind):
+    def constructor(self, name, cls):
         """__init__ of a class whose docstring opens with its signature."""
-        parameters = str(inspect.signature(kind)).replace("(", "(self, ", 1)
+        parameters = str(inspect.signature(cls)).replace("(", "(self, ", 1)
         entry = ast.parse("def f() -> None: ...").body[0]
         definition = ast.parse(f"def f{parameters}: ...").body[0]
         return self.completed(definition, "__init__", entry, name)

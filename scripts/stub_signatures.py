@@ -26,7 +26,7 @@ class Qualified(ast.NodeTransformer):
         return node
 
 
-# What pybind11 writes -> the type that the argument may have.
+# A type in pybind11's signatures -> the type of the arguments that the function accepts.
 ACCEPTED = {"dtype": "_DTypeLike", "device": "_DeviceLike", "Array": "_ArrayLike"}
 
 

@@ -111,7 +111,7 @@ def markdown(sources, results):
     for name, source in [*sources.items(), ("all", {"commit": ""})]:
         chosen = [result for result in results if name in (result[0], "all")]
         compiled = sum(not error for _, _, error, _ in chosen)
-        parts = sum(how == "included" for _, _, _, how in chosen)
+        parts = sum(compiled_as == "included" for _, _, _, compiled_as in chosen)
         share = f"{100 * compiled / max(len(chosen), 1):.0f} %"
         cells = (name, source["commit"][:7], len(chosen), compiled, parts, share)
         if chosen:

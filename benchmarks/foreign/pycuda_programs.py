@@ -112,12 +112,12 @@ def run_part(tests, options):
             return [("", "crash", tests[0], process.stdout[-300:] + process.stderr[-300:])]
         cases = []
         for case in ElementTree.parse(report).iter("testcase"):
-            kind = next((child for child in case if child.tag != "system-out"), None)
-            outcome = "passed" if kind is None else kind.tag
-            if outcome == "skipped" and "xfail" in kind.get("type", ""):
+            element = next((child for child in case if child.tag != "system-out"), None)
+            outcome = "passed" if element is None else element.tag
+            if outcome == "skipped" and "xfail" in element.get("type", ""):
                 outcome = "expected failure"
             file = next(f for f in TESTS if f[:-3] in case.get("classname"))
-            message = "" if kind is None else (kind.get("message") or "")[:200]
+            message = "" if element is None else (element.get("message") or "")[:200]
             cases.append((file, outcome, case.get("name"), message))
         return cases
 

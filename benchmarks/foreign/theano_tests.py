@@ -91,11 +91,11 @@ def main(files):
             print(f"{Path(file).name}: not imported: {type(error).__name__}: {error}")
             continue
         results = {name: outcome(test) for name, test in tests.items()}
-        passed = sum(kind == "pass" for kind, _ in results.values())
+        passed = sum(result == "pass" for result, _ in results.values())
         print(f"{Path(file).name}: {passed} of {len(results)} pass")
-        for name, (kind, reason) in results.items():
-            if kind != "pass":
-                print(f"    {kind} {name}: {reason}")
+        for name, (result, reason) in results.items():
+            if result != "pass":
+                print(f"    {result} {name}: {reason}")
 
 
 if __name__ == "__main__":

@@ -96,12 +96,13 @@ def _torch(has_gpu):
         )
 
 
-def _export_floor(kind, address):
+def _export_floor(array_type, address):
     """The time that the library's own C exchange API takes, as a column; none if it has no such API.
 
-    `kind` is the library's array type, `address` GPU memory of 12 float32 or None for host memory.
+    `array_type` is the library's class of arrays, `address` GPU memory of 12 float32 or None for host
+    memory.
     """
-    capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
+    capsule = getattr(array_type, "__dlpack_c_exchange_api__", None)
     if capsule is None:
         return {}
     pointer = ctypes.pythonapi.PyCapsule_GetPointer

@@ -104,11 +104,11 @@ def node_line(x, values):
     )
     nodes = lengths[1] - lengths[0]
     pairs = zip(figures["short"].seconds, figures["long"].seconds, strict=True)
-    each = Contender([(long - short) / nodes for short, long in pairs])
+    per_node = Contender([(long - short) / nodes for short, long in pairs])
     yield Result(
         "each further node of a function on the CPU",
         "a node",
-        {"a node": each},
+        {"a node": per_node},
         goal=("at most", None, 80e-9),
     )
 

@@ -84,11 +84,11 @@ def _host_times(device):
         goal=("over", "kernel call", 0.7e-6),
     )
     pairs = zip(figures[_name(1)].seconds, figures[_name(LENGTHS[-1])].seconds, strict=True)
-    each = Contender([(long - short) / (LENGTHS[-1] - 1) for short, long in pairs])
+    per_node = Contender([(long - short) / (LENGTHS[-1] - 1) for short, long in pairs])
     yield Result(
         f"host time of each further kernel op of a function on {device}",
         "a kernel op",
-        {"a kernel op": each},
+        {"a kernel op": per_node},
         goal=("at most", None, 2.6e-6),
     )
 

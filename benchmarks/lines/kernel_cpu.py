@@ -84,15 +84,15 @@ def _barrier():
     call(many)
     np.testing.assert_array_equal(out.numpy(), many)
     figures = interleave({"few": lambda: call(few), "many": lambda: call(many)})
-    meetings = threads * blocks * (many - few)
-    each = [
-        (m - f) / meetings
+    arrivals = threads * blocks * (many - few)
+    per_thread_and_barrier = [
+        (m - f) / arrivals
         for m, f in zip(figures["many"].seconds, figures["few"].seconds, strict=True)
     ]
     return Result(
         f"__syncthreads() on the CPU, a thread and barrier, blocks of {threads}, one worker",
         "__syncthreads()",
-        {"__syncthreads()": Contender(each)},
+        {"__syncthreads()": Contender(per_thread_and_barrier)},
         goal=("at most", None, 15e-9),
     )
 

@@ -55,11 +55,11 @@ def node_line(op, values):
         {"short": lambda: short(values), "long": lambda: long(values)}, seconds=0.004, rounds=61
     )
     pairs = zip(figures["short"].seconds, figures["long"].seconds, strict=True)
-    each = [(many - few) / (lengths[1] - lengths[0]) for few, many in pairs]
+    per_node = [(many - few) / (lengths[1] - lengths[0]) for few, many in pairs]
     yield Result(
         "each further node of an op out of the tree on the CPU, its work included",
         "a node",
-        {"a node": Contender(each)},
+        {"a node": Contender(per_node)},
         goal=("at most", None, 80e-9),
     )
 

@@ -3,7 +3,7 @@
 """The loops of Theano's GPU tutorial: functions of spanwise.theano, compared with equal functions of
 spanwise.
 
-Each loop runs in a process of its own: importing spanwise.theano changes the methods of variables.
+Each loop runs in a separate process: importing spanwise.theano changes the methods of variables.
 """
 
 import json
