@@ -123,10 +123,6 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwarg
     return clip(a, low, high, out=out, **kwargs)
 
 
-def _copy(a: Any, order: Any = "K") -> Array:
-    return _core._asarray(a).copy(order)
-
-
 def _size(a: Any, axis: Any = None) -> int:
     array = _core._operand(a)
     return array.size if axis is None else array.shape[axis]
@@ -134,7 +130,7 @@ def _size(a: Any, axis: Any = None) -> int:
 
 _ADAPTED: dict[str, Callable[..., Any]] = {
     "clip": _clip,
-    "copy": _copy,
+    "copy": lambda a, order="K": _core._asarray(a).copy(order),
     "shape": lambda a: _core._operand(a).shape,
     "ndim": lambda a: _core._operand(a).ndim,
     "size": _size,

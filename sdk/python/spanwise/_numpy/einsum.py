@@ -112,7 +112,7 @@ def read_operands(
         subscripts, values = (labels, result), operands[: 2 * count : 2]
     if not values:
         raise _core.ArgumentError(
-            "einsum: expected an operand for each part of the subscripts, got none"
+            "einsum: expected as many operands as parts of the subscripts, got none"
         )
     return subscripts, convert(values)
 

@@ -52,7 +52,12 @@ permute_dims = transpose  # the array API's name
 
 def matrix_transpose(x: Any, /) -> Array:
     """View with the last two axes exchanged. Raises LayoutError for rank < 2."""
-    return _with_rank(x, 2, "matrix_transpose").mT
+    array = _operand(x)
+    if array.ndim < 2:
+        raise _core.LayoutError(
+            f"matrix_transpose: expected a 2-dimensional array, got shape {array.shape}"
+        )
+    return array.mT
 
 
 def swapaxes(a: Any, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
