@@ -69,7 +69,7 @@ TEST_F(AllocationTest, IsFreedAfterAllWorkOnOtherStreams) {
   EXPECT_EQ(gpus().faults(), 0);
 }
 
-// Checks the fake device: it counts a fault where memory is freed before queued work that uses it.
+// Checks the fake device, which counts a fault if memory is freed before queued work that uses it.
 TEST(Allocation, FreedTooEarlyIsDetected) {
   test::FakeDevices devices;
   const Stream other = Stream::create(test::gpu);
@@ -148,10 +148,10 @@ TEST_F(AllocationTest, OnTheCpuRecordsNoStreams) {
   EXPECT_EQ(devices_.host().live_blocks(), 0);
 }
 
-TEST_F(AllocationTest, SmallCpuBlocksAreCachedPerThread) {
+TEST_F(AllocationTest, FreedSmallCpuBlocksAreReused) {
   void* const data = allocate(40, cpu).data();
   EXPECT_EQ(devices_.host().live_blocks(), 1);
-  EXPECT_EQ(allocate(200, cpu).data(), data);
+  EXPECT_EQ(allocate(200, cpu).data(), data);  // both sizes are rounded up to 256 bytes
   core::StorageFreeList::drop();
   EXPECT_EQ(devices_.host().live_blocks(), 0);
 }

@@ -18,7 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Copies the source to the target and records the calls; fails where `fails` is set.
+/// Copies sources to targets and records the calls; throws CollectiveError if `fails` is set.
 class RecordingEngine final : public CommunicatorEngine {
  public:
   std::string_view name() const noexcept override { return "recording"; }
@@ -48,7 +48,9 @@ class RecordingMonitor final : public CommunicatorMonitor {
     for (const Item& item : items) texts.push_back(item.key + ": " + item.text);
   }
   void report(const std::string& error) noexcept override { reported = error; }
-  std::vector<std::string> last_calls() noexcept override { return {"here", "elsewhere"}; }
+  std::vector<std::string> last_calls() noexcept override {
+    return {"call of rank 0", "call of rank 1"};
+  }
 
   std::vector<std::string> texts;
   std::string reported;
@@ -56,11 +58,12 @@ class RecordingMonitor final : public CommunicatorMonitor {
 
 class CommunicatorTest : public testing::Test {
  protected:
-  Ref<Communicator> make(std::int64_t checked = 64, std::string name = "tested") {
+  // Of two ranks; `checked_calls` is that of Communicator::Options.
+  Ref<Communicator> make_communicator(std::int64_t checked_calls = 64) {
     Communicator::Options options;
-    options.name = std::move(name);
+    options.name = "tested";
     options.size = 2;
-    options.checked_calls = checked;
+    options.checked_calls = checked_calls;
     return Communicator::make(options, engine, monitor);
   }
 
@@ -68,16 +71,17 @@ class CommunicatorTest : public testing::Test {
   Ref<RecordingMonitor> monitor = make_ref<RecordingMonitor>();
 };
 
-Array counting(std::int64_t rows, std::int64_t columns) {
-  Array all = empty(Shape{rows, columns}, int32, cpu);
-  for (std::int64_t i = 0; i < all.size(); ++i)
-    static_cast<std::int32_t*>(all.data())[i] = static_cast<std::int32_t>(i);
-  return all;
+// 0, 1, 2, ... in C order.
+Array arange(std::int64_t rows, std::int64_t columns) {
+  Array array = empty(Shape{rows, columns}, int32, cpu);
+  for (std::int64_t i = 0; i < array.size(); ++i)
+    static_cast<std::int32_t*>(array.data())[i] = static_cast<std::int32_t>(i);
+  return array;
 }
 
 TEST_F(CommunicatorTest, PacksOperandsAndUnpacksResults) {
-  const auto communicator = make();
-  const Array columns = counting(3, 4).permute(std::vector<int>{1, 0});
+  const auto communicator = make_communicator();
+  const Array columns = arange(3, 4).permute(std::vector<int>{1, 0});
   const Array wide = full(Shape{4, 6}, Scalar(7), int32, cpu);
   const Array out = wide.slice(1, Slice{0, 6, 2});
   CollectiveOptions options;
@@ -88,8 +92,8 @@ TEST_F(CommunicatorTest, PacksOperandsAndUnpacksResults) {
 }
 
 TEST_F(CommunicatorTest, ReducesInPlaceOnlyTheSameMemory) {
-  const auto communicator = make();
-  const Array x = counting(4, 2);
+  const auto communicator = make_communicator();
+  const Array x = arange(4, 2);
   CollectiveOptions options;
   options.out = &x;
   communicator->run(Collective::all_reduce, x, options);
@@ -101,17 +105,17 @@ TEST_F(CommunicatorTest, ReducesInPlaceOnlyTheSameMemory) {
 }
 
 TEST_F(CommunicatorTest, ComparesTheFirstCallsByTheirNumber) {
-  const auto communicator = make(2);
-  const Array x = counting(2, 2);
+  const auto communicator = make_communicator(2);
+  const Array x = arange(2, 2);
   for (int i = 0; i < 3; ++i) communicator->run(Collective::all_gather, x);
   EXPECT_THAT(monitor->texts, ElementsAre("call 0: all_gather of int32 (2, 2)",
                                           "call 1: all_gather of int32 (2, 2)"));
   EXPECT_EQ(communicator->last_call(), "call 2: all_gather of int32 (2, 2)");
 }
 
-TEST_F(CommunicatorTest, RunsAGroupAsOne) {
-  const auto communicator = make();
-  const Array x = counting(2, 2);
+TEST_F(CommunicatorTest, RunsAGroupByOneCallOfTheEngine) {
+  const auto communicator = make_communicator();
+  const Array x = arange(2, 2);
   CollectiveOptions options;
   options.peer = 1;
   communicator->begin_group();
@@ -125,27 +129,27 @@ TEST_F(CommunicatorTest, RunsAGroupAsOne) {
 }
 
 TEST_F(CommunicatorTest, EndsAtAnErrorOfTheEngine) {
-  const auto communicator = make();
+  const auto communicator = make_communicator();
   engine->fails = true;
   try {
-    communicator->run(Collective::all_reduce, counting(2, 2));
+    communicator->run(Collective::all_reduce, arange(2, 2));
     FAIL() << "expected a CollectiveError";
   } catch (const CollectiveError& error) {
     EXPECT_THAT(error.what(), HasSubstr("the other rank is gone"));
     EXPECT_EQ(error.number(), 0);
     EXPECT_EQ(error.op(), "all_reduce(sum) of int32 (2, 2)");
-    EXPECT_THAT(error.calls(), ElementsAre("here", "elsewhere"));
+    EXPECT_THAT(error.calls(), ElementsAre("call of rank 0", "call of rank 1"));
   }
   EXPECT_TRUE(engine->is_aborted);
   EXPECT_THAT(monitor->reported, HasSubstr("the other rank is gone"));
-  EXPECT_THROW(communicator->run(Collective::all_reduce, counting(2, 2)), CollectiveError);
+  EXPECT_THROW(communicator->run(Collective::all_reduce, arange(2, 2)), CollectiveError);
 }
 
 TEST_F(CommunicatorTest, IsFoundByItsNameWhileItExists) {
   {
-    const auto communicator = make();
+    const auto communicator = make_communicator();
     EXPECT_EQ(Communicator::find("tested"), communicator);
-    EXPECT_THROW(make(), ArgumentError);
+    EXPECT_THROW(make_communicator(), ArgumentError);
     communicator->close();
     EXPECT_TRUE(engine->is_closed);
     EXPECT_THROW(communicator->barrier(), CollectiveError);
@@ -153,7 +157,7 @@ TEST_F(CommunicatorTest, IsFoundByItsNameWhileItExists) {
   EXPECT_FALSE(Communicator::find("tested"));
 }
 
-TEST_F(CommunicatorTest, NumbersOfLoadedNodesAreNotGivenAgain) {
+TEST_F(CommunicatorTest, NumbersOfLoadedNodesAreNotReused) {
   EXPECT_EQ(Communicator::next_node("numbered"), 0);
   Communicator::note_node("numbered", 7);
   Communicator::note_node("numbered", 3);

@@ -19,19 +19,20 @@ using test::message_of;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-config::Setting setting(std::string name, std::string value,
+config::Setting setting(std::string name, std::string default_value,
                         std::vector<std::string> choices = {}) {
-  config::Setting made;
-  made.name = std::move(name);
-  made.description = "for a test";
-  made.default_value = std::move(value);
-  made.choices = std::move(choices);
-  return made;
+  config::Setting result;
+  result.name = std::move(name);
+  result.description = "for a test";
+  result.default_value = std::move(default_value);
+  result.choices = std::move(choices);
+  return result;
 }
 
+// The setting `name` in config::list().
 config::Setting listed(const std::string& name) {
-  for (const config::Setting& each : config::list())
-    if (each.name == name) return each;
+  for (const config::Setting& candidate : config::list())
+    if (candidate.name == name) return candidate;
   throw std::logic_error(name);
 }
 
@@ -65,7 +66,7 @@ TEST(Config, CallsTheCheckOfTheSetting) {
   EXPECT_EQ(config::get("test_checked"), "7");
 }
 
-TEST(Config, NamesTheNearestForAnUnknownName) {
+TEST(Config, ErrorForAnUnknownNameSuggestsTheNearest) {
   config::declare(setting("test_nearest", "1"));
   EXPECT_THAT(message_of<ArgumentError>([] { config::get("test_naerest"); }),
               HasSubstr("\"test_nearest\""));
@@ -134,14 +135,14 @@ TEST(ConfigFlag, FollowsTheSetting) {
 }
 
 TEST(ConfigChoice, IsTheIndexOfTheValue) {
-  config::declare(setting("test_place", "b", {"a", "b", "c"}));
-  const config::Choice choice("test_place");
+  config::declare(setting("test_letter", "b", {"a", "b", "c"}));
+  const config::Choice choice("test_letter");
   EXPECT_EQ(choice.get(), 1u);
-  config::set("test_place", "c");
+  config::set("test_letter", "c");
   EXPECT_EQ(choice.get(), 2u);
-  EXPECT_THROW(config::set("test_place", "d"), ArgumentError);
+  EXPECT_THROW(config::set("test_letter", "d"), ArgumentError);
   EXPECT_EQ(choice.get(), 2u);
-  EXPECT_THROW(config::Choice("test_plaice").get(), ArgumentError);
+  EXPECT_THROW(config::Choice("test_leter").get(), ArgumentError);
 }
 
 TEST(Config, AllowsReadersAndWritersFromManyThreads) {

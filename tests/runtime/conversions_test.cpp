@@ -19,7 +19,7 @@ using Complex = std::complex<double>;
 
 class ConversionsTest : public test::RuntimeTest {
  protected:
-  // 0.5, 1.5, ... on `device`.
+  // 0.5, 1.5, ... in C order, on `device`.
   static Array numbers(const Shape& shape, Device device = cpu) {
     const Array host = empty(shape, float32, cpu);
     std::vector<Complex> all;
@@ -64,7 +64,7 @@ TEST_F(ConversionsTest, AstypeKeepsTheOrderOfTheAxes) {
   EXPECT_EQ(values(result), values(source));
 }
 
-TEST_F(ConversionsTest, ToDeviceMovesOrShares) {
+TEST_F(ConversionsTest, ToDeviceCopiesOrShares) {
   const Array host = numbers({2, 3}).transpose();
   const Array device = to_device(host, test::gpu);
   EXPECT_EQ(device.device(), test::gpu);

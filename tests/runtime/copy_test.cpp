@@ -32,7 +32,7 @@ const std::vector<DType>& all_dtypes() {
 }
 
 // 0, 1, 2, ... on `device`.
-Array counting(std::int64_t size, DType dtype, Device device) {
+Array arange(std::int64_t size, DType dtype, Device device) {
   const Array host = empty({size}, dtype, cpu);
   std::vector<Complex> numbers;
   for (std::int64_t i = 0; i < size; ++i) numbers.emplace_back(static_cast<double>(i));
@@ -46,9 +46,9 @@ std::vector<double> reals(const Array& array) {
   return all;
 }
 
-// A line of random bytes on `device` and the same bytes on the host.
-struct MirroredLine {
-  MirroredLine(Random& random, std::int64_t size, DType dtype, Device device)
+// A vector of random bytes on `device`, and one of the same bytes on the host.
+struct MirroredVector {
+  MirroredVector(Random& random, std::int64_t size, DType dtype, Device device)
       : mirror(empty({size}, dtype, cpu)) {
     auto* byte = static_cast<unsigned char*>(mirror.data());
     for (std::int64_t i = 0; i < mirror.nbytes(); ++i)
@@ -56,12 +56,13 @@ struct MirroredLine {
     // Bool bytes other than 0 and 1 are read as true, but copied as 1.
     if (dtype == bool_)
       for (std::int64_t i = 0; i < mirror.nbytes(); ++i) byte[i] &= 1;
-    line = to_device(mirror, device, CopyMode::always);
+    array = to_device(mirror, device, CopyMode::always);
   }
 
-  Array mirror, line;
+  Array mirror, array;
 };
 
+// Elements of a vector that holds the layout and at least one unused element behind it.
 std::int64_t room_for(const Layout& layout) {
   return layout.extent().second + 2 + std::max<std::int64_t>(layout.offset, 0);
 }
@@ -85,15 +86,15 @@ struct Route {
 
 class CopyBetween : public ::testing::TestWithParam<std::tuple<Route, test::FakeDevices::Cpu>> {};
 
-// Any layout, any pair of dtypes, any devices: against one element after the other on the host.
+// Compares copies between random layouts and dtypes with naive_copy(), which copies one element
+// after the other on the host.
 TEST_P(CopyBetween, EveryElementArrivesAndNothingElseChanges) {
-  const auto& [route, which_cpu] = GetParam();
-  if (which_cpu == test::FakeDevices::Cpu::registered &&
+  const auto& [route, cpu_kind] = GetParam();
+  if (cpu_kind == test::FakeDevices::Cpu::registered &&
       runtime::find_backend(DeviceKind::cpu) == nullptr)
     GTEST_SKIP() << "no CPU back end in this build";
-  test::FakeDevices devices(which_cpu);
-  Random random(static_cast<std::uint64_t>(route.name[0]) * 100 +
-                static_cast<std::uint64_t>(route.name[5]));
+  test::FakeDevices devices(cpu_kind);
+  Random random(20260601);
   for (int round = 0; round < 1500; ++round) {
     const DType from = all_dtypes()[random() % all_dtypes().size()];
     const DType to =
@@ -104,13 +105,13 @@ TEST_P(CopyBetween, EveryElementArrivesAndNothingElseChanges) {
     const Layout source_layout = between(random, 0, 1) == 0
                                      ? test::with_disjoint_strides(random, source_shape)
                                      : test::with_random_strides(random, source_shape, 7);
-    const MirroredLine source(random, room_for(source_layout), from, route.from);
-    const MirroredLine target(random, room_for(target_layout), to, route.to);
-    copy(source.line.with_layout(source_layout), target.line.with_layout(target_layout));
+    const MirroredVector source(random, room_for(source_layout), from, route.from);
+    const MirroredVector target(random, room_for(target_layout), to, route.to);
+    copy(source.array.with_layout(source_layout), target.array.with_layout(target_layout));
 
     test::naive_copy(test::Window(source.mirror.with_layout(source_layout.broadcast_to(shape))),
                      test::Window(target.mirror.with_layout(target_layout)));
-    ASSERT_TRUE(same_bytes(to_device(target.line, cpu), target.mirror))
+    ASSERT_TRUE(same_bytes(to_device(target.array, cpu), target.mirror))
         << from << ' ' << source_layout << " to " << to << ' ' << target_layout;
   }
   EXPECT_EQ(devices.gpus().faults(), 0);
@@ -131,21 +132,21 @@ INSTANTIATE_TEST_SUITE_P(
 
 class CopyTest : public test::RuntimeTest {};
 
-TEST_F(CopyTest, IsRightWhereTheTwoOverlap) {
+TEST_F(CopyTest, IsCorrectWhereSourceAndTargetOverlap) {
   Random random(7);
   for (const Device device : {cpu, test::gpu}) {
     for (int round = 0; round < 1000; ++round) {
       const Shape shape = test::random_shape(random, 3, 5, /*min_extent=*/1);
       const Layout target_layout = test::with_disjoint_strides(random, shape);
       const Layout source_layout = test::with_random_strides(random, shrunk(random, shape), 7);
-      const MirroredLine line(random, std::max(room_for(source_layout), room_for(target_layout)),
-                              int16, device);
-      copy(line.line.with_layout(source_layout), line.line.with_layout(target_layout));
+      const MirroredVector memory(
+          random, std::max(room_for(source_layout), room_for(target_layout)), int16, device);
+      copy(memory.array.with_layout(source_layout), memory.array.with_layout(target_layout));
 
-      const Array before = copy(line.mirror);
+      const Array before = copy(memory.mirror);
       test::naive_copy(test::Window(before.with_layout(source_layout.broadcast_to(shape))),
-                       test::Window(line.mirror.with_layout(target_layout)));
-      ASSERT_TRUE(same_bytes(to_device(line.line, cpu), line.mirror))
+                       test::Window(memory.mirror.with_layout(target_layout)));
+      ASSERT_TRUE(same_bytes(to_device(memory.array, cpu), memory.mirror))
           << source_layout << " onto " << target_layout;
     }
   }
@@ -162,7 +163,7 @@ TEST_F(CopyTest, IsCorrectBetweenTwoImportsOfTheSameMemory) {
 }
 
 TEST_F(CopyTest, OfAnArrayToItselfDoesNothing) {
-  const Array array = counting(4, float32, test::gpu);
+  const Array array = arange(4, float32, test::gpu);
   gpus().take_log();
   copy(array, array);
   copy(array.slice(0, {{}, {}, -1}), array.slice(0, {{}, {}, -1}));
@@ -171,7 +172,7 @@ TEST_F(CopyTest, OfAnArrayToItselfDoesNothing) {
 
 TEST_F(CopyTest, ReversingInPlaceKeepsEveryElement) {
   for (const Device device : {cpu, test::gpu}) {
-    const Array array = counting(5, int32, device);
+    const Array array = arange(5, int32, device);
     copy(array.slice(0, {{}, {}, -1}), array);
     EXPECT_THAT(reals(array), ElementsAre(4, 3, 2, 1, 0));
   }
@@ -180,26 +181,26 @@ TEST_F(CopyTest, ReversingInPlaceKeepsEveryElement) {
 TEST_F(CopyTest, LastWriteWinsInATargetThatOverlapsItself) {
   for (const Device source_device : {cpu, test::gpu})
     for (const Device device : {cpu, test::gpu}) {
-      const Array place = counting(5, int32, device);
-      copy(counting(6, int32, source_device).with_layout(Layout::row_major({2, 3})),
-           place.with_layout({Shape{2, 3}, Strides{0, 1}, 0}));
-      EXPECT_THAT(reals(place), ElementsAre(3, 4, 5, 3, 4)) << "along a stride of 0";
-      copy(counting(6, int32, source_device).with_layout(Layout::row_major({3, 2})),
-           place.with_layout({Shape{3, 2}, Strides{1, 1}, 0}));
-      EXPECT_THAT(reals(place), ElementsAre(0, 2, 4, 5, 4)) << "along a diagonal";
+      const Array target = arange(5, int32, device);
+      copy(arange(6, int32, source_device).with_layout(Layout::row_major({2, 3})),
+           target.with_layout({Shape{2, 3}, Strides{0, 1}, 0}));
+      EXPECT_THAT(reals(target), ElementsAre(3, 4, 5, 3, 4)) << "along a stride of 0";
+      copy(arange(6, int32, source_device).with_layout(Layout::row_major({3, 2})),
+           target.with_layout({Shape{3, 2}, Strides{1, 1}, 0}));
+      EXPECT_THAT(reals(target), ElementsAre(0, 2, 4, 5, 4)) << "along a diagonal";
     }
 }
 
 TEST_F(CopyTest, BroadcastsTheSource) {
   const Array target = zeros({2, 3}, float32, test::gpu);
-  copy(counting(3, int64, cpu), target);
+  copy(arange(3, int64, cpu), target);
   EXPECT_THAT(reals(target), ElementsAre(0, 1, 2, 0, 1, 2));
-  EXPECT_THROW(copy(counting(2, int64, cpu), target), LayoutError);
+  EXPECT_THROW(copy(arange(2, int64, cpu), target), LayoutError);
   EXPECT_THROW(copy(target, target.index(0, 0)), LayoutError);
 }
 
 TEST_F(CopyTest, ReadOnlyTargetsAreRefusedUntouched) {
-  const Array target = counting(3, float32, cpu).as_readonly();
+  const Array target = arange(3, float32, cpu).as_readonly();
   EXPECT_THROW(copy(zeros({3}, float32, cpu), target), ReadOnlyError);
   EXPECT_THROW(fill(target, 1.0f), ReadOnlyError);
   EXPECT_THROW(copy(Array(), Array().as_readonly()), ReadOnlyError);
@@ -207,13 +208,13 @@ TEST_F(CopyTest, ReadOnlyTargetsAreRefusedUntouched) {
   EXPECT_NO_THROW(copy(target, zeros({3}, float32, test::gpu)));
 }
 
-TEST_F(CopyTest, OtherDtypesMoveTheirBytesEverywhere) {
+TEST_F(CopyTest, StorageOnlyDtypesAreCopiedBetweenAllDevices) {
   for (const char* name : {"float8_e4m3fn", "complex32", "opaque64", "float6_e2m3fnx4", "float32x4",
                            "float32x3", "float128"}) {
     const DType dtype = DType::parse(name);
     for (const Device from : {cpu, test::gpu})
       for (const Device to : {cpu, test::gpu, test::second_gpu}) {
-        const Array bytes = to_device(counting(6 * dtype.itemsize(), uint8, cpu), from);
+        const Array bytes = to_device(arange(6 * dtype.itemsize(), uint8, cpu), from);
         const Array source = Array(bytes.storage(), Layout::row_major({2, 3}), dtype).transpose();
         const Array target = empty({3, 2}, dtype, to);
         copy(source, target);
@@ -227,18 +228,18 @@ TEST_F(CopyTest, OtherDtypesMoveTheirBytesEverywhere) {
   }
 }
 
-TEST_F(CopyTest, OtherDtypesAreNotCast) {
-  const Array small = zeros({2}, DType::parse("float8_e4m3fn"), cpu);
-  EXPECT_THROW(copy(small, zeros({2}, float32, cpu)), DTypeError);
-  EXPECT_THROW(copy(zeros({2}, float32, cpu), small), DTypeError);
-  EXPECT_THROW(fill(small, 1.0), DTypeError);
+TEST_F(CopyTest, StorageOnlyDtypesAreNotCast) {
+  const Array float8 = zeros({2}, DType::parse("float8_e4m3fn"), cpu);
+  EXPECT_THROW(copy(float8, zeros({2}, float32, cpu)), DTypeError);
+  EXPECT_THROW(copy(zeros({2}, float32, cpu), float8), DTypeError);
+  EXPECT_THROW(fill(float8, 1.0), DTypeError);
 }
 
 TEST_F(CopyTest, WithoutElementsTouchesNoDevice) {
-  const Array none = empty({0, 3}, float32, test::gpu);
-  copy(empty({0, 3}, float64, cpu), none);
-  copy(empty({1, 3}, float64, cpu), none);
-  fill(none, 1.0);
+  const Array target = empty({0, 3}, float32, test::gpu);
+  copy(empty({0, 3}, float64, cpu), target);
+  copy(empty({1, 3}, float64, cpu), target);
+  fill(target, 1.0);
   EXPECT_THAT(gpus().take_log(), IsEmpty());
 }
 
@@ -249,7 +250,7 @@ TEST_F(CopyTest, ZeroAxesAreOneElement) {
 }
 
 TEST(CopyToAnAbsentDevice, GivesTheReason) {
-  const test::FakeDevices none(test::FakeDevices::Cpu::naive, /*gpus=*/0);
+  const test::FakeDevices without_gpus(test::FakeDevices::Cpu::naive, /*gpus=*/0);
   EXPECT_THAT(
       test::message_of<DeviceError>([&] { to_device(zeros({2}, float32, cpu), test::gpu); }),
       ::testing::HasSubstr("no device"));
@@ -259,23 +260,23 @@ class FillTest : public test::RuntimeTest {};
 
 TEST_F(FillTest, WritesOnlyTheElementsOfTheArray) {
   for (const Device device : {cpu, test::gpu}) {
-    const Array line = counting(6, float32, device);
-    fill(line.slice(0, {{}, {}, -2}), 9);
-    EXPECT_THAT(reals(line), ElementsAre(0, 9, 2, 9, 4, 9));
-    fill(line.with_layout({Shape{2, 2}, Strides{1, 1}, 0}), -1.5);
-    EXPECT_THAT(reals(line), ElementsAre(-1.5, -1.5, -1.5, 9, 4, 9));
-    fill(line.with_layout({Shape{1000, 2}, Strides{0, 2}, 3}), true);
-    EXPECT_THAT(reals(line), ElementsAre(-1.5, -1.5, -1.5, 1, 4, 1));
+    const Array vector = arange(6, float32, device);
+    fill(vector.slice(0, {{}, {}, -2}), 9);
+    EXPECT_THAT(reals(vector), ElementsAre(0, 9, 2, 9, 4, 9));
+    fill(vector.with_layout({Shape{2, 2}, Strides{1, 1}, 0}), -1.5);
+    EXPECT_THAT(reals(vector), ElementsAre(-1.5, -1.5, -1.5, 9, 4, 9));
+    fill(vector.with_layout({Shape{1000, 2}, Strides{0, 2}, 3}), true);
+    EXPECT_THAT(reals(vector), ElementsAre(-1.5, -1.5, -1.5, 1, 4, 1));
   }
 }
 
-TEST_F(FillTest, CastsToTheDtype) {
+TEST_F(FillTest, CastsTheScalarToTheDtype) {
   const Array array = zeros({2}, uint8, cpu);
   fill(array, 258.7);
   EXPECT_THAT(reals(array), Each(2.0));
 }
 
-TEST_F(FillTest, ConvertsTheScalarToTheDtype) {
+TEST_F(FillTest, AcceptsScalarsOfStorageOnlyDtypes) {
   const DType wide = DType::parse("float32x3");
   const std::uint8_t bytes[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
   for (const Device device : {cpu, test::gpu}) {

@@ -36,15 +36,15 @@ TEST_F(CreationTest, UsesTheDefaultDevice) {
   EXPECT_EQ(zeros({2}, float32).device(), cpu);
 }
 
-TEST_F(CreationTest, OfNoElementsAndOfNoAxes) {
+TEST_F(CreationTest, SupportsArraysWithoutElementsAndWithoutAxes) {
   for (const Device device : {cpu, test::gpu}) {
-    const Array none = zeros({3, 0}, float32, device);
-    EXPECT_EQ(none.device(), device);
-    EXPECT_EQ(none.size(), 0);
-    EXPECT_EQ(none.data(), nullptr);
-    const Array one = full({}, 2.5, float32, device);
-    EXPECT_EQ(one.rank(), 0);
-    EXPECT_EQ(item(one).as_double(), 2.5);
+    const Array empty_array = zeros({3, 0}, float32, device);
+    EXPECT_EQ(empty_array.device(), device);
+    EXPECT_EQ(empty_array.size(), 0);
+    EXPECT_EQ(empty_array.data(), nullptr);
+    const Array scalar = full({}, 2.5, float32, device);
+    EXPECT_EQ(scalar.rank(), 0);
+    EXPECT_EQ(item(scalar).as_double(), 2.5);
   }
 }
 
@@ -70,7 +70,7 @@ TEST_F(CreationTest, FullCastsTheValue) {
   EXPECT_THROW(full({2}, 1.0, DType::parse("float8_e5m2"), cpu), DTypeError);
 }
 
-TEST_F(CreationTest, BadShapesAreRefusedBeforeAnythingIsAllocated) {
+TEST_F(CreationTest, InvalidShapesAreRefused) {
   constexpr std::int64_t huge = std::numeric_limits<std::int64_t>::max();
   EXPECT_THROW(empty({-1}, float32, cpu), LayoutError);
   EXPECT_THROW(empty({huge}, float32, cpu), LayoutError) << "too many bytes";
@@ -96,7 +96,7 @@ TEST_F(CreationTest, EmptyLikeOfHostAddressableMemoryIsOnTheCpu) {
   EXPECT_EQ(empty_like(pinned).device(), cpu);
 }
 
-TEST(Dense, DescribesASingleContiguousBlock) {
+TEST(Dense, IsALayoutWithoutGapsAndPackedKeepsItsOrder) {
   test::Random random(1);
   int dense = 0;
   for (int round = 0; round < 5000; ++round) {
@@ -104,20 +104,21 @@ TEST(Dense, DescribesASingleContiguousBlock) {
     const Layout layout = test::with_disjoint_strides(random, shape);
     auto all = test::offsets(layout);
     std::sort(all.begin(), all.end());
-    bool gapless = true;
-    for (std::size_t i = 1; i < all.size(); ++i) gapless = gapless && all[i] == all[i - 1] + 1;
-    ASSERT_EQ(runtime::is_dense(layout), gapless) << layout;
-    dense += gapless && layout.size() > 1;
+    bool is_gapless = true;
+    for (std::size_t i = 1; i < all.size(); ++i)
+      is_gapless = is_gapless && all[i] == all[i - 1] + 1;
+    ASSERT_EQ(runtime::is_dense(layout), is_gapless) << layout;
+    dense += is_gapless && layout.size() > 1;
 
-    const Layout like = layout.packed(layout.shape);
-    EXPECT_EQ(like.shape, shape);
-    EXPECT_TRUE(runtime::is_dense(like)) << like;
-    EXPECT_EQ(like.offset, 0);
+    const Layout packed = layout.packed(layout.shape);
+    EXPECT_EQ(packed.shape, shape);
+    EXPECT_TRUE(runtime::is_dense(packed)) << packed;
+    EXPECT_EQ(packed.offset, 0);
     for (int a = 0; a < shape.size(); ++a)
       for (int b = 0; b < shape.size(); ++b)
         if (shape[a] > 1 && shape[b] > 1 && layout.size() > 0 &&
             std::abs(layout.strides[a]) < std::abs(layout.strides[b])) {
-          EXPECT_LT(like.strides[a], like.strides[b]) << layout << " gave " << like;
+          EXPECT_LT(packed.strides[a], packed.strides[b]) << layout << " gave " << packed;
         }
   }
   EXPECT_GT(dense, 500);

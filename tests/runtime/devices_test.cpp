@@ -68,7 +68,7 @@ TEST_F(DevicesTest, GuardOverridesTheConfigAndNests) {
   EXPECT_EQ(default_device(), cpu);
 }
 
-TEST_F(DevicesTest, TheGuardIsTheThreadsOwn) {
+TEST_F(DevicesTest, TheGuardAffectsOnlyItsThread) {
   const DeviceGuard guard(test::second_gpu);
   std::thread([] { EXPECT_EQ(default_device(), test::gpu); }).join();
 }
@@ -84,7 +84,7 @@ TEST_F(DevicesTest, SynchronizeReachesTheBackEnd) {
 }
 
 TEST(Devices, WithoutAGpuAreTheCpu) {
-  const test::FakeDevices none(test::FakeDevices::Cpu::naive, /*gpus=*/0);
+  const test::FakeDevices without_gpus(test::FakeDevices::Cpu::naive, /*gpus=*/0);
   EXPECT_THAT(devices(), ElementsAre(cpu));
   EXPECT_EQ(default_device(), cpu);
   EXPECT_THAT(why_no_cuda(), HasSubstr("no device"));

@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory that work recorded into a graph uses: on fake GPUs, for which an event or a question on a
-// stream that is being recorded is a fault.
+// Memory that is used by work captured into a graph. The fake GPUs count it as a fault if an event
+// is recorded on a stream that is captured, or the stream is queried.
 #include "runtime/memory/graph_memory.hpp"
 
 #include <gmock/gmock.h>
@@ -27,23 +27,23 @@ using ::testing::IsEmpty;
 
 class GraphMemoryTest : public test::RuntimeTest {
  protected:
-  Storage allocate_here() { return runtime::allocate_on(stream_.state(), 16); }
-  void begin(std::uint64_t graph) { gpus().begin_capture(stream_.state(), graph); }
-  void end() { gpus().end_capture(stream_.state()); }
-  // What a later allocation does, without one.
+  Storage allocate_on_stream() { return runtime::allocate_on(stream_.state(), 16); }
+  void begin_capture(std::uint64_t graph) { gpus().begin_capture(stream_.state(), graph); }
+  void end_capture() { gpus().end_capture(stream_.state()); }
+  // Frees the memory of destroyed graphs, as the next allocation does.
   static void collect() { runtime::collect_graph_memory(); }
   int blocks() { return gpus().live_blocks(); }
 
-  static inline std::uint64_t next_graph = 100;  // their numbers are never used again
+  static inline std::uint64_t next_graph = 100;  // CUDA does not reuse the ids of graphs, either
   const std::uint64_t graph_ = next_graph++;
   const Stream stream_ = Stream::create(test::gpu);
 };
 
 TEST_F(GraphMemoryTest, TemporaryOfACaptureIsFreedWithTheGraph) {
-  begin(graph_);
-  allocate_here();
+  begin_capture(graph_);
+  allocate_on_stream();
   EXPECT_EQ(blocks(), 1);
-  end();
+  end_capture();
   collect();
   EXPECT_EQ(blocks(), 1) << "each launch of the graph writes there";
   gpus().destroy_graph(graph_);
@@ -53,9 +53,9 @@ TEST_F(GraphMemoryTest, TemporaryOfACaptureIsFreedWithTheGraph) {
 }
 
 TEST_F(GraphMemoryTest, ArrayUsedInACaptureAndDroppedLaterIsFreedWithTheGraph) {
-  begin(graph_);
-  Storage result = allocate_here();
-  end();
+  begin_capture(graph_);
+  Storage result = allocate_on_stream();
+  end_capture();
   result = {};
   collect();
   EXPECT_EQ(blocks(), 1);
@@ -65,28 +65,28 @@ TEST_F(GraphMemoryTest, ArrayUsedInACaptureAndDroppedLaterIsFreedWithTheGraph) {
 }
 
 TEST_F(GraphMemoryTest, ArrayThatOutlivesTheGraphIsFreedAtOnce) {
-  begin(graph_);
-  Storage result = allocate_here();
-  end();
+  begin_capture(graph_);
+  Storage result = allocate_on_stream();
+  end_capture();
   gpus().destroy_graph(graph_);
   result = {};
   EXPECT_EQ(blocks(), 0);
 }
 
 TEST_F(GraphMemoryTest, LaterAllocationFreesMemoryOfDestroyedGraphs) {
-  begin(graph_);
-  allocate_here();
-  end();
+  begin_capture(graph_);
+  allocate_on_stream();
+  end_capture();
   gpus().destroy_graph(graph_);
-  const Storage next = allocate_here();
+  const Storage next = allocate_on_stream();
   EXPECT_EQ(blocks(), 1);
 }
 
 TEST_F(GraphMemoryTest, EarlierArrayDroppedDuringCaptureIsFreedWithTheGraph) {
-  Storage early = allocate_here();
-  begin(graph_);
+  Storage early = allocate_on_stream();
+  begin_capture(graph_);
   early = {};
-  end();
+  end_capture();
   collect();
   EXPECT_EQ(blocks(), 1);
   gpus().destroy_graph(graph_);
@@ -94,17 +94,17 @@ TEST_F(GraphMemoryTest, EarlierArrayDroppedDuringCaptureIsFreedWithTheGraph) {
   EXPECT_EQ(blocks(), 0);
 }
 
-TEST_F(GraphMemoryTest, DroppingDuringCaptureQueuesNothingUntilLater) {
+TEST_F(GraphMemoryTest, DroppingDuringCaptureQueuesWorkOnlyAfterTheGraphIsDestroyed) {
   const Stream reader = Stream::create(test::gpu);
   {
     const Array array = empty({4}, float32, test::gpu);
     order_use(stream_, array, true);
     order_use(reader, array, false);
     gpus().take_log();
-    begin(graph_);
+    begin_capture(graph_);
   }
   EXPECT_THAT(gpus().take_log(), IsEmpty());
-  end();
+  end_capture();
   gpus().destroy_graph(graph_);
   collect();
   EXPECT_THAT(gpus().take_log(), ElementsAre("record s1 e3", "wait d0 e3", "record s2 e4",
@@ -116,15 +116,15 @@ TEST_F(GraphMemoryTest, ForeignOwnerIsReleasedWhenTheGraphIsDestroyed) {
   releases = 0;
   float values[4]{};
   {
-    const Storage theirs = Storage::adopt(
+    const Storage foreign = Storage::adopt(
         values, sizeof values, test::gpu,
         [](void*, void*, std::size_t, StreamUses&) noexcept { ++releases; }, nullptr);
-    theirs.uses().set_producer(Ref<StreamIdentity>(&Stream::current(test::gpu).identity()));
-    runtime::order_use(stream_.state(), theirs, false);
-    begin(graph_);
+    foreign.uses().set_producer(Ref<StreamIdentity>(&Stream::current(test::gpu).identity()));
+    runtime::order_use(stream_.state(), foreign, false);
+    begin_capture(graph_);
   }
   EXPECT_EQ(releases, 0);
-  end();
+  end_capture();
   collect();
   EXPECT_EQ(releases, 0);
   gpus().destroy_graph(graph_);
@@ -133,14 +133,14 @@ TEST_F(GraphMemoryTest, ForeignOwnerIsReleasedWhenTheGraphIsDestroyed) {
 }
 
 TEST_F(GraphMemoryTest, MemoryThatNoGraphUsesIsFreedAtOnceDuringCapture) {
-  const Array other = empty({4}, float32, test::gpu);
-  begin(graph_);
-  static_cast<void>(Array(other));
+  const Array earlier = empty({4}, float32, test::gpu);
+  begin_capture(graph_);
+  static_cast<void>(Array(earlier));
   {
     const Array fresh = empty({4}, float32, test::gpu);
   }
   EXPECT_EQ(blocks(), 1);
-  end();
+  end_capture();
   gpus().destroy_graph(graph_);
 }
 
@@ -159,17 +159,17 @@ TEST_F(GraphMemoryTest, CapturingStreamIsUsedOnlyAfterItsCapture) {
   EXPECT_EQ(blocks(), 0);
 }
 
-TEST_F(GraphMemoryTest, TwoGraphsBothHaveToGo) {
+TEST_F(GraphMemoryTest, MemoryOfTwoGraphsIsFreedAfterBothAreDestroyed) {
   const Stream second = Stream::create(test::gpu);
   const std::uint64_t other = next_graph++;
   {
     const Array array = empty({4}, float32, test::gpu);
     order_use(stream_, array, false);
     order_use(second, array, false);
-    begin(graph_);
+    begin_capture(graph_);
     gpus().begin_capture(second.state(), other);
   }
-  end();
+  end_capture();
   gpus().end_capture(second.state());
   gpus().destroy_graph(graph_);
   collect();
@@ -180,28 +180,29 @@ TEST_F(GraphMemoryTest, TwoGraphsBothHaveToGo) {
 }
 
 TEST_F(GraphMemoryTest, ThreadsMayDropArraysWhileAnotherCaptures) {
-  begin(graph_);
+  begin_capture(graph_);
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([this] {
       for (int round = 0; round < 100; ++round) {
-        allocate_here();
+        allocate_on_stream();
         const Array eager = empty({4}, float32, test::gpu);
       }
     });
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(blocks(), 400);
-  end();
+  end_capture();
   gpus().destroy_graph(graph_);
   collect();
   EXPECT_EQ(blocks(), 0);
 }
 
-/// Memory of the C library that records whether a flush of launches preceded its release.
-class FlushedSource final : public MemorySource {
+/// Memory of aligned_alloc(). Records the number of flushes of launches before a block was
+/// released; -1 before any release.
+class FlushCountingSource final : public MemorySource {
  public:
-  explicit FlushedSource(test::RecordingBackend& gpus) : gpus_(gpus) {}
-  std::string name() const override { return "flushed"; }
+  explicit FlushCountingSource(test::RecordingBackend& gpus) : gpus_(gpus) {}
+  std::string name() const override { return "flush counting"; }
   Block allocate(Device, std::size_t bytes, std::uintptr_t) override {
     return {std::aligned_alloc(256, (bytes + 255) / 256 * 256), nullptr};
   }
@@ -216,21 +217,21 @@ class FlushedSource final : public MemorySource {
 };
 
 TEST_F(GraphMemoryTest, DeferredLaunchesAreFlushedBeforeMemoryIsFreed) {
-  const auto source = std::make_shared<FlushedSource>(gpus());
+  const auto source = std::make_shared<FlushCountingSource>(gpus());
   use_memory_source(test::gpu, source);
-  Storage storage = allocate_here();
+  Storage storage = allocate_on_stream();
   use_memory_source(test::gpu, nullptr);
   const int before = gpus().flushes();
   storage = {};
   EXPECT_GT(source->flushes_at_release, before);
 }
 
-TEST_F(GraphMemoryTest, BlockOfAnAllocatorIsFreedWithTheGraph) {
-  const auto source = std::make_shared<FlushedSource>(gpus());
+TEST_F(GraphMemoryTest, BlockOfAMemorySourceIsFreedWithTheGraph) {
+  const auto source = std::make_shared<FlushCountingSource>(gpus());
   use_memory_source(test::gpu, source);
-  begin(graph_);
-  allocate_here();
-  end();
+  begin_capture(graph_);
+  allocate_on_stream();
+  end_capture();
   use_memory_source(test::gpu, nullptr);
   collect();
   EXPECT_EQ(source->flushes_at_release, -1);

@@ -10,13 +10,15 @@
 #include <fstream>
 
 #include "spanwise/config.hpp"
+#include "support/environment_variable.hpp"
 
 namespace spanwise::runtime {
 namespace {
 
 namespace fs = std::filesystem;
+using test::EnvironmentVariable;
 
-// A folder of its own for each test, removed afterwards.
+// Creates a folder for each test and removes it afterwards.
 class LibrarySearch : public testing::Test {
  protected:
   LibrarySearch() {
@@ -34,24 +36,11 @@ class LibrarySearch : public testing::Test {
     std::ofstream(file) << "x";
     return file;
   }
-  static bool has(const std::vector<fs::path>& all, const fs::path& one) {
-    return std::find(all.begin(), all.end(), one) != all.end();
+  static bool has(const std::vector<fs::path>& folders, const fs::path& folder) {
+    return std::find(folders.begin(), folders.end(), folder) != folders.end();
   }
 
   fs::path root_;
-};
-
-class EnvironmentVariable {
- public:
-  EnvironmentVariable(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before;
-    setenv(name, value.c_str(), 1);
-  }
-  ~EnvironmentVariable() { before_.empty() ? unsetenv(name_) : setenv(name_, before_.c_str(), 1); }
-
- private:
-  const char* name_;
-  std::string before_;
 };
 
 TEST_F(LibrarySearch, TheConfiguredFoldersComeFirstInTheirOrder) {
@@ -88,20 +77,20 @@ TEST_F(LibrarySearch, NewestOfAFolderIsFirstAndLinksAreFollowedOnce) {
   make_file("lib/libnvrtc-builtins.so.13.0");
   make_file("lib/libnvrtc.alt.so.13");
   fs::create_symlink("libnvrtc.so.13.0.48", root_ / "lib/libnvrtc.so");
-  const auto found = find_libraries("nvrtc", {root_ / "lib"});
-  ASSERT_EQ(found.size(), 3u);
-  EXPECT_EQ(found[0].path, root_ / "lib/libnvrtc.so.13.0.48");
-  EXPECT_EQ(found[0].major, 13);
-  EXPECT_EQ(found[1].path, root_ / "lib/libnvrtc.so.12.4.127");
-  EXPECT_EQ(found[2].major, 9);
+  const auto libraries = find_libraries("nvrtc", {root_ / "lib"});
+  ASSERT_EQ(libraries.size(), 3u);
+  EXPECT_EQ(libraries[0].path, root_ / "lib/libnvrtc.so.13.0.48");
+  EXPECT_EQ(libraries[0].major, 13);
+  EXPECT_EQ(libraries[1].path, root_ / "lib/libnvrtc.so.12.4.127");
+  EXPECT_EQ(libraries[2].major, 9);
 }
 
 TEST_F(LibrarySearch, AnEarlierFolderWinsOverANewerVersion) {
   make_file("first/libnvrtc.so.12");
   make_file("second/libnvrtc.so.13");
-  const auto found = find_libraries("nvrtc", {root_ / "first", root_ / "second"});
-  ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].major, 12);
+  const auto libraries = find_libraries("nvrtc", {root_ / "first", root_ / "second"});
+  ASSERT_EQ(libraries.size(), 2u);
+  EXPECT_EQ(libraries[0].major, 12);
 }
 
 TEST_F(LibrarySearch, MissingFoldersAreEmpty) {
@@ -154,7 +143,8 @@ TEST_F(LibrarySearch, HeadersOfCcclAreInAToolkitOrInAWheel) {
   make_cccl("nvidia/cu13/include/cccl");
   EXPECT_EQ(cccl_headers({wheels[1]}), root_ / "nvidia/cu13/include/cccl");
   make_cccl("nvidia/cuda_cccl/include");
-  EXPECT_EQ(cccl_headers({wheels[0]}), root_ / "nvidia/cu13/include/cccl");  // the first by name
+  EXPECT_EQ(cccl_headers({wheels[0]}),
+            root_ / "nvidia/cu13/include/cccl");  // of several wheels the first by name
 }
 
 TEST_F(LibrarySearch, WithoutHeadersTheListIsEmpty) {

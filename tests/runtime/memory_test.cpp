@@ -26,12 +26,12 @@ using ::testing::ThrowsMessage;
 
 constexpr std::int64_t kilobyte = 1024;
 
-/// Memory of the C library, and a note of what happens in the recording GPU's own log.
+/// Memory of aligned_alloc(). `live` is the number of blocks that were not returned.
 class CountingSource final : public MemorySource {
  public:
   std::string name() const override { return "counting"; }
   Block allocate(Device, std::size_t bytes, std::uintptr_t) override {
-    if (exhausted) fail<OutOfMemoryError>("counting: none left");
+    if (is_exhausted) fail<OutOfMemoryError>("counting: none left");
     ++live;
     return {std::aligned_alloc(256, (bytes + 255) / 256 * 256), this};
   }
@@ -42,7 +42,7 @@ class CountingSource final : public MemorySource {
   }
 
   int live = 0;
-  bool exhausted = false;
+  bool is_exhausted = false;
 };
 
 class MemoryTest : public test::RuntimeTest {
@@ -77,7 +77,7 @@ TEST_F(MemoryTest, CountsCurrentAndPeakBytes) {
   EXPECT_EQ(memory_stats(test::gpu).peak, before_);
 }
 
-TEST_F(MemoryTest, OfEachDeviceIsItsOwn) {
+TEST_F(MemoryTest, IsCountedForEachDevice) {
   const Array array = empty({kilobyte}, float32, test::second_gpu);
   EXPECT_EQ(used(), before_);
   EXPECT_GE(memory_stats(test::second_gpu).used, 4 * kilobyte);
@@ -95,7 +95,7 @@ TEST_F(MemoryTest, FailedAllocationIsNotCounted) {
   EXPECT_EQ(used(), before_);
 }
 
-TEST_F(MemoryTest, AboveTheLimitIsRefusedByName) {
+TEST_F(MemoryTest, AllocationAboveTheLimitIsRefused) {
   limit_memory(test::gpu, before_ + 4 * kilobyte);
   const Array first = empty({kilobyte}, float32, test::gpu);
   gpus().take_log();
@@ -108,7 +108,7 @@ TEST_F(MemoryTest, AboveTheLimitIsRefusedByName) {
   EXPECT_THROW(limit_memory(test::gpu, -1), ArgumentError);
 }
 
-TEST_F(MemoryTest, BlockOfAnAllocatorIsReturnedAfterAllWork) {
+TEST_F(MemoryTest, BlockOfAMemorySourceIsReturnedAfterAllWork) {
   const auto source = std::make_shared<CountingSource>();
   EXPECT_EQ(use_memory_source(test::gpu, source), nullptr);
   {
@@ -117,7 +117,7 @@ TEST_F(MemoryTest, BlockOfAnAllocatorIsReturnedAfterAllWork) {
     EXPECT_EQ(used() - before_, 16);
     EXPECT_EQ(memory_stats(test::gpu).source, "counting");
     order_use(Stream::create(test::gpu), array, true);
-    // Blocks of the allocator are returned to it.
+    // The block is returned to its source, although the pool is in use again.
     EXPECT_EQ(use_memory_source(test::gpu, nullptr), source);
     gpus().take_log();
   }
@@ -126,17 +126,17 @@ TEST_F(MemoryTest, BlockOfAnAllocatorIsReturnedAfterAllWork) {
   EXPECT_THAT(gpus().take_log(), ElementsAre("record s1 e2", "wait d0 e2"));
 }
 
-TEST_F(MemoryTest, FailedAllocatorIsNotCounted) {
+TEST_F(MemoryTest, FailedAllocationOfAMemorySourceIsNotCounted) {
   const auto source = std::make_shared<CountingSource>();
-  source->exhausted = true;
+  source->is_exhausted = true;
   use_memory_source(test::gpu, source);
   EXPECT_THROW(allocate(16, test::gpu), OutOfMemoryError);
   EXPECT_EQ(used(), before_);
 }
 
-TEST_F(MemoryTest, SmallHostArraysUseTheAllocatorToo) {
+TEST_F(MemoryTest, SmallHostArraysUseTheMemorySource) {
   const auto source = std::make_shared<CountingSource>();
-  static_cast<void>(empty({4}, float32, cpu));  // is cached
+  static_cast<void>(empty({4}, float32, cpu));  // its block is cached
   use_memory_source(cpu, source);
   {
     const Array array = zeros({4}, float32, cpu);
@@ -146,7 +146,7 @@ TEST_F(MemoryTest, SmallHostArraysUseTheAllocatorToo) {
   use_memory_source(cpu, nullptr);
 }
 
-TEST_F(MemoryTest, IsCountedRightlyByManyThreads) {
+TEST_F(MemoryTest, IsCountedCorrectlyInManyThreads) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([] {

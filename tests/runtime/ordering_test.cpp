@@ -41,7 +41,7 @@ TEST_F(OrderingTest, OneStreamNeedsNoEvents) {
   EXPECT_TRUE(array.storage().uses().is_only_user(stream.state()));
 }
 
-TEST_F(OrderingTest, AnArrayWithoutStorageNeedsNone) {
+TEST_F(OrderingTest, AnArrayWithoutStorageIsIgnored) {
   EXPECT_NO_THROW(order_use(Stream::create(test::gpu), Array{}, true));
 }
 
@@ -77,9 +77,9 @@ TEST_F(OrderingTest, HostAccessSynchronizesAndIsNotRecorded) {
   const Stream device = Stream::create(test::gpu);
   const Array managed = imported(Device(DeviceKind::cuda_managed));
   order_use(device, managed, true);
-  const Event point = device.record();
+  const Event event = device.record();
   order_use(Stream::current(cpu), managed, false);
-  EXPECT_TRUE(point.query()) << "the host went on before the device's work was done";
+  EXPECT_TRUE(event.query()) << "the host did not wait for the work on the device";
   EXPECT_TRUE(managed.storage().uses().is_only_user(device.state()));
   EXPECT_THAT(gpus().take_log(), ElementsAre("record s1 e1", "record s1 e2"));
 }
@@ -90,7 +90,7 @@ TEST_F(OrderingTest, CpuWorkIsNotRecorded) {
   EXPECT_TRUE(array.storage().uses().none());
 }
 
-// The proof of the fake: what is not ordered reads the past.
+// Checks the fake device: a read that is not ordered after a write gets the earlier values.
 TEST_F(OrderingTest, WithoutOrderingAnotherStreamReadsOldValues) {
   const Stream first = Stream::create(test::gpu), second = Stream::create(test::gpu);
   float result[4]{};
@@ -128,7 +128,7 @@ TEST_F(OrderingTest, CopiesOnDifferentStreamsFollowEachOther) {
   EXPECT_THAT(test::values(to_device(first, cpu)), ::testing::Each(std::complex<double>(9)));
 }
 
-// Threads that read one array on streams of their own, each after the writer.
+// Each thread reads the array on its stream, after the writer.
 TEST_F(OrderingTest, ManyThreadsReadOneArray) {
   const Array shared = full({16}, 5, int32, test::gpu);
   std::vector<std::thread> threads;

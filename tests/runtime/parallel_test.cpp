@@ -28,6 +28,7 @@ TEST(ParallelFor, CoversEveryIndexOnce) {
 
 TEST(ParallelFor, SmallWorkIsOneCall) {
   int calls = 0;
+  // Fewer indices than two grains.
   parallel_for(1999, 1000, [&](std::int64_t, std::int64_t) { ++calls; });
   EXPECT_EQ(calls, 1);
 }

@@ -8,6 +8,7 @@
 #include "spanwise/error.hpp"
 #include "spanwise/working_device.hpp"
 #include "support/fake_devices.hpp"
+#include "support/message_of.hpp"
 
 namespace spanwise {
 namespace {
@@ -17,13 +18,7 @@ using ::testing::HasSubstr;
 class RegistryTest : public test::RuntimeTest {};
 
 std::string refusal_of(Device device) {
-  try {
-    runtime::backend_for(device);
-  } catch (const DeviceError& error) {
-    return error.what();
-  }
-  ADD_FAILURE() << device << " has a back end";
-  return "";
+  return test::message_of<DeviceError>([&] { runtime::backend_for(device); });
 }
 
 TEST_F(RegistryTest, FindsTheBackEndOfAKind) {
@@ -32,7 +27,7 @@ TEST_F(RegistryTest, FindsTheBackEndOfAKind) {
   EXPECT_EQ(&runtime::backend_for(test::second_gpu), &gpus());
 }
 
-TEST_F(RegistryTest, MemoryThatTheHostCanAddressIsTheCpus) {
+TEST_F(RegistryTest, HostAddressableMemoryBelongsToTheCpu) {
   for (const DeviceKind kind : {DeviceKind::cuda_host, DeviceKind::cuda_managed}) {
     EXPECT_EQ(&runtime::backend_for(Device(kind, 1)), &devices_.host());
     EXPECT_EQ(working_device(Device(kind, 1)), cpu);
@@ -63,11 +58,12 @@ TEST_F(RegistryTest, TheDefaultStreamIsAlwaysTheSame) {
   EXPECT_EQ(stream.device(), test::second_gpu);
   EXPECT_NE(&stream, &runtime::default_stream(test::gpu));
   EXPECT_THROW(runtime::default_stream(Device(DeviceKind::cuda, 2)), DeviceError);
+  // An ordinal beyond the table of default streams.
   EXPECT_THROW(runtime::default_stream(Device(DeviceKind::cuda, 200)), DeviceError);
 }
 
 TEST(Registry, ErrorWithoutADeviceGivesTheReason) {
-  const test::FakeDevices none(test::FakeDevices::Cpu::naive, /*gpus=*/0);
+  const test::FakeDevices without_gpus(test::FakeDevices::Cpu::naive, /*gpus=*/0);
   EXPECT_THAT(refusal_of(test::gpu), HasSubstr("the fake driver found no device"));
 }
 

@@ -33,23 +33,26 @@ TEST(Settings, LaunchBlockingFollowsTheConfig) {
   EXPECT_FALSE(runtime::launch_blocking());
 }
 
-// The value of launch_blocking in a process with these variables. The child of a threadsafe death
-// test is a new process, whose static initialisers see the environment.
+// The value of launch_blocking in a process with certain environment variables. The child of a
+// threadsafe death test is a new process, whose static initialisers see the environment.
 class LaunchBlockingVariable : public ::testing::Test {
  protected:
   void SetUp() override {
     GTEST_FLAG_SET(death_test_style, "threadsafe");
+    unset_variables();
+  }
+  void TearDown() override { unset_variables(); }
+  static void unset_variables() {
     unsetenv("CUDA_LAUNCH_BLOCKING");
     unsetenv("SPANWISE_LAUNCH_BLOCKING");
   }
-  void TearDown() override { SetUp(); }
   static void print_and_exit() {
     std::cerr << (runtime::launch_blocking() ? "blocking" : "asynchronous");
     std::exit(0);
   }
 };
 
-TEST_F(LaunchBlockingVariable, IsOffWithout) {
+TEST_F(LaunchBlockingVariable, IsOffIfUnset) {
   EXPECT_EXIT(print_and_exit(), ::testing::ExitedWithCode(0), "asynchronous");
 }
 

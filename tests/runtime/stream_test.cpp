@@ -19,7 +19,8 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr std::uintptr_t foreign_handle = 0x77;
-constexpr const char* foreign_name = "f119";  // of that handle in RecordingBackend::detached()
+constexpr const char* foreign_name =
+    "f119";  // the name of 0x77 = 119 in RecordingBackend::detached()
 
 class StreamTest : public test::RuntimeTest {};
 
@@ -127,7 +128,7 @@ TEST_F(StreamTest, WaitingForItselfDoesNothing) {
   EXPECT_THAT(gpus().take_log(), IsEmpty());
 }
 
-TEST_F(StreamTest, WaitOfADeviceForTheHostDoesNothingAndOfTheHostBlocks) {
+TEST_F(StreamTest, DeviceNeedNotWaitForTheHostAndTheHostBlocks) {
   const Stream host = Stream::current(cpu), device = Stream::create(test::gpu);
   device.wait(host);
   device.wait(host.record());

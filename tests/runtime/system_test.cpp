@@ -15,11 +15,13 @@
 #include "runtime/system/temporary_folder.hpp"
 #include "runtime/system/trusted_folder.hpp"
 #include "spanwise/error.hpp"
+#include "support/environment_variable.hpp"
 
 namespace spanwise::runtime {
 namespace {
 
 namespace fs = std::filesystem;
+using test::EnvironmentVariable;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -29,7 +31,7 @@ class SystemFolders : public ::testing::Test {
   std::string problem(const fs::path& path) const {
     return open_trusted_folder(path.string(), MissingFolders::leave).problem;
   }
-  static void allow(const fs::path& path, int mode) {
+  static void set_mode(const fs::path& path, int mode) {
     ASSERT_EQ(::chmod(path.c_str(), static_cast<mode_t>(mode)), 0);
   }
 
@@ -41,10 +43,10 @@ TEST_F(SystemFolders, AreCreatedPrivate) {
   const fs::path path = root_ / "a" / "b" / "c";
   EXPECT_TRUE(open_trusted_folder(path.string(), MissingFolders::leave).is_missing);
   EXPECT_FALSE(fs::exists(root_ / "a" / "b"));
-  const TrustedFolder made = open_trusted_folder(path.string(), MissingFolders::create);
-  EXPECT_EQ(made.problem, "");
-  ASSERT_TRUE(made.folder);
-  EXPECT_TRUE(fs::equivalent(path, "/proc/self/fd/" + std::to_string(made.folder.get())));
+  const TrustedFolder opened = open_trusted_folder(path.string(), MissingFolders::create);
+  EXPECT_EQ(opened.problem, "");
+  ASSERT_TRUE(opened.folder);
+  EXPECT_TRUE(fs::equivalent(path, "/proc/self/fd/" + std::to_string(opened.folder.get())));
   for (const fs::path& each : {path, path.parent_path()})
     EXPECT_EQ(fs::status(each).permissions(), fs::perms::owner_all);
 }
@@ -55,20 +57,20 @@ TEST_F(SystemFolders, WritableByOthersAreRefused) {
   EXPECT_EQ(problem(path), "");
   for (const fs::path& each : {path, root_ / "a"})
     for (const int mode : {0770, 0707, 0720}) {
-      allow(each, mode);
+      set_mode(each, mode);
       EXPECT_EQ(problem(path), each.string() + " may be written by other users (chmod go-w it)");
-      allow(each, 0755);
+      set_mode(each, 0755);
     }
-  allow(root_ / "a", 01777);  // as /tmp
+  set_mode(root_ / "a", 01777);  // as /tmp
   EXPECT_EQ(problem(path), "");
   EXPECT_EQ(untrusted_parent((root_ / "a").string()), "");
   EXPECT_NE(problem(root_ / "a"), "") << "others may put files into it";
-  allow(root_ / "a", 0770);
+  set_mode(root_ / "a", 0770);
   EXPECT_NE(untrusted_parent((root_ / "a").string()), "");
 }
 
 TEST_F(SystemFolders, OfAnotherUserAreRefused) {
-  if (::geteuid() != 0) GTEST_SKIP() << "only the superuser can give folders away";
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can change the owner of a folder";
   const fs::path path = root_ / "a" / "b";
   fs::create_directory(path);
   for (const fs::path& each : {path, root_ / "a"}) {
@@ -84,7 +86,7 @@ TEST_F(SystemFolders, OfAnotherUserAreRefused) {
   EXPECT_THAT(problem(root_ / "link" / "c"), HasSubstr("link belongs to another user"));
 }
 
-TEST_F(SystemFolders, AreFollowedThroughSymbolicLinksAboveTheLast) {
+TEST_F(SystemFolders, MayBeReachedThroughSymbolicLinksButNotBeOne) {
   fs::create_directories(root_ / "a" / "b" / "c");
   fs::create_symlink("a/../a/b", root_ / "relative");
   fs::create_symlink(root_ / "relative", root_ / "absolute");
@@ -93,28 +95,11 @@ TEST_F(SystemFolders, AreFollowedThroughSymbolicLinksAboveTheLast) {
   EXPECT_THAT(problem(root_ / "absolute"), HasSubstr("is a symbolic link"));
   EXPECT_EQ(untrusted_parent((root_ / "absolute").string()), "");
   EXPECT_THAT(problem(root_ / "loop" / "c"), HasSubstr("symbolic links"));
-  allow(root_ / "a" / "b", 0770);
+  set_mode(root_ / "a" / "b", 0770);
   EXPECT_THAT(problem(root_ / "absolute" / "c"), HasSubstr("may be written by other users"));
   folder_.write("file", "");
   EXPECT_THAT(problem(root_ / "file" / "c"), HasSubstr("file is no folder"));
 }
-
-/// TMPDIR until the end of the scope.
-class TemporaryPlace {
- public:
-  explicit TemporaryPlace(const fs::path& path) {
-    if (const char* before = std::getenv("TMPDIR")) before_ = before;
-    ::setenv("TMPDIR", path.c_str(), 1);
-  }
-  ~TemporaryPlace() {
-    before_.empty() ? ::unsetenv("TMPDIR") : ::setenv("TMPDIR", before_.c_str(), 1);
-  }
-  TemporaryPlace(const TemporaryPlace&) = delete;
-  TemporaryPlace& operator=(const TemporaryPlace&) = delete;
-
- private:
-  std::string before_;
-};
 
 // Creates two folders, one of them persistent, in a process that is killed.
 void leave_folders() {
@@ -132,26 +117,28 @@ int count(const fs::path& path) {
 }
 
 TEST_F(SystemFolders, OnlyFoldersOfDeadProcessesAreRemoved) {
-  const TemporaryPlace place(root_ / "a");
+  const EnvironmentVariable temporary("TMPDIR", root_ / "a");
   const TemporaryFolder living;
   leave_folders();
   ASSERT_EQ(count(root_ / "a"), 3);
   const pid_t child = ::fork();
   if (child == 0) {
-    const TemporaryPlace again(root_ / "a" / ".");  // a process checks each parent once
+    // Under another name, since a process checks each parent once.
+    const EnvironmentVariable other_name("TMPDIR", root_ / "a" / ".");
     const TemporaryFolder next;
-    ::_exit(count(root_ / "a"));  // that of this process, the persistent one and the new one
+    ::_exit(count(root_ / "a"));  // of `living`, the persistent one and `next`
   }
   int status = 0;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(WEXITSTATUS(status), 3);
   EXPECT_TRUE(fs::exists(living.path()));
-  EXPECT_EQ(count(root_ / "a"), 3) << "_exit() left the next";
+  EXPECT_EQ(count(root_ / "a"), 3)
+      << "_exit() runs no destructors, so the folder of the child is left";
 }
 
-TEST_F(SystemFolders, ForFilesAreCreatedInAProtectedParent) {
-  allow(root_ / "a", 0770);
-  const TemporaryPlace place(root_ / "a");
+TEST_F(SystemFolders, TemporaryOnesAreCreatedInAProtectedParent) {
+  set_mode(root_ / "a", 0770);
+  const EnvironmentVariable temporary("TMPDIR", root_ / "a");
   const TemporaryFolder elsewhere;
   EXPECT_THAT(elsewhere.path(), Not(StartsWith((root_ / "a").string())));
 }

@@ -55,10 +55,10 @@ TEST_F(TransferTest, TheGpuPermutesAxes) {
 
 TEST_F(TransferTest, GapsAreNotTransferred) {
   const Array host = zeros({10, 3}, float32, cpu), device = zeros({10, 3}, float32, test::gpu);
-  const Slice one{1, 2, 1};
-  EXPECT_THAT(log_of(host.slice(1, one), device.slice(1, one)),
+  const Slice second_column{1, 2, 1};
+  EXPECT_THAT(log_of(host.slice(1, second_column), device.slice(1, second_column)),
               ElementsAre("allocate d0 40", "upload d0 40", "copy d0", "deallocate d0"));
-  EXPECT_THAT(log_of(device.slice(1, one), host.slice(1, one)),
+  EXPECT_THAT(log_of(device.slice(1, second_column), host.slice(1, second_column)),
               ElementsAre("allocate d0 40", "copy d0", "download d0 40", "deallocate d0"));
 }
 
@@ -101,10 +101,11 @@ TEST_F(TransferTest, TheGpuCastsBetweenEqualSizes) {
 }
 
 TEST_F(TransferTest, BroadcastElementsAreTransferredOnce) {
-  const Array one = full({1}, 5.0f, float32, cpu), device = zeros({100, 100}, float32, test::gpu);
+  const Array scalar = full({1}, 5.0f, float32, cpu),
+              device = zeros({100, 100}, float32, test::gpu);
   const auto once = ElementsAre("allocate d0 4", "upload d0 4", "copy d0", "deallocate d0");
-  EXPECT_THAT(log_of(one, device), once);
-  EXPECT_THAT(log_of(one.broadcast_to({100, 100}), device), once);
+  EXPECT_THAT(log_of(scalar, device), once);
+  EXPECT_THAT(log_of(scalar.broadcast_to({100, 100}), device), once);
   EXPECT_EQ(item(device.index(0, 99).index(0, 99)).as_double(), 5.0);
 }
 
@@ -118,12 +119,12 @@ TEST_F(TransferTest, PageableMemoryMayBeChangedAfterTheCopyReturns) {
 // Pinned memory is read asynchronously, so writing or releasing it must wait.
 TEST_F(TransferTest, WriteToPinnedMemoryWaitsForItsTransfer) {
   static float memory[4] = {1, 1, 1, 1};
-  static bool released_in_order = false;
+  static bool release_got_stream = false;
   const Stream stream = Stream::create(test::gpu);
   const Array device = empty({4}, float32, test::gpu);
   {
     const auto release = [](void*, void*, std::size_t, StreamUses& uses) noexcept {
-      released_in_order = uses.all().size() == 1;
+      release_got_stream = uses.all().size() == 1;
     };
     const Array pinned(
         Storage::adopt(memory, sizeof memory, Device(DeviceKind::cuda_host), release, nullptr),
@@ -137,7 +138,7 @@ TEST_F(TransferTest, WriteToPinnedMemoryWaitsForItsTransfer) {
     fill(pinned, 2.0f);
     EXPECT_EQ(memory[0], 2.0f);
   }
-  EXPECT_TRUE(released_in_order) << "the release function was not passed the stream";
+  EXPECT_TRUE(release_got_stream) << "the release function was not passed the stream";
   EXPECT_THAT(test::values(to_device(device, cpu)), Each(Complex(1)));
 }
 
