@@ -50,17 +50,17 @@ TEST_F(AccessOrderTest, FencesWithAtomicsOrderBlocks) {
   order->synchronize(5, address, true, true);
   EXPECT_FALSE(order->is_ordered(written, 5));
   order->start_block(0, 128);
-  const Stamp again = order->stamp(0, Stamp::plain);
+  const Stamp before_fence = order->stamp(0, Stamp::plain);
   order->fence(0);
-  const Stamp after = order->stamp(0, Stamp::plain);
+  const Stamp after_fence = order->stamp(0, Stamp::plain);
   order->synchronize(0, address, true, true);
   order->start_block(1, 128);
   order->synchronize(5, address, true, true);
-  EXPECT_TRUE(order->is_ordered(again, 5));
-  EXPECT_FALSE(order->is_ordered(after, 5));
-  EXPECT_FALSE(order->is_ordered(again, 6));
+  EXPECT_TRUE(order->is_ordered(before_fence, 5));
+  EXPECT_FALSE(order->is_ordered(after_fence, 5));
+  EXPECT_FALSE(order->is_ordered(before_fence, 6));
   order->barrier();
-  EXPECT_TRUE(order->is_ordered(again, 6));
+  EXPECT_TRUE(order->is_ordered(before_fence, 6));
 }
 
 TEST(ShadowMemory, SplitsPagesForBytes) {
@@ -71,12 +71,12 @@ TEST(ShadowMemory, SplitsPagesForBytes) {
     cell.write_code = ++cells;
   });
   EXPECT_EQ(cells, 2);
-  std::array<int, 3> found{};
+  std::array<int, 3> codes{};
   shadow.for_each(4096 + 7, 3, [&](ShadowCell& cell, std::size_t offset, std::size_t bytes) {
     EXPECT_EQ(bytes, 1u);
-    found.at(offset) = cell.write_code;
+    codes.at(offset) = cell.write_code;
   });
-  EXPECT_EQ(found, (std::array<int, 3>{1, 2, 2}));
+  EXPECT_EQ(codes, (std::array<int, 3>{1, 2, 2}));
 }
 
 TEST(UndoLog, RestoresTheFirstContents) {
@@ -91,7 +91,7 @@ TEST(UndoLog, RestoresTheFirstContents) {
   EXPECT_EQ(data, (std::array<int, 4>{1, 2, 7, 4}));
 }
 
-TEST(ImageVariables, NamesOfSymbols) {
+TEST(ImageVariables, NamesAreReadFromMangledSymbols) {
   EXPECT_EQ(variable_name("total"), "total");
   EXPECT_EQ(variable_name("_ZZ7reversePiE1s"), "s");
   EXPECT_EQ(variable_name("_ZZ7reversePiE2x1_0"), "x1");

@@ -69,7 +69,8 @@ TEST(CpuMemory, FreedBlockIsReusedForTheSameSize) {
   EXPECT_EQ(backend().memory(0).held, backend().memory(0).used);
 }
 
-// As a launch of more threads than an array has elements does, when the kernel does not compare.
+// A kernel without a bounds check writes behind its array if the launch has more threads than the
+// array has elements.
 TEST(CpuMemory, HasUnusedBytesBehindEachBlock) {
   const test::SettingGuard slack("cpu_slack", "3000");
   for (const std::size_t size : {256u, 512u, 4096u, 100000u, 128u << 10, 5u << 20}) {
@@ -153,7 +154,7 @@ TEST(CpuMemory, OutOfMemoryErrorGivesTheRequestedSize) {
   }
 }
 
-TEST(CpuMemory, WastesAtMostAnEighth) {
+TEST(CpuMemory, RoundsUpByAtMostAnEighth) {
   for (std::size_t bytes = 1; bytes < (std::size_t{1} << 40); bytes = bytes * 9 / 8 + 1) {
     const std::size_t size = MemoryPool::rounded(bytes);
     EXPECT_GE(size, bytes);
@@ -164,14 +165,14 @@ TEST(CpuMemory, WastesAtMostAnEighth) {
 }
 
 TEST(CpuStreams, AreAlwaysIdle) {
-  const auto own = backend().create_stream(0);
-  EXPECT_NE(own.get(), &stream());
+  const auto created = backend().create_stream(0);
+  EXPECT_NE(created.get(), &stream());
   EXPECT_EQ(backend().default_stream(0).get(), &stream());
-  EXPECT_TRUE(own->query());
-  EXPECT_EQ(own->handle(), 0u);
-  EXPECT_EQ(own->device(), cpu);
-  own->wait(*stream().record(false));
-  own->synchronize();
+  EXPECT_TRUE(created->query());
+  EXPECT_EQ(created->handle(), 0u);
+  EXPECT_EQ(created->device(), cpu);
+  created->wait(*stream().record(false));
+  created->synchronize();
   EXPECT_THROW(backend().foreign_stream(0, 1), ArgumentError);
 }
 
@@ -188,9 +189,9 @@ TEST(CpuEvents, CarryTheTimeTheyWereRecorded) {
 
 TEST(CpuTransfers, CopyBytes) {
   const std::vector<int> from{1, 2, 3};
-  std::vector<int> there(3), back(3);
-  backend().upload(from.data(), there.data(), 12, stream());
-  backend().download(there.data(), back.data(), 12, stream());
+  std::vector<int> on_device(3), back(3);
+  backend().upload(from.data(), on_device.data(), 12, stream());
+  backend().download(on_device.data(), back.data(), 12, stream());
   EXPECT_EQ(back, from);
   std::vector<int> peer(3);
   backend().copy_peer(back.data(), 0, peer.data(), 0, 12, stream());
@@ -198,7 +199,7 @@ TEST(CpuTransfers, CopyBytes) {
   backend().upload(nullptr, nullptr, 0, stream());
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which trap faults themselves
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // whose runtimes handle faults
 TEST(CpuFaults, AreTrappedAfterThousandsOfThreadsHaveRunKernels) {
   test::CpuKernels kernels("__global__ void k(int* out) { *out += 1; }");
   int runs = 0;

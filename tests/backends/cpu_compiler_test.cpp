@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which compiler is started, and what is known of it without starting it.
+// The choice of the host's compiler, and its fingerprint, which is read without starting it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 using runtime::TemporaryFolder;
 using test::CpuKernels;
-using test::Environment;
+using test::EnvironmentVariable;
 using test::message_of;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -30,17 +30,17 @@ void compile_empty() { CpuKernels("__global__ void k() {}"); }
 
 TEST(CpuFingerprint, BeginsWithTheCompilerAndExistsWithoutOne) {
   const std::string before = jit_fingerprint();
-  const std::string rest = before.substr(before.find('\n'));
+  const std::string without_compiler = before.substr(before.find('\n'));
   EXPECT_THAT(before.substr(0, before.find('\n')), Not(testing::IsEmpty()));
   {
     const TemporaryFolder empty;
-    const Environment path("PATH", empty.path()), cxx("CXX", "");
-    EXPECT_EQ(jit_fingerprint(), rest);
+    const EnvironmentVariable path("PATH", empty.path()), cxx("CXX", "");
+    EXPECT_EQ(jit_fingerprint(), without_compiler);
   }
   if (std::filesystem::exists("/usr/bin/clang++")) {
-    const Environment cxx("CXX", "clang++");
+    const EnvironmentVariable cxx("CXX", "clang++");
     EXPECT_NE(jit_fingerprint(), before);
-    EXPECT_EQ(jit_fingerprint().substr(jit_fingerprint().find('\n')), rest);
+    EXPECT_EQ(jit_fingerprint().substr(jit_fingerprint().find('\n')), without_compiler);
   }
   const test::SettingGuard order("cpu_thread_order", "reverse");
   EXPECT_NE(jit_fingerprint(), before);
@@ -50,7 +50,7 @@ TEST(CpuFingerprint, ChangesWithTheCompilersFile) {
   const TemporaryFolder folder;
   const std::string program = folder.write("g++", "#!/bin/sh\nexit 1\n");
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  const Environment cxx("CXX", program);
+  const EnvironmentVariable cxx("CXX", program);
   const std::string before = jit_fingerprint();
   EXPECT_THAT(before, HasSubstr(program));
   folder.write("g++", "#!/bin/sh\nexit 1 \n");
@@ -59,28 +59,29 @@ TEST(CpuFingerprint, ChangesWithTheCompilersFile) {
 
 TEST(CpuCompiler, ErrorWithoutACompilerNamesThePackage) {
   const TemporaryFolder empty;
-  const Environment path("PATH", empty.path()), cxx("CXX", " ");
+  const EnvironmentVariable path("PATH", empty.path()), cxx("CXX", " ");
   const std::string message = message_of<DeviceError>([] { compile_empty(); });
   EXPECT_THAT(message, AllOf(HasSubstr("g++"), HasSubstr("apt-get install g++")));
 }
 
-TEST(CpuCompiler, NamedByCxxIsNotReplacedByAnother) {
+TEST(CpuCompiler, MissingProgramInCxxIsNotReplacedByAnother) {
   const TemporaryFolder folder;
   const std::vector<std::string> missing{"no-such-compiler -O3", folder.path() + "/g++"};
-  for (const std::string& chosen : missing) {
-    const Environment cxx("CXX", chosen);
+  for (const std::string& program : missing) {
+    const EnvironmentVariable cxx("CXX", program);
     const std::string message = message_of<DeviceError>([] { compile_empty(); });
-    EXPECT_THAT(message, AllOf(HasSubstr("CXX=" + chosen), HasSubstr("unset CXX")));
-    EXPECT_THAT(jit_fingerprint(), StartsWith("\n")) << "another compiler's kernels are taken";
+    EXPECT_THAT(message, AllOf(HasSubstr("CXX=" + program), HasSubstr("unset CXX")));
+    EXPECT_THAT(jit_fingerprint(), StartsWith("\n"))
+        << "cached kernels of another compiler would be used";
   }
 }
 
-TEST(CpuCompiler, ThatFailsIsQuoted) {
+TEST(CpuCompiler, ErrorHasTheOutputOfTheProgramInTheCLocale) {
   const TemporaryFolder folder;
   const std::string program =
       folder.write("g++", "#!/bin/sh\necho \"$LC_ALL: no licence\" >&2\nexit 3\n");
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  const Environment cxx("CXX", program);
+  const EnvironmentVariable cxx("CXX", program);
   try {
     CpuKernels kernels("__global__ void k() {}");
     FAIL();
@@ -92,7 +93,7 @@ TEST(CpuCompiler, ThatFailsIsQuoted) {
 
 TEST(CpuCompiler, RemovesItsTemporaryFiles) {
   const TemporaryFolder folder;
-  const Environment temporary("TMPDIR", folder.path());
+  const EnvironmentVariable temporary("TMPDIR", folder.path());
   CpuKernels kernels("__global__ void k(int* out) { out[0] = 1; }");
   EXPECT_THROW(CpuKernels("__global__ void k() { nonsense }"), CompileError);
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Errors for CUDA C that the CPU back end does not support. Tests of supported constructs are in
+// Errors for CUDA C that does not compile for the CPU. Other tests of supported constructs are in
 // tests/python/kernels/test_host_execution.py.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,11 +35,11 @@ const Refusal refusals[] = {
     {"dynamic_parallelism",
      "__global__ void a() {}\n__global__ void k(int* out) {\n  a<<<1, 32>>>();\n}",
      {"kernel.cu:3", "<<<"}},
-    {"levels_of_textures",
+    {"levels_of_detail",
      "__global__ void k(float* out, cudaTextureObject_t t) {\n  out[0] = tex2DLayeredLod<float>(t, "
      "0, 0, 0, 1);\n}",
      {"kernel.cu:2", "texture fetches of levels of detail"}},
-    {"cubes_of_surfaces",
+    {"cubemap_surfaces",
      "__global__ void k(unsigned long long s) {\n  surfCubemapwrite(1, s, 0, 0, 0);\n}",
      {"kernel.cu:2", "surfCubemapwrite"}},
     {"tensor_cores",
@@ -75,7 +75,7 @@ class CpuRefusals : public testing::TestWithParam<Refusal> {};
 TEST_P(CpuRefusals, NameTheConstructAndTheLine) {
   try {
     CpuKernels kernels(GetParam().source);
-    FAIL() << "compiled";
+    FAIL() << "expected a CompileError";
   } catch (const CompileError& error) {
     for (const char* part : GetParam().message) EXPECT_THAT(error.what(), testing::HasSubstr(part));
     EXPECT_THAT(error.source(), testing::HasSubstr("    1 | "));
@@ -83,7 +83,7 @@ TEST_P(CpuRefusals, NameTheConstructAndTheLine) {
   }
 }
 INSTANTIATE_TEST_SUITE_P(All, CpuRefusals, testing::ValuesIn(refusals),
-                         [](const auto& way) { return std::string(way.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 TEST(CpuNames, MayBeThoseOfCudaFunctions) {
   CpuKernels kernels(

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files as the kernel shows them, in a folder of the test's own.
+/// Writes files as those of the Linux kernel into a temporary folder and reads the limits there.
 class ControlGroups : public testing::Test {
  protected:
   ControlGroups() {
@@ -45,25 +45,25 @@ TEST_F(ControlGroups, OfVersion2LimitMemoryAndProcessors) {
   write("pod/box/memory.current", "400000\n");
   write("pod/box/memory.stat", "anon 300000\ninactive_file 100000\nactive_file 5\n");
   write("pod/box/cpu.max", "250000 100000\n");
-  const ControlGroupLimits found = limits("0::/pod/box\n");
-  ASSERT_TRUE(found.memory && found.processors);
-  EXPECT_EQ(found.memory->limit, 1000000);
-  EXPECT_EQ(found.memory->available, 700000);
-  EXPECT_EQ(*found.processors, 3);
+  const ControlGroupLimits result = limits("0::/pod/box\n");
+  ASSERT_TRUE(result.memory && result.processors);
+  EXPECT_EQ(result.memory->limit, 1000000);
+  EXPECT_EQ(result.memory->available, 700000);  // limit - (current - inactive_file)
+  EXPECT_EQ(*result.processors, 3);             // 2.5, rounded up
 }
 
-TEST_F(ControlGroups, AboveTheProcessCountToo) {
+TEST_F(ControlGroups, ThatContainTheGroupLimitItToo) {
   write("pod/memory.max", "500000\n");
   write("pod/memory.current", "450000\n");
   write("pod/cpu.max", "100000 100000\n");
   write("pod/box/memory.max", "1000000\n");
   write("pod/box/memory.current", "1000\n");
   write("pod/box/cpu.max", "max 100000\n");
-  const ControlGroupLimits found = limits("0::/pod/box\n");
-  ASSERT_TRUE(found.memory && found.processors);
-  EXPECT_EQ(found.memory->limit, 500000);
-  EXPECT_EQ(found.memory->available, 50000);
-  EXPECT_EQ(*found.processors, 1);
+  const ControlGroupLimits result = limits("0::/pod/box\n");
+  ASSERT_TRUE(result.memory && result.processors);
+  EXPECT_EQ(result.memory->limit, 500000);
+  EXPECT_EQ(result.memory->available, 50000);
+  EXPECT_EQ(*result.processors, 1);
 }
 
 TEST_F(ControlGroups, OfVersion1LimitMemoryAndProcessors) {
@@ -72,23 +72,23 @@ TEST_F(ControlGroups, OfVersion1LimitMemoryAndProcessors) {
   write("memory/box/memory.stat", "cache 1\ntotal_inactive_file 200000\n");
   write("cpu/box/cpu.cfs_quota_us", "150000\n");
   write("cpu/box/cpu.cfs_period_us", "100000\n");
-  const ControlGroupLimits found = limits("5:cpu,cpuacct:/box\n4:memory:/box\n0::/\n");
-  ASSERT_TRUE(found.memory && found.processors);
-  EXPECT_EQ(found.memory->limit, 2000000);
-  EXPECT_EQ(found.memory->available, 700000);
-  EXPECT_EQ(*found.processors, 2);
+  const ControlGroupLimits result = limits("5:cpu,cpuacct:/box\n4:memory:/box\n0::/\n");
+  ASSERT_TRUE(result.memory && result.processors);
+  EXPECT_EQ(result.memory->limit, 2000000);
+  EXPECT_EQ(result.memory->available, 700000);
+  EXPECT_EQ(*result.processors, 2);
 }
 
-TEST_F(ControlGroups, WithoutALimitHaveNone) {
+TEST_F(ControlGroups, WithoutALimitGiveNone) {
   write("memory/memory.limit_in_bytes", "9223372036854771712\n");
   write("memory/memory.usage_in_bytes", "1500000\n");
   write("cpu/cpu.cfs_quota_us", "-1\n");
   write("cpu/cpu.cfs_period_us", "100000\n");
   write("box/memory.max", "max\n");
   write("box/cpu.max", "max 100000\n");
-  const ControlGroupLimits found = limits("5:cpu:/\n4:memory:/\n0::/box\n");
-  EXPECT_FALSE(found.memory);
-  EXPECT_FALSE(found.processors);
+  const ControlGroupLimits result = limits("5:cpu:/\n4:memory:/\n0::/box\n");
+  EXPECT_FALSE(result.memory);
+  EXPECT_FALSE(result.processors);
   EXPECT_FALSE(limits("").memory);
   EXPECT_FALSE(control_group_limits("/nowhere", "/nowhere").processors);
 }
@@ -102,11 +102,11 @@ TEST_F(ControlGroups, InAContainerTheMountIsTheRoot) {
 
 TEST(ProcessorCount, FollowsTheAffinity) {
   int count = 0;
-  std::thread([&] {  // a thread of its own, so that the affinity ends with it
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(::sched_getcpu(), &one);
-    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+  std::thread([&] {  // a new thread: the affinity ends with it
+    cpu_set_t current;
+    CPU_ZERO(&current);
+    CPU_SET(::sched_getcpu(), &current);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof current, &current), 0);
     count = processor_count();
   })
       .join();

@@ -1,8 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A kernel that fails while it runs ends its launch with an error and has no other effect: the next
-// launch is sound.
+// A kernel that fails while it runs ends its launch with an error; the next launch works.
 #include <sys/resource.h>
 
 #include <gmock/gmock.h>
@@ -32,7 +31,7 @@ struct Failure {
 };
 std::ostream& operator<<(std::ostream& out, const Failure& f) { return out << f.name; }
 
-// Each fails with 64 threads a block, in a kernel that takes an int*.
+// Each kernel takes an int* and fails with 64 threads per block.
 const Failure failures[] = {
     {"assertion",
      "__global__ void k(int* out) {\n  assert(threadIdx.x < 40);\n}",
@@ -66,7 +65,7 @@ const Failure failures[] = {
     {"mask_without_the_caller",
      "__global__ void k(int* out) {\n  __syncwarp(1u);\n}",
      {"__syncwarp in line 2", "0x00000001", "leaves out the calling lane"}},
-    {"width_that_is_none",
+    {"invalid_width",
      "__global__ void k(int* out) {\n  out[0] = __shfl_sync(~0u, 1, 0, 12);\n}",
      {"width", "line 2"}},
     {"hidden_barrier",
@@ -79,7 +78,7 @@ class CpuFailures : public testing::TestWithParam<Failure> {};
 TEST_P(CpuFailures, EndTheLaunchWithAMessage) {
   CpuKernels kernels(
       std::string(GetParam().source) +
-      "\n__global__ void sound(int* out) { __shared__ int s; if (threadIdx.x == 5) s = 7; "
+      "\n__global__ void valid(int* out) { __shared__ int s; if (threadIdx.x == 5) s = 7; "
       "__syncthreads(); if (threadIdx.x == 0) out[blockIdx.x] = s; }");
   std::vector<int> out(100, 0);
   for (const char* threads : {"1", "2"}) {
@@ -87,19 +86,19 @@ TEST_P(CpuFailures, EndTheLaunchWithAMessage) {
     for (const std::int64_t blocks : {1, 100}) {
       try {
         kernels.run("k", {{blocks}, {64}}, out.data());
-        FAIL() << "the launch went through";
+        FAIL() << "expected a DeviceError";
       } catch (const DeviceError& error) {
         if (blocks > 1) continue;  // the order of blocks is unspecified
         for (const char* part : GetParam().message) EXPECT_THAT(error.what(), HasSubstr(part));
       }
       std::fill(out.begin(), out.end(), 0);
-      kernels.run("sound", {{100}, {64}}, out.data());
+      kernels.run("valid", {{100}, {64}}, out.data());
       EXPECT_EQ(out, std::vector<int>(100, 7));
     }
   }
 }
 INSTANTIATE_TEST_SUITE_P(All, CpuFailures, testing::ValuesIn(failures),
-                         [](const auto& way) { return std::string(way.param.name); });
+                         [](const auto& test) { return std::string(test.param.name); });
 
 TEST(CpuLaunchLimits, AreThoseOfAGpu) {
   CpuKernels kernels("__global__ void k(int* out) { }");
@@ -125,7 +124,7 @@ TEST(CpuLaunchLimits, AreThoseOfAGpu) {
   EXPECT_EQ(message({{1}, {1024}, 232448}), "");
 }
 
-TEST(CpuStacks, FitLargeArraysOfEveryThread) {
+TEST(CpuStacks, HoldLargeArraysOfEachThread) {
   CpuKernels kernels(
       "__global__ void k(int* out) {\n  volatile int big[20000];\n  for (int i = 0; i < 20000; "
       "++i) big[i] = threadIdx.x + i;\n"
@@ -136,7 +135,7 @@ TEST(CpuStacks, FitLargeArraysOfEveryThread) {
   for (int t = 0; t < 64; ++t) EXPECT_EQ(out[static_cast<std::size_t>(t)], 200 * t);
 }
 
-TEST(CpuStacks, FitARecursion) {
+TEST(CpuStacks, HoldARecursion) {
   CpuKernels kernels(
       "__device__ __noinline__ int depth(int n) { volatile int pad[16]; pad[n % 16] = n; "
       "__syncwarp(); return n == 0 ? 0 : 1 + depth(n - 1) + pad[n % 16] - n; }\n"
@@ -146,7 +145,7 @@ TEST(CpuStacks, FitARecursion) {
   EXPECT_EQ(out, std::vector<int>(64, 200));
 }
 
-TEST(CpuStacks, ThatRanOverAreReported) {
+TEST(CpuStacks, SmallOverflowIsReportedAtTheNextBarrier) {
   // The depth is read from memory, so no compiler can compute it. Each frame is a little over 1000
   // bytes.
   CpuKernels kernels(
@@ -193,13 +192,13 @@ TEST(CpuStacks, LargeOverflowIsReported) {
   }
 }
 
-// In a process of its own, whose main thread has not read its limit before.
+// In a new process, whose main thread has not read the limit of its stack yet.
 TEST(CpuStacksDeathTest, RecursionIsReportedWhereTheStackIsUnlimited) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto recurse = [] {
     const rlimit no_limit{RLIM_INFINITY, RLIM_INFINITY};
     if (setrlimit(RLIMIT_STACK, &no_limit) != 0) std::_Exit(4);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these reserve terabytes
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // sanitizers reserve terabytes
     const rlimit memory{8ul << 30, RLIM_INFINITY};
     if (setrlimit(RLIMIT_AS, &memory) != 0) std::_Exit(4);
 #endif
@@ -217,18 +216,19 @@ TEST(CpuStacksDeathTest, RecursionIsReportedWhereTheStackIsUnlimited) {
     }
     std::_Exit(2);
   };
-  rlimit before{};
-  getrlimit(RLIMIT_STACK, &before);
-  if (before.rlim_max != RLIM_INFINITY) GTEST_SKIP() << "the hard limit of the stack is set";
+  rlimit limit{};
+  getrlimit(RLIMIT_STACK, &limit);
+  if (limit.rlim_max != RLIM_INFINITY) GTEST_SKIP() << "the stack has a hard limit";
   EXPECT_EXIT(recurse(), ::testing::ExitedWithCode(0), "");
 }
 
-std::int64_t mappings() {
+// The memory mappings of this process.
+std::int64_t count_mappings() {
   std::ifstream maps("/proc/self/maps");
   return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
 }
 
-// A process has 65,530 of them, and a machine may have hundreds of workers.
+// Linux permits 65,530 mappings per process, and a machine may have hundreds of workers.
 TEST(CpuStacks, TakeFewMappings) {
   const test::SettingGuard threads("cpu_threads", "4");
   CpuKernels kernels(
@@ -237,11 +237,11 @@ TEST(CpuStacks, TakeFewMappings) {
       "__global__ void k(int* out, int left) {\n"
       "  __syncthreads();\n  atomicAdd(out, depth(left));\n  __syncthreads();\n}");
   int sum = 0;
-  [[maybe_unused]] const std::int64_t before = mappings();
+  [[maybe_unused]] const std::int64_t before = count_mappings();
   kernels.run("k", {{200}, {1024}}, &sum, 3);
   EXPECT_EQ(sum, 200 * 1024 * 3);
-#if !defined(__SANITIZE_THREAD__)  // which maps memory for itself
-  EXPECT_LT(mappings() - before, 100);
+#if !defined(__SANITIZE_THREAD__)  // ThreadSanitizer maps memory, too
+  EXPECT_LT(count_mappings() - before, 100);
 #endif
 }
 
@@ -251,7 +251,7 @@ TEST(CpuLaunches, FromSeveralThreadsAtOnceAreIndependent) {
       "base + t; "
       "__syncthreads(); out[blockIdx.x * 64 + t] = s[63 - t]; }\n"
       "__global__ void bad(int* out, int base) { __syncthreads(); assert(blockIdx.x < 50); }");
-  std::atomic<int> wrong{0}, caught{0};
+  std::atomic<int> wrong_values{0}, errors{0};
   std::vector<std::thread> threads;
   for (int n = 0; n < 6; ++n) {
     threads.emplace_back([&, n] {
@@ -259,36 +259,36 @@ TEST(CpuLaunches, FromSeveralThreadsAtOnceAreIndependent) {
         std::vector<int> out(64 * 100, -1);
         kernels.run("k", {{100}, {64}}, out.data(), n * 1000);
         for (int i = 0; i < 6400; ++i)
-          wrong += out[static_cast<std::size_t>(i)] != n * 1000 + 63 - i % 64;
+          wrong_values += out[static_cast<std::size_t>(i)] != n * 1000 + 63 - i % 64;
         try {
           kernels.run("bad", {{100}, {64}}, out.data(), n);
         } catch (const DeviceError&) {
-          ++caught;
+          ++errors;
         }
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(caught, 120);
+  EXPECT_EQ(wrong_values, 0);
+  EXPECT_EQ(errors, 120);  // 6 threads, 20 rounds
 }
 
-TEST(CpuOrder, ShowsAMissingBarrier) {
-  // Right by luck where each thread runs after its lower neighbour.
-  const char* racy =
+TEST(CpuThreadOrder, ReverseShowsAMissingBarrier) {
+  // Without a barrier, correct only if each thread runs after its lower neighbour.
+  const char* racy_source =
       "__global__ void k(int* out) { __shared__ int s[65]; int t = threadIdx.x; s[0] = 1; s[t + 1] "
       "= t + 2; out[t] = s[t]; }";
-  const auto is_right = [&](const char* order) {
+  const auto is_correct = [&](const char* order) {
     const test::SettingGuard setting("cpu_thread_order", order);
-    CpuKernels kernels(racy);
-    std::vector<int> out(64, 0), zero(64, 0);
+    CpuKernels kernels(racy_source);
+    std::vector<int> out(64, 0);
     kernels.run("k", {{1}, {64}}, out.data());
     for (int t = 0; t < 64; ++t)
       if (out[static_cast<std::size_t>(t)] != t + 1) return false;
     return true;
   };
-  EXPECT_TRUE(is_right("forward"));
-  EXPECT_FALSE(is_right("reverse"));
+  EXPECT_TRUE(is_correct("forward"));
+  EXPECT_FALSE(is_correct("reverse"));
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TEST(CpuJit, FollowsTheUsersHeaders) {
                "#pragma once\n#include \"outer.cuh\"\n__device__ int inner(int x) { extern "
                "__shared__ int s[]; s[threadIdx.x] = x; "
                "__syncthreads(); return s[blockDim.x - 1 - threadIdx.x]; }\n__global__ void "
-               "there(int* out) { out[0] = 5; }\n");
+               "in_header(int* out) { out[0] = 5; }\n");
   const std::string source =
       "#include <outer.cuh>\n__global__ void k(int* out) { out[threadIdx.x] = outer(threadIdx.x + "
       "1); }";
@@ -93,7 +93,7 @@ TEST(CpuJit, FollowsTheUsersHeaders) {
     std::vector<int> out(8, -1);
     kernels.run("k", {{1}, {8}, 64}, out.data());
     EXPECT_THAT(out, ElementsAre(8, 7, 6, 5, 4, 3, 2, 1));
-    kernels.run("there", {}, out.data());
+    kernels.run("in_header", {}, out.data());
     EXPECT_EQ(out[0], 5);
   }
   folder.write("outer.cuh", "\n\n  nonsense;\n");
@@ -120,20 +120,20 @@ TEST(CpuJit, FindsVariablesByName) {
       "__global__ void k(float* out) { out[0] = table[2] * counter; hidden = 1; function(); }");
   const auto table = kernels.module().global("table");
   ASSERT_EQ(table.bytes, 12u);
-  const float three = 30;
-  std::memcpy(static_cast<std::byte*>(table.data) + 8, &three, 4);
+  const float element = 30;
+  std::memcpy(static_cast<std::byte*>(table.data) + 8, &element, 4);
   const auto counter = kernels.module().global("counter");
   ASSERT_EQ(counter.bytes, 4u);
-  const int two = 2;
-  std::memcpy(counter.data, &two, 4);
+  const int count = 2;
+  std::memcpy(counter.data, &count, 4);
   float out = 0;
   kernels.run("k", {}, &out);
   EXPECT_EQ(out, 60);
-  for (const char* none : {"hidden", "nowhere", "malloc", "sw_switch_stack", "_Z8functionv"})
-    EXPECT_EQ(kernels.module().global(none).data, nullptr) << none;
+  for (const char* name : {"hidden", "nowhere", "malloc", "sw_switch_stack", "_Z8functionv"})
+    EXPECT_EQ(kernels.module().global(name).data, nullptr) << name;
 }
 
-TEST(CpuJit, EachLoadHasItsOwnVariables) {
+TEST(CpuJit, EachLoadHasSeparateVariables) {
   CpuKernels kernels("__device__ int n = 1;\n__global__ void k(int* out) { out[0] = n++; }");
   const auto again = CpuKernels::backend().load(0, kernels.binary());
   int out = 0;
@@ -147,10 +147,12 @@ TEST(CpuJit, ReportsOffsetAndSizeOfParameters) {
   CpuKernels kernels(
       "struct S { char c; double d; };\n__global__ void k(char a, float* b, short c, S d, float4 "
       "e, bool f) {}");
-  std::vector<std::pair<std::int64_t, std::int64_t>> places;
-  for (const auto& slot : kernels.kernel("k")->slots()) places.emplace_back(slot.offset, slot.size);
+  std::vector<std::pair<std::int64_t, std::int64_t>> offsets_and_sizes;
+  for (const auto& slot : kernels.kernel("k")->slots())
+    offsets_and_sizes.emplace_back(slot.offset, slot.size);
   using P = std::pair<std::int64_t, std::int64_t>;
-  EXPECT_THAT(places, ElementsAre(P(0, 1), P(8, 8), P(16, 2), P(24, 16), P(48, 16), P(64, 1)));
+  EXPECT_THAT(offsets_and_sizes,
+              ElementsAre(P(0, 1), P(8, 8), P(16, 2), P(24, 16), P(48, 16), P(64, 1)));
   const KernelAttributes attributes = kernels.kernel("k")->attributes();
   EXPECT_EQ(attributes.max_threads_per_block, 1024);
   EXPECT_GT(attributes.local_bytes, 0);
@@ -175,6 +177,7 @@ TEST(CpuJit, CountsStaticSharedMemory) {
   CpuKernels with(
       "__global__ void k(int* out) { __shared__ int s[1000]; s[threadIdx.x] = 1; out[0] = s[0]; }");
   EXPECT_GE(with.kernel("k")->attributes().static_shared_bytes, 4000);
+  // At most 64 more, for the alignment.
   EXPECT_LE(with.kernel("k")->attributes().static_shared_bytes, 4064);
   CpuKernels without("__global__ void k(int* out) { out[0] = blockIdx.x + gridDim.x; }");
   EXPECT_EQ(without.kernel("k")->attributes().static_shared_bytes, 0);
@@ -188,7 +191,7 @@ TEST(CpuJit, ErrorListsTheKernels) {
               AllOf(HasSubstr("'third'"), HasSubstr("'first'"), HasSubstr("'n::second'")));
 }
 
-TEST(CpuJit, LoadsAModuleSeveralTimes) {
+TEST(CpuJit, LoadsAModuleManyTimesAtOnce) {
   CpuKernels kernels("__device__ int n = 1;\n__global__ void k(int* out) { out[0] = n++; }");
   // Each load must be new, although descriptors and addresses are reused.
   for (int round = 0; round < 3; ++round) {
@@ -209,12 +212,12 @@ TEST(CpuJit, RefusesInvalidModules) {
   runtime::KernelBinary binary;
   binary.image = "no library";
   EXPECT_THROW(CpuKernels::backend().load(0, binary), DeviceError);
-  void* const other = ::dlopen("libm.so.6", RTLD_NOW);
+  void* const libm = ::dlopen("libm.so.6", RTLD_NOW);
   const link_map* map = nullptr;
-  ASSERT_EQ(::dlinfo(other, RTLD_DI_LINKMAP, &map), 0);
+  ASSERT_EQ(::dlinfo(libm, RTLD_DI_LINKMAP, &map), 0);
   binary.image = source::read_whole_file(map->l_name);
   EXPECT_THROW(CpuKernels::backend().load(0, binary), DeviceError);
-  ::dlclose(other);
+  ::dlclose(libm);
   std::string image = "no library";
   EXPECT_THROW(set_stack_need(image, 1), DeviceError);
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,10 +9,12 @@
 #include "runtime/backend.hpp"
 #include "spanwise/config.hpp"
 #include "spanwise/error.hpp"
+#include "support/environment_variable.hpp"
 
-/// Kernels on the CPU as the kernels layer runs them: compiled, loaded, launched, without a cache.
 namespace spanwise::test {
 
+/// Compiles and loads a source for the CPU as the kernels layer does, without a cache, and launches
+/// its kernels.
 class CpuKernels {
  public:
   explicit CpuKernels(std::string source, std::vector<std::string> names = {},
@@ -33,7 +34,7 @@ class CpuKernels {
     Dim3 grid{}, block{};
     std::int64_t shared = 0;
   };
-  /// Arguments as the kernel declares them, each of the parameter's own type.
+  /// `args` must have the types of the kernel's parameters.
   template <class... Args>
   void run(const std::string& name, const Launch& launch, Args... args) {
     void* pointers[] = {&args..., nullptr};
@@ -56,7 +57,7 @@ class CpuKernels {
   Ref<runtime::LoadedModule> module_;
 };
 
-/// Sets a setting until the end of the scope.
+/// Sets a setting of config until the end of the scope.
 class SettingGuard {
  public:
   SettingGuard(const char* name, const std::string& value)
@@ -70,28 +71,6 @@ class SettingGuard {
  private:
   const char* name_;
   std::string before_;
-};
-
-/// Sets an environment variable until the end of the scope.
-class Environment {
- public:
-  Environment(const char* name, const std::string& value) : name_(name) {
-    if (const char* before = std::getenv(name)) before_ = before, was_set_ = true;
-    ::setenv(name, value.c_str(), 1);
-  }
-  ~Environment() {
-    if (was_set_)
-      ::setenv(name_, before_.c_str(), 1);
-    else
-      ::unsetenv(name_);
-  }
-  Environment(const Environment&) = delete;
-  Environment& operator=(const Environment&) = delete;
-
- private:
-  const char* name_;
-  std::string before_;
-  bool was_set_ = false;
 };
 
 }  // namespace spanwise::test

@@ -17,8 +17,8 @@ namespace {
 
 using test::CpuKernels;
 
-// Kinds of kernel that behave differently: a loop, vector types, library calls, a barrier, warp
-// shuffles, a tile, atomics, two dimensions.
+// Kernels that are compiled or run in different ways: a loop, vector types, library calls, a
+// barrier, warp shuffles, a tile, atomics, two dimensions.
 const char* const source = R"(
 extern "C" __global__ void add(const float* x, const float* y, float* z, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -83,9 +83,9 @@ __global__ void volume(int* out, int nx, int ny, int nz) {
 }
 )";
 
-using Way = std::tuple<const char*, int, const char*>;  // compiler, threads, thread order
+using Settings = std::tuple<const char*, int, const char*>;  // compiler, threads, thread order
 
-class CpuKernelKinds : public testing::TestWithParam<Way> {
+class CpuKernelKinds : public testing::TestWithParam<Settings> {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(std::string("/usr/bin/") + std::get<0>(GetParam())))
@@ -100,12 +100,12 @@ class CpuKernelKinds : public testing::TestWithParam<Way> {
   static constexpr float poison = std::numeric_limits<float>::quiet_NaN();
 
   std::mt19937 random_{7};
-  test::Environment compiler_{"CXX", std::get<0>(GetParam())};
+  test::EnvironmentVariable compiler_{"CXX", std::get<0>(GetParam())};
   test::SettingGuard threads_{"cpu_threads", std::to_string(std::get<1>(GetParam()))};
   test::SettingGuard order_{"cpu_thread_order", std::get<2>(GetParam())};
 };
 
-TEST_P(CpuKernelKinds, GiveTheRightResults) {
+TEST_P(CpuKernelKinds, ComputeTheExpectedValues) {
   CpuKernels kernels(source);
   const int n = 100003;
   const auto x = random_numbers(static_cast<std::size_t>(n)),
@@ -163,7 +163,7 @@ TEST_P(CpuKernelKinds, CountEveryByteOnce) {
   EXPECT_EQ(bins, expected);
 }
 
-TEST_P(CpuKernelKinds, ReachEveryPlaceOfAThreeDimensionalGrid) {
+TEST_P(CpuKernelKinds, ReachEveryElementOfAThreeDimensionalGrid) {
   CpuKernels kernels(source);
   const int nx = 37, ny = 21, nz = 11;
   std::vector<int> out(static_cast<std::size_t>(nx * ny * nz), -1);
@@ -174,14 +174,14 @@ TEST_P(CpuKernelKinds, ReachEveryPlaceOfAThreeDimensionalGrid) {
         ASSERT_EQ(out[static_cast<std::size_t>((z * ny + y) * nx + x)], x + 100 * y + 10000 * z);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, CpuKernelKinds,
+INSTANTIATE_TEST_SUITE_P(AllSettings, CpuKernelKinds,
                          testing::Combine(testing::Values("g++", "clang++"), testing::Values(1, 2),
                                           testing::Values("forward", "reverse")),
-                         [](const auto& way) {
-                           const std::string compiler = std::get<0>(way.param);
+                         [](const auto& test) {
+                           const std::string compiler = std::get<0>(test.param);
                            return compiler.substr(0, compiler.size() - 2) + "_" +
-                                  std::to_string(std::get<1>(way.param)) + "_" +
-                                  std::get<2>(way.param);
+                                  std::to_string(std::get<1>(test.param)) + "_" +
+                                  std::get<2>(test.param);
                          });
 
 }  // namespace

@@ -32,7 +32,8 @@ class CpuProcess : public ::testing::Test {
   ProcessResult run(const std::string& script, ProcessLimits limits = {600s, 1 << 20}) const {
     return run_process({"/bin/sh", "-c", script, folder_.path()}, folder_.path(), limits);
   }
-  std::string written(const std::string& name) const {
+  // The contents of a file that the script wrote.
+  std::string contents_of(const std::string& name) const {
     return source::read_whole_file(folder_.path() + "/" + name);
   }
   // Whether a process has ended; its parent, init, may take a while to collect it.
@@ -68,7 +69,7 @@ TEST_F(CpuProcess, IsKilledAtTheTimeLimitWithItsChildren) {
     const ProcessResult result =
         run(std::string(output) + "sleep 10000 & echo $! > $0/child; wait", {1s, 1000});
     EXPECT_TRUE(result.timed_out);
-    EXPECT_TRUE(is_gone(std::stoi(written("child"))));
+    EXPECT_TRUE(is_gone(std::stoi(contents_of("child"))));
   }
 }
 
@@ -76,7 +77,7 @@ TEST_F(CpuProcess, EndsWithItsProcessEvenIfAnotherHoldsItsOutput) {
   const ProcessResult result = run("sleep 10000 & echo $! > $0/child; echo done");
   EXPECT_EQ(result.output, "done\n");
   EXPECT_EQ(result.exit_code, 0);
-  ::kill(std::stoi(written("child")), SIGKILL);
+  ::kill(std::stoi(contents_of("child")), SIGKILL);
 }
 
 TEST_F(CpuProcess, KeepsTheBeginningOfItsOutput) {
@@ -88,25 +89,26 @@ TEST_F(CpuProcess, KeepsTheBeginningOfItsOutput) {
   EXPECT_LT(endless.output.size(), 1100u);
 }
 
-TEST_F(CpuProcess, EndsWithoutAnExitStatus) {
+// The kernel discards exit statuses if SIGCHLD is ignored.
+TEST_F(CpuProcess, WithoutAnExitStatusReturnsItsOutput) {
   auto* const before = std::signal(SIGCHLD, SIG_IGN);
   EXPECT_EQ(run("echo done; exit 3").output, "done\n");
   std::signal(SIGCHLD, before);
 }
 
-// A check that throws once a program runs, as Python's does after Ctrl-C.
+// What the interrupt check of the test throws, as Python's throws KeyboardInterrupt after Ctrl-C.
 struct Interrupted : std::runtime_error {
   using runtime_error::runtime_error;
 };
-std::atomic<int> has_signal{0};  // another thread may set it
+std::atomic<int> signals_received{0};  // 0 or 1, set by the handler on any thread
 
-TEST_F(CpuProcess, IsKilledWhereTheProgramIsInterrupted) {
+TEST_F(CpuProcess, IsKilledWhenThisProcessIsInterrupted) {
   const InterruptCheck before = set_interrupt_check([] {
-    if (has_signal != 0) throw Interrupted("by the test");
+    if (signals_received != 0) throw Interrupted("by the test");
   });
-  auto* const handler = std::signal(SIGUSR1, [](int) { has_signal = 1; });
+  auto* const handler = std::signal(SIGUSR1, [](int) { signals_received = 1; });
   for (const bool to_this_thread : {true, false}) {
-    has_signal = 0;
+    signals_received = 0;
     const pthread_t waiting = ::pthread_self();
     std::jthread sender([&] {
       // A child process means that the program has started.
@@ -116,7 +118,7 @@ TEST_F(CpuProcess, IsKilledWhereTheProgramIsInterrupted) {
     });
     EXPECT_THROW(run("sleep 10000 & echo $! > $0/new; mv $0/new $0/child; wait"), Interrupted);
     sender.join();
-    EXPECT_TRUE(is_gone(std::stoi(written("child"))));
+    EXPECT_TRUE(is_gone(std::stoi(contents_of("child"))));
     std::filesystem::remove(folder_.path() + "/child");
   }
   std::signal(SIGUSR1, handler);
@@ -126,7 +128,7 @@ TEST_F(CpuProcess, IsKilledWhereTheProgramIsInterrupted) {
 TEST_F(CpuProcess, CompilerTimeLimitIsASetting) {
   const std::string program = folder_.write("g++", "#!/bin/sh\necho waiting\nsleep 10000\n");
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
-  const test::Environment cxx("CXX", program);
+  const test::EnvironmentVariable cxx("CXX", program);
   const test::SettingGuard timeout("compile_timeout_s", "1");
   try {
     test::CpuKernels kernels("__global__ void k() {}");
@@ -136,8 +138,8 @@ TEST_F(CpuProcess, CompilerTimeLimitIsASetting) {
     EXPECT_THAT(error.what(), HasSubstr("config compile_timeout_s"));
     EXPECT_EQ(error.log(), "waiting\n");
   }
-  for (const char* wrong : {"-1", "1.5", "soon"})
-    EXPECT_THROW(config::set("compile_timeout_s", wrong), ArgumentError);
+  for (const char* value : {"-1", "1.5", "soon"})
+    EXPECT_THROW(config::set("compile_timeout_s", value), ArgumentError);
   EXPECT_THROW(config::set("compile_output_kb", "0"), ArgumentError);
 }
 

@@ -88,8 +88,8 @@ TEST(ThreadPool, ServesSeveralCallersAndJobsWithinJobs) {
   EXPECT_EQ(sum, 4 * 30 * 8 * 28);
 }
 
-// Flushing subnormal numbers and rounding are states of a thread; helpers keep those of the job
-// before.
+// The rounding mode and the flushing of subnormal numbers are states of a thread; a helper still
+// has those of its previous job.
 TEST(ThreadPool, ComputesWithTheFloatingPointStateOfTheCaller) {
   const test::SettingGuard threads("cpu_threads", "4");
   constexpr std::uint64_t chunks = 40;
@@ -105,7 +105,7 @@ TEST(ThreadPool, ComputesWithTheFloatingPointStateOfTheCaller) {
       const std::lock_guard lock(mutex);
       seen.insert(std::this_thread::get_id());
     });
-    EXPECT_GT(seen.size(), 1u) << "no helper came";
+    EXPECT_GT(seen.size(), 1u) << "no helper took part";
   };
   const volatile double one = 1, three = 3;
   run();
@@ -150,10 +150,10 @@ TEST(WakeBackoff, RaisesTheThresholdAfterEachDelay) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   EXPECT_EQ(backoff.min_work(now, base_threshold), base_threshold);
-  backoff.record(now, microseconds(300), microseconds(100));  // waited for a helper
-  EXPECT_EQ(backoff.min_work(now, base_threshold), microseconds(600));
+  backoff.record(now, microseconds(300), microseconds(100));            // waited for a helper
+  EXPECT_EQ(backoff.min_work(now, base_threshold), microseconds(600));  // twice the time
   backoff.record(now, microseconds(500), microseconds(250));
-  EXPECT_EQ(backoff.min_work(now, base_threshold), microseconds(1200));
+  EXPECT_EQ(backoff.min_work(now, base_threshold), microseconds(1200));  // twice the threshold
   for (int i = 0; i < 20; ++i) backoff.record(now, milliseconds(30), milliseconds(20));
   EXPECT_EQ(backoff.min_work(now, base_threshold), milliseconds(8));
 }
@@ -162,9 +162,11 @@ TEST(WakeBackoff, EndsAfterAMultipleOfTheLostTime) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   backoff.record(now, microseconds(300), microseconds(100));
+  // 16 times the lost 200 us.
   EXPECT_EQ(backoff.min_work(now + microseconds(3199), base_threshold), microseconds(600));
   EXPECT_EQ(backoff.min_work(now + microseconds(3200), base_threshold), base_threshold);
   backoff.record(now, microseconds(400), microseconds(100));
+  // And 16 times 300 us.
   EXPECT_EQ(backoff.min_work(now + microseconds(7999), base_threshold), microseconds(1200));
   EXPECT_EQ(backoff.min_work(now + microseconds(8000), base_threshold), base_threshold);
 }
@@ -187,12 +189,14 @@ TEST(WakeBackoff, AllowsTimeToWakeSleepingThreads) {
   };
   backoff.note_wake(start);
   for (const int began : {0, 40, 80, 120, 160}) delayed_job(microseconds(began));
-  EXPECT_EQ(backoff.min_work(start, base_threshold), base_threshold) << "it is one wake";
+  EXPECT_EQ(backoff.min_work(start, base_threshold), base_threshold)
+      << "the delays are within the time to wake";
   delayed_job(microseconds(200));
-  EXPECT_EQ(backoff.min_work(start, base_threshold), microseconds(66)) << "it has had time to wake";
+  EXPECT_EQ(backoff.min_work(start, base_threshold), microseconds(66))
+      << "the helper has had time to wake";
 }
 
-TEST(WakeBackoff, IgnoresHelpersThatDoNotComeUnlessTheyAreWoken) {
+TEST(WakeBackoff, RaisesTheThresholdAfterFourUselessWakes) {
   WakeBackoff backoff;
   const WakeBackoff::Clock::time_point now{std::chrono::hours(1)};
   for (int i = 0; i < 100; ++i) backoff.record(now, microseconds(101), microseconds(100));
@@ -226,14 +230,14 @@ TEST(ThreadPool, HelpersLeaveTheProcessorOfTheCaller) {
   if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor";
   const std::thread::id caller = std::this_thread::get_id();
   std::atomic<std::size_t> processor{0};
-  std::atomic<int> in_way{0}, elsewhere{0};
+  std::atomic<int> on_caller{0}, elsewhere{0};  // helpers that may run on its processor, or not
   const auto run = [&] {
     ThreadPool::instance().run(6, Helpers::at_once, [&](std::uint64_t) {
       std::this_thread::sleep_for(milliseconds(1));
       cpu_set_t allowed;
       if (std::this_thread::get_id() == caller) return;
       ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
-      ++(CPU_ISSET(processor.load(), &allowed) ? in_way : elsewhere);
+      ++(CPU_ISSET(processor.load(), &allowed) ? on_caller : elsewhere);
     });
   };
   run();  // starts the helper
@@ -242,18 +246,18 @@ TEST(ThreadPool, HelpersLeaveTheProcessorOfTheCaller) {
     if (CPU_ISSET(i, &all)) processors.push_back(i);
   for (const std::size_t next : {processors[0], processors[1], processors[0]}) {
     processor = next;
-    in_way = elsewhere = 0;
-    cpu_set_t own;
-    CPU_ZERO(&own);
-    CPU_SET(next, &own);
-    ASSERT_EQ(::sched_setaffinity(0, sizeof own, &own), 0);
+    on_caller = elsewhere = 0;
+    cpu_set_t single;
+    CPU_ZERO(&single);
+    CPU_SET(next, &single);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof single, &single), 0);
     for (int i = 0; i < 200 && elsewhere == 0; ++i) {
       std::this_thread::sleep_for(milliseconds(5));  // the helper blocks
       run();
     }
     EXPECT_EQ(::sched_setaffinity(0, sizeof all, &all), 0);
     EXPECT_GT(elsewhere, 0);
-    EXPECT_EQ(in_way, 0);
+    EXPECT_EQ(on_caller, 0);
   }
 }
 
@@ -261,14 +265,14 @@ TEST(ThreadPool, FollowsTheSetting) {
   const test::SettingGuard setting("cpu_threads", "3");
   EXPECT_EQ(ThreadPool::instance().workers(), 3);
   {
-    const test::Environment threads("OMP_NUM_THREADS", " 5,2");
+    const test::EnvironmentVariable threads("OMP_NUM_THREADS", " 5,2");
     config::set("cpu_threads", "0");
     EXPECT_EQ(ThreadPool::instance().workers(), 5);
   }
-  for (const char* none : {"", "many", "-2", "0"}) {
-    const test::Environment threads("OMP_NUM_THREADS", none);
+  for (const char* value : {"", "many", "-2", "0"}) {
+    const test::EnvironmentVariable threads("OMP_NUM_THREADS", value);
     config::set("cpu_threads", "0");
-    EXPECT_EQ(ThreadPool::instance().workers(), processor_count()) << none;
+    EXPECT_EQ(ThreadPool::instance().workers(), processor_count()) << value;
   }
   EXPECT_THROW(config::set("cpu_threads", "many"), ArgumentError);
   EXPECT_THROW(config::set("cpu_threads", "-1"), ArgumentError);

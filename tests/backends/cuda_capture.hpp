@@ -20,7 +20,7 @@ class CaptureTest : public CudaTest {
   Ref<runtime::StreamState> stream_, side_;
 };
 
-/// Another library's capture of one of our streams, and the resulting graph.
+/// Captures a stream by calls of the driver, as another library would; run() launches the graph.
 class Capture {
  public:
   explicit Capture(runtime::StreamState& stream)

@@ -21,16 +21,17 @@ using runtime::StreamState;
 class CudaCaptureMemory : public CaptureTest {
  protected:
   static void backend_synchronize() { backend().synchronize(0); }
-  // Memory of graphs of earlier tests is back.
-  static void settle() {
+  // Waits until the memory of earlier tests' graphs is freed.
+  static void wait_for_earlier_graphs() {
     for (int i = 0; i < 3; ++i) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       static_cast<void>(runtime::allocate_on(*default_stream(), 4));
     }
     backend_synchronize();
   }
-  // The driver destroys a graph on a thread of its own.
-  static bool falls_to(std::int64_t used) {
+  // Waits until at most `used` bytes are in use; false after 30 s. The driver destroys graphs on
+  // another thread.
+  static bool use_falls_to(std::int64_t used) {
     for (int i = 0; i < 3000; ++i) {
       static_cast<void>(runtime::allocate_on(*default_stream(), 4));
       backend_synchronize();
@@ -40,13 +41,13 @@ class CudaCaptureMemory : public CaptureTest {
     return false;
   }
   // Whether one of many new blocks begins at `data`.
-  static bool is_given_out(const void* data, std::size_t bytes,
-                           const std::vector<Ref<StreamState>>& streams) {
+  static bool is_reused(const void* data, std::size_t bytes,
+                        const std::vector<Ref<StreamState>>& streams) {
     backend_synchronize();
-    std::vector<Storage> made;
+    std::vector<Storage> blocks;
     for (const Ref<StreamState>& stream : streams)
-      for (int i = 0; i < 70; ++i) made.push_back(runtime::allocate_on(*stream, bytes));
-    return std::any_of(made.begin(), made.end(),
+      for (int i = 0; i < 70; ++i) blocks.push_back(runtime::allocate_on(*stream, bytes));
+    return std::any_of(blocks.begin(), blocks.end(),
                        [&](const Storage& storage) { return storage.data() == data; });
   }
 };
@@ -66,27 +67,28 @@ TEST_F(CudaCaptureMemory, MemoryThatAGraphWritesIsNotReusedBeforeTheGraphIsDestr
     ASSERT_EQ(capture.end(), CUDA_SUCCESS);
     EXPECT_EQ(capture.node_count(), 2u);
     kept = Storage{};
-    EXPECT_FALSE(is_given_out(temporary, bytes, {stream_, side_, default_stream()}));
-    EXPECT_FALSE(is_given_out(result, bytes, {stream_, side_, default_stream()}));
+    EXPECT_FALSE(is_reused(temporary, bytes, {stream_, side_, default_stream()}));
+    EXPECT_FALSE(is_reused(result, bytes, {stream_, side_, default_stream()}));
     capture.run();
   }
 }
 
 TEST_F(CudaCaptureMemory, MemoryOfAGraphIsFreedWithTheGraph) {
   constexpr std::size_t bytes = 3 << 20;
-  settle();
+  wait_for_earlier_graphs();
   const std::int64_t used = backend().memory(0).used;
   {
     Capture capture(*stream_);
-    Storage both[] = {runtime::allocate_on(*stream_, bytes), runtime::allocate_on(*stream_, bytes)};
-    launch(*delayed_write(), 1, *stream_, static_cast<int*>(both[0].data()), 5, 0LL);
-    both[0] = Storage{};
+    Storage storages[] = {runtime::allocate_on(*stream_, bytes),
+                          runtime::allocate_on(*stream_, bytes)};
+    launch(*delayed_write(), 1, *stream_, static_cast<int*>(storages[0].data()), 5, 0LL);
+    storages[0] = Storage{};
     ASSERT_EQ(capture.end(), CUDA_SUCCESS);
-    both[1] = Storage{};
+    storages[1] = Storage{};
     capture.run();
     EXPECT_GE(backend().memory(0).used, used + static_cast<std::int64_t>(2 * bytes));
   }
-  EXPECT_TRUE(falls_to(used));
+  EXPECT_TRUE(use_falls_to(used));
 }
 
 TEST_F(CudaCaptureMemory, DroppingMemoryOfAnotherStreamIsNotCaptured) {
@@ -100,8 +102,8 @@ TEST_F(CudaCaptureMemory, DroppingMemoryOfAnotherStreamIsNotCaptured) {
     launch(*copy_int(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
     const void* data = a.data();
     a = Storage{};
-    ASSERT_EQ(capture.end(), CUDA_SUCCESS) << "it goes on";
-    EXPECT_FALSE(is_given_out(data, 4, {stream_, side_, default_stream()}));
+    ASSERT_EQ(capture.end(), CUDA_SUCCESS) << "the capture must continue";
+    EXPECT_FALSE(is_reused(data, 4, {stream_, side_, default_stream()}));
     capture.run();
     EXPECT_EQ(b.get<int>()[0], 9);
   }
@@ -115,12 +117,12 @@ TEST_F(CudaCaptureMemory, OwnerIsReleasedWithTheGraphThatUsesItsMemory) {
   a.put(&one);
   const ReleaseFn release = [](void*, void*, std::size_t, StreamUses&) noexcept { ++releases; };
   {
-    Storage theirs = Storage::adopt(a.data(), 4, gpu, release, nullptr);
-    theirs.uses().set_producer(default_stream());
+    Storage foreign = Storage::adopt(a.data(), 4, gpu, release, nullptr);
+    foreign.uses().set_producer(default_stream());
     Capture capture(*stream_);
-    runtime::order_use(*stream_, theirs, true);
+    runtime::order_use(*stream_, foreign, true);
     launch(*copy_int(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
-    theirs = Storage{};
+    foreign = Storage{};
     EXPECT_EQ(releases, 0);
     ASSERT_EQ(capture.end(), CUDA_SUCCESS);
     capture.run();
@@ -134,7 +136,7 @@ TEST_F(CudaCaptureMemory, OwnerIsReleasedWithTheGraphThatUsesItsMemory) {
   EXPECT_EQ(releases, 1);
 }
 
-TEST_F(CudaCaptureMemory, ACapturedStreamCanBeNamed) {
+TEST_F(CudaCaptureMemory, ForeignStreamOfACapturedStreamIsAccepted) {
   Capture capture(*stream_);
   EXPECT_NO_THROW(backend().foreign_stream(0, stream_->handle()));
   EXPECT_EQ(capture.end(), CUDA_SUCCESS);

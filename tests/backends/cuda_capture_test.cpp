@@ -58,15 +58,15 @@ TEST_F(CudaCapture, AKernelThatIsLaunchedOftenBecomesAPlainNode) {
   EXPECT_EQ(b.get<int>()[0], 5);
 }
 
-TEST_F(CudaCapture, WaitingForWorkFromBeforeTheCaptureIsLegal) {
+TEST_F(CudaCapture, WaitingForAnEventFromBeforeTheCaptureIsLegal) {
   DeviceBytes a(4), b(4);
   const int zero = 0;
   a.put(&zero), b.put(&zero);
   backend().synchronize(0);
   launch(*delayed_write(), 1, *side_, static_cast<int*>(a.data()), 5, 30 * ns_per_ms);
-  const Ref<runtime::EventState> eager = side_->record(false);
+  const Ref<runtime::EventState> event = side_->record(false);
   Capture capture(*stream_);
-  stream_->wait(*eager);
+  stream_->wait(*event);
   launch(*copy_int(), 1, *stream_, static_cast<int*>(a.data()), static_cast<int*>(b.data()));
   ASSERT_EQ(capture.end(), CUDA_SUCCESS);
   capture.run();
@@ -103,13 +103,13 @@ TEST_F(CudaCapture, CopiesAndFillsBecomeNodes) {
   EXPECT_EQ(b.get<float>(), std::vector<float>(256, 2.0f));
 }
 
-TEST_F(CudaCapture, HostCopiesOnTheCapturedStreamAreRefusedClearly) {
+TEST_F(CudaCapture, HostCopiesOnTheCapturedStreamAreRefused) {
   DeviceBytes a(4);
   int value = 3;
   Capture capture(*stream_);
   EXPECT_THROW(backend().upload(&value, a.data(), 4, *stream_), DeviceError);
   EXPECT_THROW(backend().download(a.data(), &value, 4, *stream_), DeviceError);
-  EXPECT_EQ(capture.end(), CUDA_SUCCESS) << "the capture is not harmed";
+  EXPECT_EQ(capture.end(), CUDA_SUCCESS) << "the refused copies must not invalidate the capture";
 }
 
 TEST_F(CudaCapture, OtherStreamsRunDuringACapture) {

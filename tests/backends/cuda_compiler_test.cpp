@@ -80,13 +80,13 @@ TEST_F(Compiler, ErrorsInFilesWithHostCodeNameTheirLine) {
   EXPECT_THAT(log, Not(HasSubstr("sizes")));
 }
 
-TEST_F(Compiler, KernelsThatTheScanCannotJudgeDoNotMatter) {
+TEST_F(Compiler, FindsKernelsThatTheSourceScanMisses) {
   const KernelBinary binary = build(
-      "#if 0\n__global__ void gone(int* p) {}\n#endif\n"
-      "#define KERNEL(n) __global__ void n(int* p) { *p = 1; }\nKERNEL(made)\n"
+      "#if 0\n__global__ void inactive(int* p) {}\n#endif\n"
+      "#define KERNEL(n) __global__ void n(int* p) { *p = 1; }\nKERNEL(from_macro)\n"
       "__global__ void over(int* p) { *p = 1; }\n__global__ void over(float* p) { *p = 1; }\n");
-  EXPECT_THAT(binary.symbols, Not(Contains(Key("gone"))));
-  EXPECT_THAT(binary.symbols, Contains(Key("made")));
+  EXPECT_THAT(binary.symbols, Not(Contains(Key("inactive"))));
+  EXPECT_THAT(binary.symbols, Contains(Key("from_macro")));
   EXPECT_THAT(binary.symbols, Contains(Key("over(float*)")));
 }
 
@@ -130,7 +130,7 @@ TEST_F(Compiler, DeclaresWhatASourceMayUse) {
        {"__global__ void f(float* x, cudaTextureObject_t t) { *x = tex2D<float>(t, 1, 2); }",
         "__global__ void f(float* x, cudaSurfaceObject_t s) { surf1Dread(x, s, 0); }",
         "__global__ void f(int* x) { *x = cudaSuccess; }",
-        // Only the second attempt finds these.
+        // Compiles only in the second attempt, with all declarations.
         "#define JOIN(a, b) a##b\n__global__ void f(int* x) { *x = JOIN(cu, daSuccess); }"})
     EXPECT_EQ(compile_log(source), "it compiled") << source;
   EXPECT_THAT(compile_log("#define JOIN(a, b) a##b\n"
@@ -160,7 +160,8 @@ TEST_F(Compiler, KernelsThatLaunchKernelsAreLinkedWithTheDeviceRuntime) {
   const KernelBinary binary = build(source);
   EXPECT_THAT(binary.symbols, Contains(Key("parent")));
   for (const auto& [name, symbol] : binary.symbols)
-    EXPECT_THAT(name, Not(HasSubstr("cuda_device_runtime"))) << "kernels of the runtime's own";
+    EXPECT_THAT(name, Not(HasSubstr("cuda_device_runtime")))
+        << "a kernel of the device runtime is listed";
   EXPECT_THAT(compile_log(source + "int bad = nonsense;\n"), HasSubstr(".cu(3)"));
   EXPECT_THAT(fingerprint(source), HasSubstr("cudadevrt"));
 }
@@ -169,10 +170,10 @@ TEST_F(Compiler, HostOnlyLaunchNeedsNoDeviceRuntime) {
   const std::string source =
       "__global__ void k(int* x) { *x = 1; }\n"
       "#ifndef __CUDACC_RTC__\nvoid run(int* x) { k<<<1, 1>>>(x); }\n#endif\n";
-  EXPECT_LT(build(source).image.size(), 20000u) << "nothing was linked to it";
+  EXPECT_LT(build(source).image.size(), 20000u) << "bytes: the device runtime was linked";
 }
 
-TEST_F(Compiler, AnArchitectureVariantAndPtxAreMadeOnRequest) {
+TEST_F(Compiler, CompilesForAnArchitectureVariantAndToPtxOnRequest) {
   CompileRequest request;
   request.options = {"-arch=sm_90a"};
   EXPECT_THAT(build(twice, request).image, StartsWith("\x7f"
@@ -201,15 +202,15 @@ TEST_F(Compiler, GpuThatNvrtcNoLongerSupportsIsADeviceError) {
 
 TEST_F(Compiler, CompilesOnManyThreads) {
   std::vector<std::thread> threads;
-  std::atomic<int> right{0};
+  std::atomic<int> kernels{0};
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&, i] {
       const std::string name = "k" + std::to_string(i);
-      right += static_cast<int>(build("__global__ void " + name + "() {}\n").symbols.count(name));
+      kernels += static_cast<int>(build("__global__ void " + name + "() {}\n").symbols.count(name));
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(right, 4);
+  EXPECT_EQ(kernels, 4);
 }
 
 TEST_F(Compiler, KeepWritesSourceAndBinaryAndNamesTheFolder) {
@@ -217,17 +218,17 @@ TEST_F(Compiler, KeepWritesSourceAndBinaryAndNamesTheFolder) {
   request.keep = true;
   testing::internal::CaptureStderr();
   const KernelBinary binary = build(twice, request);
-  const std::string said = testing::internal::GetCapturedStderr();
-  const std::size_t at = said.find('/');
-  ASSERT_NE(at, std::string::npos) << said;
-  const std::filesystem::path folder = said.substr(at, said.find('\n') - at);
+  const std::string output = testing::internal::GetCapturedStderr();
+  const std::size_t at = output.find('/');
+  ASSERT_NE(at, std::string::npos) << output;
+  const std::filesystem::path folder = output.substr(at, output.find('\n') - at);
   std::ifstream kept(folder / "kernel.cubin", std::ios::binary);
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(kept), {}), binary.image);
   EXPECT_TRUE(std::filesystem::exists(folder / "kernel.cu"));
   std::filesystem::remove_all(folder);
 }
 
-TEST_F(Compiler, TheFingerprintIsStableAndItsFirstLineIsTheCompiler) {
+TEST_F(Compiler, FingerprintIsStableAndBeginsWithTheCompiler) {
   const std::string before = fingerprint(twice);
   build(twice);
   EXPECT_EQ(fingerprint(twice), before);

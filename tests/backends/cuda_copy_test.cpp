@@ -20,12 +20,13 @@ constexpr DType copied_dtypes[] = {bool_,    int8,    int16,   int32,     int64,
                                    uint8,    uint16,  uint32,  uint64,    float16,
                                    bfloat16, float32, float64, complex64, complex128};
 
+// The bytes of a block that holds the layout, and 64 unused ones behind it.
 std::size_t span_bytes(const Layout& layout, DType dtype) {
   return static_cast<std::size_t>((layout.extent().second + 1 + layout.offset) * dtype.itemsize()) +
          64;
 }
 
-// Random elements that are values of `dtype`, some of them at the limits.
+// Random elements; for computable dtypes some at the limits of narrower dtypes, infinite or NaN.
 Bytes random_elements(Random& random, DType dtype, std::size_t bytes) {
   const double special[] = {0,
                             1,
@@ -80,45 +81,47 @@ bool same_value(T a, T b) {
 
 class CudaCopies : public CudaTest {
  protected:
-  // Copies on the device, and compares every byte of the target's storage with what the host gets.
+  // Copies on the device, and compares every byte of the target's storage with a copy by the host.
   void check_copy(Random& random, const Layout& source, DType from, const Layout& target,
                   DType to) {
-    const Bytes sent = random_elements(random, from, span_bytes(source, from));
+    const Bytes source_bytes = random_elements(random, from, span_bytes(source, from));
     Bytes expected(span_bytes(target, to));
     for (unsigned char& byte : expected) byte = static_cast<unsigned char>(random());
-    DeviceBytes a(sent.size()), b(expected.size());
-    a.put(sent.data());
+    DeviceBytes a(source_bytes.size()), b(expected.size());
+    a.put(source_bytes.data());
     b.put(expected.data());
     const auto [sources, targets] =
         runtime::as_computable(a.array(source, from), b.array(target, to));
     loops().copy(sources, targets, *default_stream());
-    const Bytes got = b.get<unsigned char>();
-    compare(source, from, sent, target, to, expected, got);
+    const Bytes actual = b.get<unsigned char>();
+    compare(source, from, source_bytes, target, to, expected, actual);
   }
 
  private:
-  void compare(const Layout& source, DType from, const Bytes& sent, const Layout& target, DType to,
-               Bytes& expected, const Bytes& got) {
+  void compare(const Layout& source, DType from, const Bytes& source_bytes, const Layout& target,
+               DType to, Bytes& expected, const Bytes& actual) {
     const auto from_width = static_cast<std::size_t>(from.itemsize()),
                to_width = static_cast<std::size_t>(to.itemsize());
     const auto source_at = test::offsets(source), target_at = test::offsets(target);
     for (std::size_t i = 0; i < source_at.size(); ++i) {
-      const unsigned char* element = &sent[static_cast<std::size_t>(source_at[i]) * from_width];
+      const unsigned char* element =
+          &source_bytes[static_cast<std::size_t>(source_at[i]) * from_width];
       const auto at = static_cast<std::size_t>(target_at[i]) * to_width;
       if (from == to) {
         std::memcpy(&expected[at], element, to_width);
         continue;
       }
-      const Scalar wanted = Scalar(from, element).cast(to);
+      const Scalar expected_value = Scalar(from, element).cast(to);
       core::visit(to, "test", [&]<class T>(std::type_identity<T>) {
-        const T want = core::load<T>(wanted.data()), have = core::load<T>(&got[at]);
-        EXPECT_TRUE(same_value(want, have))
-            << Scalar(from, element) << " (" << from << ") to " << wanted << " (" << to << "), got "
-            << Scalar(to, &got[at]);
+        const T host_value = core::load<T>(expected_value.data()),
+                device_value = core::load<T>(&actual[at]);
+        EXPECT_TRUE(same_value(host_value, device_value))
+            << Scalar(from, element) << " (" << from << ") to " << expected_value << " (" << to
+            << "), got " << Scalar(to, &actual[at]);
       });
-      std::memcpy(&expected[at], &got[at], to_width);
+      std::memcpy(&expected[at], &actual[at], to_width);
     }
-    EXPECT_TRUE(expected == got)
+    EXPECT_TRUE(expected == actual)
         << from << ' ' << source << " -> " << to << ' ' << target
         << ": bytes outside of the target changed, or elements were not copied";
   }
@@ -175,7 +178,7 @@ TEST_F(CudaCopies, MoveLongRunsRowsAndReversals) {
              Layout::row_major({300, 1000}), float32);
 }
 
-TEST_F(CudaCopies, EmptyArraysQueueNothing) {
+TEST_F(CudaCopies, EmptyArraysAreAccepted) {
   DeviceBytes a(16);
   loops().copy(a.array(Layout::row_major({0, 3}), float32),
                a.array(Layout::row_major({0, 3}), float32), *default_stream());
@@ -230,25 +233,26 @@ TEST_F(CudaCopies, FillOfAComplexPatternRepeatsIt) {
   EXPECT_EQ(block.get<std::complex<double>>(), std::vector<std::complex<double>>(1000, value));
 }
 
-TEST_F(CudaCopies, AreQueuedOnTheStreamTheyAreGiven) {
+TEST_F(CudaCopies, AreQueuedOnTheirStream) {
   const Ref<runtime::StreamState> stream = backend().create_stream(0);
   DeviceBytes a(400), b(400);
   const Layout layout = Layout::row_major({10, 10});
   loops().copy(a.array(layout.transpose(), float32), b.array(layout, float32),
                *stream);  // compiles
   backend().synchronize(0);
-  launch(*delayed_write(), 1, *stream, static_cast<int*>(a.data()), 0x3f800000, 100 * ns_per_ms);
+  constexpr int one_bits = 0x3f800000;  // of 1.0f
+  launch(*delayed_write(), 1, *stream, static_cast<int*>(a.data()), one_bits, 100 * ns_per_ms);
   loops().copy(a.array(layout.transpose(), float32), b.array(layout, float32), *stream);
   EXPECT_FALSE(stream->query());
   stream->synchronize();
   EXPECT_EQ(b.get<float>()[0], 1.0f);
 }
 
-// When kernels are launched as graphs, so are copies of few bytes.
-TEST_F(CudaCopies, SmallRunsMayGoByAKernel) {
+// When kernels are launched as graphs, a kernel copies small blocks.
+TEST_F(CudaCopies, ContiguousBytesAreCopiedWithGraphLaunches) {
   const ScopedLaunchConfig setting("graph");
-  constexpr std::int64_t most = (1 << 20) + 3, margin = 64;
-  std::vector<unsigned char> bytes(most + 2 * margin), poison(most + 2 * margin, 0xa5);
+  constexpr std::int64_t max_count = (1 << 20) + 3, margin = 64;
+  std::vector<unsigned char> bytes(max_count + 2 * margin), poison(max_count + 2 * margin, 0xa5);
   for (std::size_t i = 0; i < bytes.size(); ++i)
     bytes[i] = static_cast<unsigned char>(i * 7 + i / 251);
   DeviceBytes from(bytes.size()), to(bytes.size());
@@ -256,9 +260,9 @@ TEST_F(CudaCopies, SmallRunsMayGoByAKernel) {
   for (const std::int64_t count : {1, 2, 3, 16, 33, 4096, 65537, 1 << 20, (1 << 20) + 3}) {
     for (const std::int64_t begin : {0, 1, 4, 16}) {
       to.put(poison.data());
-      const auto part = [&](const DeviceBytes& all) {
-        const auto size = static_cast<std::int64_t>(all.size());
-        return all.array(Layout::row_major({size}), uint8).slice(0, {begin, begin + count, 1});
+      const auto part = [&](const DeviceBytes& block) {
+        const auto size = static_cast<std::int64_t>(block.size());
+        return block.array(Layout::row_major({size}), uint8).slice(0, {begin, begin + count, 1});
       };
       loops().copy(part(from), part(to), *default_stream());
       std::vector<unsigned char> expected = poison;

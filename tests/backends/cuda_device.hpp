@@ -28,16 +28,16 @@ inline constexpr Device gpu{DeviceKind::cuda, 0};
 template <class Function>
 Function* driver_function(const char* name) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-  void* found = library != nullptr ? dlsym(library, name) : nullptr;
-  if (found == nullptr) ADD_FAILURE() << "the driver has no " << name;
-  return reinterpret_cast<Function*>(found);
+  void* function = library != nullptr ? dlsym(library, name) : nullptr;
+  if (function == nullptr) ADD_FAILURE() << "the driver has no " << name;
+  return reinterpret_cast<Function*>(function);
 }
 
-/// Skips, with the reason, where there is no device.
+/// Skips its tests, with the reason, if there is no device.
 class CudaTest : public testing::Test {
  protected:
   void SetUp() override {
-    if (const std::string why = why_no_cuda(); !why.empty()) GTEST_SKIP() << why;
+    if (const std::string reason = why_no_cuda(); !reason.empty()) GTEST_SKIP() << reason;
   }
   static runtime::Backend& backend() { return runtime::backend_for(gpu); }
   static const runtime::ElementLoops& loops() { return runtime::element_loops(gpu); }
@@ -63,8 +63,8 @@ class ScopedLaunchConfig {
   std::string before_;
 };
 
-/// Memory on the first device that any of its streams may use; waits for the device before it is
-/// freed.
+/// Memory on the first device that work on any stream may use: the constructor waits for the
+/// allocation, and the destructor for all work on the device.
 class DeviceBytes {
  public:
   explicit DeviceBytes(std::size_t bytes)
@@ -72,7 +72,7 @@ class DeviceBytes {
         stream_(backend_.default_stream(0)),
         bytes_(bytes),
         data_(backend_.allocate(0, bytes, *stream_)) {
-    stream_->synchronize();  // so that any stream may use them
+    stream_->synchronize();
   }
   ~DeviceBytes() {
     try {
@@ -117,7 +117,7 @@ inline Ref<runtime::LoadedKernel> load_kernel(const std::string& source, const s
   return load_module(source)->kernel(name);
 }
 
-/// Launches one block; `values` are the kernel's arguments.
+/// Launches one block; `values` must have the types of the kernel's parameters, except for const.
 template <class... Values>
 void launch(runtime::LoadedKernel& kernel, int threads, runtime::StreamState& stream,
             Values... values) {

@@ -16,7 +16,7 @@ namespace {
 
 DriverStatus load(const char* file) { return load_driver(std::array{file}); }
 
-TEST(CudaDriver, AbsentLibraryIsAReasonAndNoException) {
+TEST(CudaDriver, AbsentLibraryIsReportedAsTheReason) {
   const DriverStatus status = load("libcuda-that-is-not-there.so");
   EXPECT_FALSE(status.usable);
   EXPECT_EQ(status.device_count, 0);
@@ -62,12 +62,12 @@ TEST(CudaBackend, IsRegisteredAndGivesTheReasonForNoDevices) {
   EXPECT_EQ(why_no_cuda(), backend->why_absent());
 }
 
-TEST(CudaBackend, WithoutADeviceEveryUseIsAClearDeviceError) {
+TEST(CudaBackend, WithoutADeviceEachCallThrowsADeviceErrorWithTheReason) {
   if (why_no_cuda().empty()) GTEST_SKIP() << "there is a device";
   runtime::Backend& backend = *runtime::find_backend(DeviceKind::cuda);
   try {
     backend.create_stream(0);
-    FAIL() << "a stream on no device";
+    FAIL() << "expected a DeviceError";
   } catch (const DeviceError& error) {
     EXPECT_NE(std::string(error.what()).find(backend.why_absent()), std::string::npos)
         << error.what();
@@ -76,12 +76,12 @@ TEST(CudaBackend, WithoutADeviceEveryUseIsAClearDeviceError) {
   EXPECT_THROW(backend.memory(0), DeviceError);
   EXPECT_THROW(backend.default_stream(0), DeviceError);
   EXPECT_THROW(backend.synchronize(0), DeviceError);
-  int here = 0;
-  EXPECT_EQ(backend.device_of(&here), std::nullopt);
-  EXPECT_FALSE(backend.context_of(&here).has_value());
+  int local = 0;
+  EXPECT_EQ(backend.device_of(&local), std::nullopt);
+  EXPECT_FALSE(backend.context_of(&local).has_value());
 }
 
-// Simulates a child of fork(), which is recognized by this flag.
+// Simulates a child of fork(): the handler of fork() sets this flag in the child.
 class ForkedChild {
  public:
   ForkedChild() { forked_after_start = true; }

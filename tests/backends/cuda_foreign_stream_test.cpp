@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Streams of other libraries, which may destroy them while memory that was used on them lives on.
+// Streams that another library destroys while memory that was used on them still exists.
 #include <vector>
 
 #include "backends/cuda/context.hpp"
@@ -17,7 +17,7 @@ using runtime::StreamState;
 
 class CudaForeignStreams : public CudaTest {};
 
-// A stream of another library, which may destroy it at any time.
+// Creates and destroys a stream as another library does.
 class ForeignStreamOwner {
  public:
   ForeignStreamOwner() {
@@ -26,7 +26,7 @@ class ForeignStreamOwner {
   }
   ~ForeignStreamOwner() { destroy(); }
   std::uintptr_t handle() const { return reinterpret_cast<std::uintptr_t>(stream_); }
-  // The next streams may get the same address; they are idle.
+  // Destroys the stream, and creates idle streams that may get its address.
   void destroy() {
     const ContextGuard guard(DeviceContext::of(0));
     if (stream_ != nullptr) {

@@ -12,8 +12,9 @@ namespace {
 
 using Number = std::complex<double>;
 
-// cublas<t>gemm as documented by cuBLAS, in loops over column-major matrices.
-void column_major_gemm(const CublasCall& own, const GemmCall& call, const Number* a,
+// cublas<t>gemm as documented by cuBLAS, in loops over column-major matrices, without alpha and
+// beta.
+void column_major_gemm(const CublasCall& arguments, const GemmCall& call, const Number* a,
                        const Number* b, Number* c) {
   const auto element = [](const Number* matrix, int operation, std::int64_t leading, std::int64_t i,
                           std::int64_t j) {
@@ -25,27 +26,29 @@ void column_major_gemm(const CublasCall& own, const GemmCall& call, const Number
     for (std::int64_t j = 0; j < call.rows; ++j) {
       Number sum = 0;
       for (std::int64_t k = 0; k < call.depth; ++k)
-        sum += element(a, own.first_operation, own.first_leading, i, k) *
-               element(b, own.second_operation, own.second_leading, k, j);
+        sum += element(a, arguments.first_operation, arguments.first_leading, i, k) *
+               element(b, arguments.second_operation, arguments.second_leading, k, j);
       c[i + j * call.result_leading] = sum;
     }
 }
 
-std::vector<Number> counting(std::size_t size) {
+// Small integers as real and imaginary parts: sums of products are exact.
+std::vector<Number> integer_matrix(std::size_t size) {
   std::vector<Number> numbers(size);
   for (std::size_t i = 0; i < size; ++i)
     numbers[i] = {static_cast<double>(i % 7), static_cast<double>(i % 5) - 2.0};
   return numbers;
 }
 
-Number at(const std::vector<Number>& data, const GemmFactor& factor, std::int64_t row,
-          std::int64_t column) {
+Number element_of(const std::vector<Number>& data, const GemmFactor& factor, std::int64_t row,
+                  std::int64_t column) {
   return data[static_cast<std::size_t>(factor.is_transposed ? column * factor.leading + row
                                                             : row * factor.leading + column)];
 }
 
+// Expects that the arguments for cuBLAS give the product of the row-major matrices of `call`.
 void expect_product(GemmCall call) {
-  const std::vector<Number> left = counting(400), right = counting(500);
+  const std::vector<Number> left = integer_matrix(400), right = integer_matrix(500);
   std::vector<Number> result(400);
   const std::optional<CublasCall> arguments = cublas_call(call, false);
   ASSERT_TRUE(arguments);
@@ -54,33 +57,33 @@ void expect_product(GemmCall call) {
     for (std::int64_t column = 0; column < call.columns; ++column) {
       Number sum = 0;
       for (std::int64_t k = 0; k < call.depth; ++k) {
-        const Number factor = at(left, call.left, row, k);
-        sum +=
-            (call.conjugate_left ? std::conj(factor) : factor) * at(right, call.right, k, column);
+        const Number factor = element_of(left, call.left, row, k);
+        sum += (call.conjugate_left ? std::conj(factor) : factor) *
+               element_of(right, call.right, k, column);
       }
       EXPECT_EQ(result[static_cast<std::size_t>(row * call.result_leading + column)], sum);
     }
 }
 
 TEST(CublasCallOf, IsTheProductForEveryOrderOfTheFactors) {
-  for (const bool left_turned : {false, true})
-    for (const bool right_turned : {false, true}) {
+  for (const bool left_transposed : {false, true})
+    for (const bool right_transposed : {false, true}) {
       GemmCall call;
       call.dtype = complex128;
       call.rows = 3, call.columns = 4, call.depth = 5;
-      call.left = {nullptr, left_turned ? 4 : 6, 0, left_turned};
-      call.right = {nullptr, right_turned ? 5 : 7, 0, right_turned};
+      call.left = {nullptr, left_transposed ? 4 : 6, 0, left_transposed};
+      call.right = {nullptr, right_transposed ? 5 : 7, 0, right_transposed};
       call.result_leading = 9;
       expect_product(call);
     }
 }
 
 TEST(CublasCallOf, ConjugatesASingleRow) {
-  for (const bool left_turned : {false, true}) {
+  for (const bool left_transposed : {false, true}) {
     GemmCall call;
     call.dtype = complex64;
     call.columns = 4, call.depth = 5;
-    call.left = {nullptr, left_turned ? 3 : 5, 0, left_turned};
+    call.left = {nullptr, left_transposed ? 3 : 5, 0, left_transposed};
     call.right = {nullptr, 4, 0, false};
     call.result_leading = 4;
     call.conjugate_left = true;

@@ -31,25 +31,26 @@ void append(std::string& out, T value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// In the format of nvcc -fatbin: one entry for each part, a header and `bytes` bytes.
+// An image in the format of nvcc -fatbin. For each part it has an entry: a header and a payload of
+// zeros. `other_kind` replaces the kind of all entries if it is not 0.
 std::string fat_binary(const std::vector<ImagePart>& parts, int other_kind = 0) {
-  constexpr std::uint64_t bytes = 24;
-  constexpr std::uint32_t header = 64;
+  constexpr std::uint64_t payload_bytes = 24;
+  constexpr std::uint32_t header_bytes = 64;
   std::string entries;
   for (const ImagePart& part : parts) {
     std::string entry;
     append(entry, static_cast<std::uint16_t>(other_kind != 0 ? other_kind : part.is_ptx ? 1 : 2));
     append(entry, std::uint16_t{0x101});
-    append(entry, header);
-    append(entry, bytes);
+    append(entry, header_bytes);
+    append(entry, payload_bytes);
     append(entry, std::uint64_t{0});
     append(entry, std::uint32_t{0});
     append(entry, static_cast<std::uint32_t>(part.architecture));
-    entry.resize(header + bytes);
+    entry.resize(header_bytes + payload_bytes);
     entries += entry;
   }
   std::string image;
-  append(image, std::uint32_t{0xba55ed50});
+  append(image, std::uint32_t{0xba55ed50});  // the magic number of fat binaries
   append(image, std::uint16_t{1});
   append(image, std::uint16_t{16});
   append(image, std::uint64_t{entries.size()});
@@ -111,12 +112,12 @@ TEST_F(NvrtcImages, CubinsContainTheirArchitecture) {
   EXPECT_THAT(refusal(image, "sm_80"), HasSubstr("got sm_90"));
 }
 
-TEST(ImageContents, OfInvalidBytes) {
+TEST(ImageContents, OfInvalidBytesAreRefusedOrLeftToTheDriver) {
   EXPECT_THAT(refusal("__global__ void k() {}", "sm_90"), HasSubstr("SourceModule"));
   EXPECT_THAT(refusal("", "sm_90"), HasSubstr("0 bytes"));
   // Reading a truncated image must not fail: the driver reports it.
-  const std::string whole = fat_binary({{90, false}, {80, true}});
-  for (std::size_t size = 4; size < whole.size(); ++size) image_parts(whole.substr(0, size));
+  const std::string image = fat_binary({{90, false}, {80, true}});
+  for (std::size_t size = 4; size < image.size(); ++size) image_parts(image.substr(0, size));
   EXPECT_EQ(refusal(std::string("\x7f"
                                 "ELF\0\0\0\0",
                                 8),

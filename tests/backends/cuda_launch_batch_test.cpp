@@ -57,7 +57,8 @@ TEST_F(CudaLaunchBatchTest, EachIterationHasItsOwnArguments) {
   }
 }
 
-// Each of a few rounds with recurring arguments gets an executable graph; then others follow.
+// Batches whose arguments recur after `period` rounds keep executable graphs; then the period
+// changes.
 TEST_F(CudaLaunchBatchTest, RecurringArgumentsAreKeptPerLaunch) {
   std::vector<int> expected(8, 0);
   int round = 0;
@@ -75,7 +76,7 @@ TEST_F(CudaLaunchBatchTest, RecurringArgumentsAreKeptPerLaunch) {
   }
 }
 
-// Each writes what the one before wrote, so that any other order shows.
+// Each kernel copies what the previous one wrote, so another order gives other values.
 TEST_F(CudaLaunchBatchTest, KernelsRunInTheirOrder) {
   for (int round = 1; round <= 20; ++round) {
     ASSERT_TRUE(batch_->open(*default_stream()));
@@ -89,7 +90,7 @@ TEST_F(CudaLaunchBatchTest, KernelsRunInTheirOrder) {
   }
 }
 
-TEST_F(CudaLaunchBatchTest, BatchesThatNeverHaveSeveralLaunchesEnd) {
+TEST_F(CudaLaunchBatchTest, IsNoLongerOpenedAfterManyBatchesOfOneLaunch) {
   int opened = 0;
   for (int round = 0; round < 200 && batch_->open(*default_stream()); ++round, ++opened) {
     if (round < 100 && round % 10 == 0) add(1, 0, *default_stream());
@@ -101,7 +102,7 @@ TEST_F(CudaLaunchBatchTest, BatchesThatNeverHaveSeveralLaunchesEnd) {
   EXPECT_EQ(sums_on_host()[0], opened);
 }
 
-TEST_F(CudaLaunchBatchTest, RoundsMayDiffer) {
+TEST_F(CudaLaunchBatchTest, NumberAndKindOfLaunchesMayDiffer) {
   int expected = 0;
   for (int round = 0; round < 200; ++round) {
     ASSERT_TRUE(batch_->open(*default_stream()));
@@ -168,17 +169,17 @@ TEST_F(CudaLaunchBatchTest, MemoryIsFreedAfterItsKernels) {
            static_cast<const int*>(sums()));
     backend().deallocate(0, scratch, 256, *default_stream());
     std::thread([&] {
-      void* mine = backend().allocate(0, 256, *default_stream());
-      launch(*delayed_write(), 1, *default_stream(), static_cast<const int*>(mine), -1, 0LL);
-      backend().deallocate(0, mine, 256, *default_stream());
+      void* reused = backend().allocate(0, 256, *default_stream());
+      launch(*delayed_write(), 1, *default_stream(), static_cast<const int*>(reused), -1, 0LL);
+      backend().deallocate(0, reused, 256, *default_stream());
     }).join();
     batch_->close();
     EXPECT_EQ(sums_on_host()[0], round);
   }
 }
 
-// Another library may reuse released memory at once, on
-// the stream in whose order it was released.
+// Writes 7 to each int on the legacy stream, as another library may when memory that was released
+// in the order of this stream is reused.
 void write_sevens(void* data, std::size_t bytes) {
   const ContextGuard guard(DeviceContext::of(0));
   EXPECT_EQ(driver().memset_d32_async(reinterpret_cast<CUdeviceptr>(data), 7, bytes / 4,
@@ -186,6 +187,7 @@ void write_sevens(void* data, std::size_t bytes) {
             CUDA_SUCCESS);
 }
 
+/// A memory source of one block, which it overwrites when the block is returned.
 class ReusingSource final : public MemorySource {
  public:
   explicit ReusingSource(void* data) : data_(data) {}
@@ -199,7 +201,7 @@ class ReusingSource final : public MemorySource {
   void* data_;
 };
 
-TEST_F(CudaLaunchBatchTest, BlockOfAnAllocatorIsFreedAfterItsKernels) {
+TEST_F(CudaLaunchBatchTest, BlockOfAMemorySourceIsFreedAfterItsKernels) {
   DeviceBytes block(32);
   for (int round = 1; round <= 30; ++round) {
     use_memory_source(gpu, std::make_shared<ReusingSource>(block.data()));
@@ -213,7 +215,7 @@ TEST_F(CudaLaunchBatchTest, BlockOfAnAllocatorIsFreedAfterItsKernels) {
     scratch = Storage{};
     batch_->close();
     EXPECT_EQ(sums_on_host()[0], round);
-    EXPECT_EQ(block.get<int>()[0], 7) << "a kernel that was kept back wrote to its next user's";
+    EXPECT_EQ(block.get<int>()[0], 7) << "a held kernel wrote to the block after its release";
   }
 }
 
@@ -223,17 +225,17 @@ TEST_F(CudaLaunchBatchTest, OwnerOnTheSameStreamIsReleasedAfterItsKernels) {
     write_sevens(data, bytes);
   };
   for (int round = 1; round <= 30; ++round) {
-    Storage theirs = Storage::adopt(block.data(), 32, gpu, release, nullptr);
-    theirs.uses().set_producer(default_stream());
+    Storage foreign = Storage::adopt(block.data(), 32, gpu, release, nullptr);
+    foreign.uses().set_producer(default_stream());
     ASSERT_TRUE(batch_->open(*default_stream()));
-    launch(*delayed_write(), 1, *default_stream(), static_cast<const int*>(theirs.data()), round,
+    launch(*delayed_write(), 1, *default_stream(), static_cast<const int*>(foreign.data()), round,
            0LL);
-    launch(*copy_int(), 1, *default_stream(), static_cast<const int*>(theirs.data()),
+    launch(*copy_int(), 1, *default_stream(), static_cast<const int*>(foreign.data()),
            static_cast<const int*>(sums()));
-    theirs = Storage{};
+    foreign = Storage{};
     batch_->close();
     EXPECT_EQ(sums_on_host()[0], round);
-    EXPECT_EQ(block.get<int>()[0], 7) << "a kernel that was kept back wrote to its owner's";
+    EXPECT_EQ(block.get<int>()[0], 7) << "a held kernel wrote to the memory after its release";
   }
 }
 
@@ -251,7 +253,7 @@ TEST_F(CudaLaunchBatchTest, OtherStreamsAndThreadsLaunchImmediately) {
   EXPECT_EQ(sums_on_host()[0], 1);
 }
 
-TEST_F(CudaLaunchBatchTest, OneRowIsOpenAtATime) {
+TEST_F(CudaLaunchBatchTest, OneBatchIsOpenAtATime) {
   const Ref<runtime::LaunchBatch> second = backend().launch_batch(0);
   ASSERT_TRUE(batch_->open(*default_stream()));
   EXPECT_FALSE(second->open(*default_stream()));
@@ -270,7 +272,7 @@ TEST_F(CudaLaunchBatchTest, IsNotOpenedForBlockingOrDirectLaunches) {
   config::set("launch_blocking", "0");
 }
 
-TEST_F(CudaLaunchBatchTest, KernelsMayGoBeforeTheRow) {
+TEST_F(CudaLaunchBatchTest, KernelsMayBeDestroyedBeforeTheBatch) {
   for (int round = 0; round < 20; ++round) {
     const Ref<LoadedKernel> first = load_add_to(), second = load_add_to();
     const auto* data = static_cast<const int*>(sums());

@@ -16,17 +16,19 @@ namespace {
 using runtime::LoadedKernel;
 using runtime::StreamState;
 
+// The plan after launches that take `direct` or `graph`.
 LaunchTuner::Plan after_timing(LaunchTuner& tuner, LaunchTuner::Time direct,
                                LaunchTuner::Time graph) {
   for (int i = 0; i < 1000 && tuner.plan().is_timed; ++i) {
     const LaunchPath path = tuner.plan().path;
-    // One in three is held up by something else.
-    const LaunchTuner::Time other(i % 3 == 0 ? 50000 : 0);
-    tuner.record(path, (path == LaunchPath::direct ? direct : graph) + other);
+    // Other work delays every third launch.
+    const LaunchTuner::Time delay(i % 3 == 0 ? 50000 : 0);
+    tuner.record(path, (path == LaunchPath::direct ? direct : graph) + delay);
   }
   return tuner.plan();
 }
 
+// `direct` and `graph` are the times of a launch in nanoseconds.
 void expect_decision(int direct, int graph, LaunchPath path) {
   const ScopedLaunchConfig automatic("auto");
   LaunchTuner tuner;
@@ -64,8 +66,8 @@ TEST(CudaLaunchTuner, ObeysTheSetting) {
   EXPECT_THROW(config::set("kernel_launch", "queue"), ArgumentError);
 }
 
-// More than a kernel is launched before it gets a graph.
-constexpr int many = 300;
+// More launches than a kernel needs to get a graph.
+constexpr int launches = 300;
 
 class CudaKernelGraphs : public CudaTest {
  protected:
@@ -79,13 +81,13 @@ class CudaKernelGraphs : public CudaTest {
 };
 
 TEST_F(CudaKernelGraphs, EachLaunchHasItsOwnArguments) {
-  DeviceBytes cells(many * 4);
-  cells.put(std::vector<int>(many, 0).data());
+  DeviceBytes cells(launches * 4);
+  cells.put(std::vector<int>(launches, 0).data());
   const Ref<LoadedKernel> kernel = load_add_to();
-  const auto* place = static_cast<int*>(cells.data());
-  for (int i = 0; i < many; ++i) launch(*kernel, 32, *default_stream(), place, i, i + 1);
+  const auto* address = static_cast<int*>(cells.data());
+  for (int i = 0; i < launches; ++i) launch(*kernel, 32, *default_stream(), address, i, i + 1);
   const std::vector<int> got = cells.get<int>();
-  for (int i = 0; i < many; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i + 1) << i;
+  for (int i = 0; i < launches; ++i) EXPECT_EQ(got[static_cast<std::size_t>(i)], i + 1) << i;
 }
 
 TEST_F(CudaKernelGraphs, EachLaunchHasItsOwnExtents) {
@@ -97,15 +99,15 @@ TEST_F(CudaKernelGraphs, EachLaunchHasItsOwnExtents) {
       "  if (threadIdx.x + blockIdx.x + blockIdx.y == 0)\n"
       "    cells[cell] = gridDim.x * 1000000 + gridDim.y * 10000 + blockDim.x + (int)bytes;\n}\n",
       "extents");
-  DeviceBytes cells(many * 4);
-  void* place = cells.data();
-  for (int i = 0; i < many; ++i) {
-    void* arguments[] = {&place, &i};
+  DeviceBytes cells(launches * 4);
+  void* address = cells.data();
+  for (int i = 0; i < launches; ++i) {
+    void* arguments[] = {&address, &i};
     kernel->launch({1 + i % 3, 1 + i % 5}, {32 + i % 7}, 128 * (1 + i % 400), *default_stream(),
                    arguments);
   }
   const std::vector<int> got = cells.get<int>();
-  for (int i = 0; i < many; ++i)
+  for (int i = 0; i < launches; ++i)
     EXPECT_EQ(got[static_cast<std::size_t>(i)],
               (1 + i % 3) * 1000000 + (1 + i % 5) * 10000 + 32 + i % 7 + 128 * (1 + i % 400));
 }
@@ -114,16 +116,16 @@ TEST_F(CudaKernelGraphs, RepeatedLaunchRunsAgain) {
   DeviceBytes cell(4);
   cell.put(std::vector<int>{0}.data());
   const Ref<LoadedKernel> kernel = load_add_to();
-  const auto* place = static_cast<int*>(cell.data());
-  for (int i = 0; i < 100 * many; ++i) launch(*kernel, 32, *default_stream(), place, 0, 1);
-  EXPECT_EQ(cell.get<int>()[0], 100 * many);
+  const auto* address = static_cast<int*>(cell.data());
+  for (int i = 0; i < 100 * launches; ++i) launch(*kernel, 32, *default_stream(), address, 0, 1);
+  EXPECT_EQ(cell.get<int>()[0], 100 * launches);
 }
 
 TEST_F(CudaKernelGraphs, WorkOfAStreamStaysInItsOrder) {
   DeviceBytes cells(8);
   const auto* from = static_cast<int*>(cells.data());
   const auto* to = from + 1;
-  for (int i = 1; i <= many; ++i) {
+  for (int i = 1; i <= launches; ++i) {
     launch(*delayed_write(), 1, *default_stream(), from, i, ns_per_ms / 50);
     launch(*copy_int(), 1, *default_stream(), from, to);
     if (i % 50 != 0) continue;
@@ -134,15 +136,15 @@ TEST_F(CudaKernelGraphs, WorkOfAStreamStaysInItsOrder) {
 // The legacy stream and a stream that another library made without the non-blocking flag wait for
 // each other without events.
 TEST_F(CudaKernelGraphs, TheLegacyStreamIsOrderedWithBlockingOnes) {
-  CUstream theirs = nullptr;
-  ASSERT_EQ(driver().stream_create(&theirs, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+  CUstream foreign = nullptr;
+  ASSERT_EQ(driver().stream_create(&foreign, CU_STREAM_DEFAULT), CUDA_SUCCESS);
   {
     const Ref<StreamState> blocking =
-        backend().foreign_stream(0, reinterpret_cast<std::uintptr_t>(theirs));
+        backend().foreign_stream(0, reinterpret_cast<std::uintptr_t>(foreign));
     DeviceBytes cells(8);
     const auto* from = static_cast<int*>(cells.data());
     const auto* to = from + 1;
-    for (int i = 1; i <= many; ++i) {
+    for (int i = 1; i <= launches; ++i) {
       StreamState& first = i % 2 != 0 ? *blocking : *default_stream();
       StreamState& second = i % 2 != 0 ? *default_stream() : *blocking;
       launch(*delayed_write(), 1, first, from, i, ns_per_ms / 50);
@@ -150,21 +152,21 @@ TEST_F(CudaKernelGraphs, TheLegacyStreamIsOrderedWithBlockingOnes) {
       EXPECT_EQ(cells.get<int>()[1], i);
     }
   }
-  EXPECT_EQ(driver().stream_destroy(theirs), CUDA_SUCCESS);
+  EXPECT_EQ(driver().stream_destroy(foreign), CUDA_SUCCESS);
 }
 
 TEST_F(CudaKernelGraphs, StreamsRunConcurrently) {
   SKIP_UNDER_TOOLS("graphs of two streams run one after the other");
   const Ref<StreamState> a = backend().create_stream(0), b = backend().create_stream(0);
   DeviceBytes cells(8);
-  auto* place = static_cast<int*>(cells.data());
-  for (int i = 0; i < many; ++i) {  // so that each has a graph of both kernels
-    launch(*delayed_write(), 1, *a, place, 0, 0LL);
-    launch(*delayed_write(), 1, *b, place, 0, 0LL);
+  auto* address = static_cast<int*>(cells.data());
+  for (int i = 0; i < launches; ++i) {  // so that each has a graph of both kernels
+    launch(*delayed_write(), 1, *a, address, 0, 0LL);
+    launch(*delayed_write(), 1, *b, address, 0, 0LL);
   }
   backend().synchronize(0);
-  launch(*delayed_write(), 1, *a, place, 7, 500 * ns_per_ms);
-  launch(*delayed_write(), 1, *b, place + 1, 8, 0LL);
+  launch(*delayed_write(), 1, *a, address, 7, 500 * ns_per_ms);
+  launch(*delayed_write(), 1, *b, address + 1, 8, 0LL);
   b->synchronize();
   EXPECT_FALSE(a->query()) << "the second stream waited for the first one's kernel";
   a->synchronize();
@@ -175,41 +177,43 @@ TEST_F(CudaKernelGraphs, ThreadsMayShareAKernelAndAStream) {
   DeviceBytes cells(16);
   cells.put(std::vector<int>(4, 0).data());
   const Ref<LoadedKernel> kernel = load_add_to();
-  const auto* place = static_cast<int*>(cells.data());
+  const auto* address = static_cast<int*>(cells.data());
   std::vector<std::thread> threads;
   for (int id = 0; id < 4; ++id)
     threads.emplace_back([&, id] {
-      for (int i = 0; i < 10 * many; ++i) launch(*kernel, 32, *default_stream(), place, id, id + 1);
+      for (int i = 0; i < 10 * launches; ++i)
+        launch(*kernel, 32, *default_stream(), address, id, id + 1);
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(cells.get<int>(), (std::vector<int>{10 * many, 20 * many, 30 * many, 40 * many}));
+  EXPECT_EQ(cells.get<int>(),
+            (std::vector<int>{10 * launches, 20 * launches, 30 * launches, 40 * launches}));
 }
 
 TEST_F(CudaKernelGraphs, KernelMayBeDestroyedWhileItsLaunchesAreQueued) {
   DeviceBytes cell(4);
   cell.put(std::vector<int>{0}.data());
-  const auto* place = static_cast<int*>(cell.data());
+  const auto* address = static_cast<int*>(cell.data());
   {
     const Ref<LoadedKernel> kernel = load_add_to();
     DeviceBytes other(4);
     launch(*delayed_write(), 1, *default_stream(), static_cast<int*>(other.data()), 1,
            50 * ns_per_ms);
-    for (int i = 0; i < many; ++i) launch(*kernel, 32, *default_stream(), place, 0, 1);
+    for (int i = 0; i < launches; ++i) launch(*kernel, 32, *default_stream(), address, 0, 1);
   }
-  EXPECT_EQ(cell.get<int>()[0], many);
+  EXPECT_EQ(cell.get<int>()[0], launches);
 }
 
-TEST_F(CudaKernelGraphs, ManyStreamsAreServed) {
+TEST_F(CudaKernelGraphs, KernelsRunOnManyStreams) {
   DeviceBytes cell(4);
   cell.put(std::vector<int>{0}.data());
   const Ref<LoadedKernel> kernel = load_add_to();
-  const auto* place = static_cast<int*>(cell.data());
+  const auto* address = static_cast<int*>(cell.data());
   std::vector<Ref<StreamState>> streams;
   for (int i = 0; i < 12; ++i) streams.push_back(backend().create_stream(0));
-  for (int i = 0; i < many; ++i)
-    for (const Ref<StreamState>& stream : streams) launch(*kernel, 32, *stream, place, 0, 1);
+  for (int i = 0; i < launches; ++i)
+    for (const Ref<StreamState>& stream : streams) launch(*kernel, 32, *stream, address, 0, 1);
   backend().synchronize(0);
-  EXPECT_EQ(cell.get<int>()[0], 12 * many);
+  EXPECT_EQ(cell.get<int>()[0], 12 * launches);
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ constexpr const char* triple_source =
 constexpr const char* shift_source =
     "static __device__ float helper(float x) { return x + 1; }\n"
     "__device__ float shift(float x, int n) { return helper(x) + n; }\n";
-// What the compilers make of `triple`, by hand.
+// Compiled code of triple() and of a kernel that calls it, written by hand.
 constexpr const char* triple_ptx =
     ".version 7.0\n.target sm_70\n.address_size 64\n"
     ".visible .func (.param .b32 result) triple(.param .b32 x) {\n"
@@ -89,7 +89,7 @@ std::string lto_ir_of(const char* source) {
   return bytes;
 }
 
-// nvJitLink needs no GPU either.
+// Skips if nvJitLink is not installed. Like NVRTC it needs no GPU.
 template <class Base>
 class NvJitLinkTest : public test::NvrtcTest<Base> {
  protected:
@@ -143,10 +143,10 @@ TEST_F(Linker, InstantiatesTemplatesOfTheFirstSource) {
 
 TEST_F(Linker, AcceptsCompiledCode) {
   EXPECT_EQ(image_kind(build_linked({triple_ptx, shift_source}).image), ImageKind::cubin);
-  const std::string open = lto_ir_of(triple_source);
-  ASSERT_EQ(image_kind(open), ImageKind::lto_ir);
-  EXPECT_EQ(image_kind(build_linked({open, shift_source}).image), ImageKind::cubin);
-  EXPECT_EQ(image_kind(link({"sm_90", {{"LTO-IR", open}}, {}}, {})), ImageKind::cubin);
+  const std::string lto_ir = lto_ir_of(triple_source);
+  ASSERT_EQ(image_kind(lto_ir), ImageKind::lto_ir);
+  EXPECT_EQ(image_kind(build_linked({lto_ir, shift_source}).image), ImageKind::cubin);
+  EXPECT_EQ(image_kind(link({"sm_90", {{"LTO-IR", lto_ir}}, {}}, {})), ImageKind::cubin);
 }
 
 TEST_F(Linker, ErrorNamesMissingAndDuplicateSymbols) {
@@ -198,8 +198,8 @@ TEST_F(CudaLinker, DriverErrorNamesMissingSymbols) {
   } catch (const CompileError& error) {
     EXPECT_THAT(error.log(), HasSubstr("triple"));
   }
-  const LinkJob open{"sm_90", {{"triple", std::string("\xed\x43\x4e\x7f\0", 5)}}, {}};
-  EXPECT_THROW(link_with_driver(open, 0), DeviceError);
+  const LinkJob lto_ir_job{"sm_90", {{"triple", std::string("\xed\x43\x4e\x7f\0", 5)}}, {}};
+  EXPECT_THROW(link_with_driver(lto_ir_job, 0), DeviceError);
 }
 
 class CudaLinkerOfLtoIr : public NvJitLinkTest<CudaLinker> {};

@@ -33,10 +33,10 @@ TEST_F(CudaMemory, StatisticsFollowAllocations) {
   const runtime::MemoryInfo before = backend().memory(0);
   {
     const DeviceBytes block(size);
-    const runtime::MemoryInfo with = backend().memory(0);
-    EXPECT_GE(with.used, before.used + size);
-    EXPECT_GE(with.held, with.used);
-    EXPECT_GT(with.total, with.free);
+    const runtime::MemoryInfo during = backend().memory(0);
+    EXPECT_GE(during.used, before.used + size);
+    EXPECT_GE(during.held, during.used);
+    EXPECT_GT(during.total, during.free);
   }
   backend().synchronize(0);
   EXPECT_EQ(backend().memory(0).used, before.used);
@@ -60,7 +60,7 @@ TEST_F(CudaMemory, OutOfMemoryErrorGivesRequestedFreeAndCachedBytes) {
   const std::size_t size = static_cast<std::size_t>(backend().memory(0).total) * 2;
   try {
     backend().allocate(0, size, *default_stream());
-    FAIL() << "twice the memory of the device";
+    FAIL() << "allocated twice the memory of the device";
   } catch (const OutOfMemoryError& error) {
     EXPECT_EQ(error.code(), 2);
     EXPECT_THAT(error.what(), HasSubstr(std::to_string(size) + " bytes"));
@@ -110,7 +110,7 @@ TEST_F(CudaMemory, FreedMemoryIsReusedInStreamOrder) {
   backend().deallocate(0, second, size, *other);
 }
 
-TEST_F(CudaMemory, SmallBlocksWaitForTheNextArrayOfTheirStream) {
+TEST_F(CudaMemory, FreedSmallBlocksAreReusedOnlyOnTheirStream) {
   if (!config::get_bool("keep_blocks")) GTEST_SKIP() << "config keep_blocks is off";
   Ref<runtime::StreamState> stream = backend().create_stream(0);
   const Ref<runtime::StreamState> other = backend().create_stream(0);
@@ -133,19 +133,19 @@ TEST_F(CudaMemory, SmallBlocksWaitForTheNextArrayOfTheirStream) {
 
 TEST_F(CudaMemory, ManyThreadsAllocateAndFree) {
   std::vector<std::thread> threads;
-  std::atomic<int> wrong{0};
+  std::atomic<int> mismatches{0};
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 50; ++i) {
-        const std::vector<int> mine(static_cast<std::size_t>(1 + t * 1000 + i), t * 1000 + i);
-        DeviceBytes block(mine.size() * sizeof(int));
-        block.put(mine.data());
-        wrong += block.get<int>() != mine;
+        const std::vector<int> values(static_cast<std::size_t>(1 + t * 1000 + i), t * 1000 + i);
+        DeviceBytes block(values.size() * sizeof(int));
+        block.put(values.data());
+        mismatches += block.get<int>() != values;
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(mismatches, 0);
 }
 
 TEST_F(CudaMemory, PointerQueriesGiveTheDevice) {
@@ -179,24 +179,24 @@ TEST_F(CudaMemory, MemoryOfAnotherContextIsRecognized) {
   auto* create = driver_function<CUresult(CUcontext*, unsigned, CUdevice)>("cuCtxCreate_v2");
   auto* destroy = driver_function<CUresult(CUcontext)>("cuCtxDestroy_v2");
   const DriverApi& api = driver();
-  CUcontext own = nullptr;
-  ASSERT_EQ(create(&own, 0, 0), CUDA_SUCCESS);
+  CUcontext created = nullptr;
+  ASSERT_EQ(create(&created, 0, 0), CUDA_SUCCESS);
   CUdeviceptr memory = 0;
   ASSERT_EQ(api.mem_alloc(&memory, 1000), CUDA_SUCCESS);
   const auto current = backend().current_context();
-  const auto behind = backend().context_of(reinterpret_cast<void*>(memory));
+  const auto of_memory = backend().context_of(reinterpret_cast<void*>(memory));
   EXPECT_EQ(api.mem_free(memory), CUDA_SUCCESS);
-  EXPECT_EQ(destroy(own), CUDA_SUCCESS);
-  ASSERT_TRUE(current.has_value() && behind.has_value());
+  EXPECT_EQ(destroy(created), CUDA_SUCCESS);
+  ASSERT_TRUE(current.has_value() && of_memory.has_value());
   EXPECT_FALSE(current->primary);
-  EXPECT_FALSE(behind->primary);
-  EXPECT_EQ(behind->device, gpu);
+  EXPECT_FALSE(of_memory->primary);
+  EXPECT_EQ(of_memory->device, gpu);
 
   const ContextGuard guard(DeviceContext::of(0));
-  CUdeviceptr ours = 0;
-  ASSERT_EQ(api.mem_alloc(&ours, 1000), CUDA_SUCCESS);
-  const auto primary = backend().context_of(reinterpret_cast<void*>(ours));
-  EXPECT_EQ(api.mem_free(ours), CUDA_SUCCESS);
+  CUdeviceptr primary_memory = 0;
+  ASSERT_EQ(api.mem_alloc(&primary_memory, 1000), CUDA_SUCCESS);
+  const auto primary = backend().context_of(reinterpret_cast<void*>(primary_memory));
+  EXPECT_EQ(api.mem_free(primary_memory), CUDA_SUCCESS);
   ASSERT_TRUE(primary.has_value());
   EXPECT_TRUE(primary->primary);
   EXPECT_TRUE(backend().current_context()->primary);

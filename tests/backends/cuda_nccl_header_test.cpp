@@ -55,10 +55,10 @@ static_assert(offsetof(Config, size) == offsetof(ncclConfig_t, size) &&
               offsetof(Config, split_share) == offsetof(ncclConfig_t, splitShare));
 
 TEST(NcclPrototypes, MatchTheHeader) {
-  const ncclConfig_t real = NCCL_CONFIG_INITIALIZER;
-  EXPECT_EQ(Config{}.magic, real.magic);
-  EXPECT_EQ(Config{}.split_share, real.splitShare);
-  EXPECT_EQ(Config{}.net_name, real.netName);
+  const ncclConfig_t initial = NCCL_CONFIG_INITIALIZER;
+  EXPECT_EQ(Config{}.magic, initial.magic);
+  EXPECT_EQ(Config{}.split_share, initial.splitShare);
+  EXPECT_EQ(Config{}.net_name, initial.netName);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What ends a process's use of the GPU, or happens at its end, in processes of its own: the tests
-// named InChild_ are run by the ones below them, each in a fresh process.
+// Fatal errors, exit, fork and settings that are read once. A test of CudaProcess runs the test of
+// InChild above it in a new process; other runs of this program skip those, which are DISABLED_.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ struct Outcome {
 // Runs one test of this program in a new process, with `environment` ("A=1 B=2") added.
 Outcome run_alone(const std::string& test, const std::string& environment = "") {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
-  // The new process runs the one test, whichever part of the tests this one runs.
+  // Without sharding, which might leave out the test.
   const std::string command = "env -u GTEST_TOTAL_SHARDS -u GTEST_SHARD_INDEX " + environment +
                               " '" + program +
                               "' --gtest_also_run_disabled_tests --gtest_filter=" + test + " 2>&1";
@@ -52,7 +52,7 @@ void expect_passes_alone(const std::string& test, const std::string& environment
 class CudaProcess : public CudaTest {};
 class InChild : public CudaTest {};
 
-// ---- Errors after which a context is of no use.
+// ---- Errors after which the context cannot be used.
 
 Ref<runtime::LoadedKernel> write_to(const char* name) {
   return load_kernel(text("__global__ void ", name, "(int* p) { *p = 1; }\n"), name);
@@ -75,7 +75,7 @@ TEST_F(InChild, DISABLED_IllegalAddress) {
     }
   }
   EXPECT_THROW(backend().allocate(0, 16, stream), DeviceError);
-  // The destructors of kernel and storage, and the end of the process, must not make it worse.
+  // The destructors of kernel and storage, and the end of the process, must neither hang nor crash.
 }
 TEST_F(CudaProcess, AnIllegalAddressIsExplainedAndTheProcessEndsInOrder) {
   expect_passes_alone("InChild.DISABLED_IllegalAddress");
@@ -119,7 +119,7 @@ TEST_F(InChild, DISABLED_LiveObjectsAtExit) {
   static const Ref<runtime::LoadedKernel> kernel = write_to("late");
   EXPECT_TRUE(kernel);
 }
-TEST_F(CudaProcess, ObjectsThatOutliveMainDoNoHarm) {
+TEST_F(CudaProcess, ObjectsThatOutliveMainDoNotCrash) {
   expect_passes_alone("InChild.DISABLED_LiveObjectsAtExit");
 }
 
@@ -128,31 +128,31 @@ TEST_F(InChild, DISABLED_Fork) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    int wrong = 0;
-    wrong += runtime::find_backend(DeviceKind::cuda)->device_count() != 0;
-    wrong += why_no_cuda().find("forked") == std::string::npos;
+    int failures = 0;
+    failures += runtime::find_backend(DeviceKind::cuda)->device_count() != 0;
+    failures += why_no_cuda().find("forked") == std::string::npos;
     try {
       allocate(16, gpu);
-      wrong += 1;
+      failures += 1;
     } catch (const DeviceError& error) {
-      wrong += std::string(error.what()).find("spawn") == std::string::npos;
+      failures += std::string(error.what()).find("spawn") == std::string::npos;
     }
     {
       const Storage dropped = storage;
     }
-    _exit(wrong);
+    _exit(failures);
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);
-  EXPECT_NO_THROW(allocate(16, gpu)) << "the parent goes on";
+  EXPECT_NO_THROW(allocate(16, gpu)) << "the parent must not be affected";
 }
 TEST_F(CudaProcess, ForkedChildIsRefusedAndTheParentContinues) {
   expect_passes_alone("InChild.DISABLED_Fork");
 }
 
-TEST_F(InChild, DISABLED_NothingIsLoadedBeforeItIsAsked) {
+TEST_F(InChild, DISABLED_NoContext) {
   // CudaTest::SetUp has asked for devices, which starts the driver, but no context.
   unsigned flags = 0;
   int active = -1;
@@ -164,10 +164,10 @@ TEST_F(InChild, DISABLED_NothingIsLoadedBeforeItIsAsked) {
   request.source = &source;
   backend().compiler_fingerprint(0, request);
   state(0, &flags, &active);
-  EXPECT_EQ(active, 0) << "a look into the cache needs no context";
+  EXPECT_EQ(active, 0) << "the key of a cached kernel must not need a context";
 }
-TEST_F(CudaProcess, AskingForDevicesMakesNoContext) {
-  expect_passes_alone("InChild.DISABLED_NothingIsLoadedBeforeItIsAsked");
+TEST_F(CudaProcess, ListingDevicesAndFingerprintsCreateNoContext) {
+  expect_passes_alone("InChild.DISABLED_NoContext");
 }
 
 TEST_F(InChild, DISABLED_Preallocate) {
@@ -187,7 +187,7 @@ TEST_F(InChild, DISABLED_PreallocateTooMuch) {
                 HasSubstr("preallocate"));
   }
 }
-TEST_F(CudaProcess, PreallocatingTooMuchIsAClearError) {
+TEST_F(CudaProcess, ErrorOfPreallocatingTooMuchNamesTheSetting) {
   expect_passes_alone("InChild.DISABLED_PreallocateTooMuch", "SPANWISE_PREALLOCATE=2000GiB");
 }
 

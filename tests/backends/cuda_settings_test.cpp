@@ -40,14 +40,14 @@ TEST(Preallocate, IsASettingThatChecksItsValue) {
   EXPECT_EQ(config::get("preallocate"), "0");
 }
 
-TEST(BytesText, PicksTheUnitThatIsRead) {
+TEST(BytesText, UsesTheLargestUnitBelowTheSize) {
   EXPECT_EQ(bytes_text(17), "17 bytes");
   EXPECT_EQ(bytes_text(std::int64_t{3} << 29), "1.50 GiB");
 }
 
-class LimitCase : public testing::Test {
+class LaunchLimitsTest : public testing::Test {
  protected:
-  LimitCase() {
+  LaunchLimitsTest() {
     device_.name = "a GPU";
     device_.max_shared_bytes_optin = 232448;
     limits_ = {&device_, 512, 1024};
@@ -68,12 +68,12 @@ class LimitCase : public testing::Test {
   LaunchLimits limits_;
 };
 
-TEST_F(LimitCase, AreTheMinimumOfDeviceAndKernel) {
+TEST_F(LaunchLimitsTest, AreTheMinimumOfDeviceAndKernel) {
   EXPECT_TRUE(limits_.allows({1, 1, 1}, {512, 1, 1}, 0));
   EXPECT_TRUE(limits_.allows({2147483647, 65535, 65535}, {8, 8, 8}, 232448 - 1024));
 }
 
-TEST_F(LimitCase, NameTheLimitThatALaunchIsOver) {
+TEST_F(LaunchLimitsTest, NameTheLimitThatALaunchIsOver) {
   expect_words(refusal({1, 1, 1}, {2048, 1, 1}),
                {"image::blur", "a GPU", "block (2048, 1, 1)", "1024"});
   expect_words(refusal({1, 1, 1}, {1, 1, 65}), {"z = 65", "at most 64"});

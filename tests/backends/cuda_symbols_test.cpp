@@ -46,9 +46,9 @@ TEST(NamesOf, UnqualifiedNameRefersToTheGlobalKernel) {
 
 TEST(NamesOf, UnnamedNamespacesAreOmitted) {
   const std::string nvrtc = "_ZN41_GLOBAL__N__00000000_9_kernel_cu_726c71ca2anEPi";
-  const std::string usual = "_ZN12_GLOBAL__N_15otherEPi";
-  EXPECT_THAT(names_of({nvrtc, usual}),
-              UnorderedElementsAre(Pair("an", nvrtc), Pair("other", usual)));
+  const std::string itanium = "_ZN12_GLOBAL__N_15otherEPi";
+  EXPECT_THAT(names_of({nvrtc, itanium}),
+              UnorderedElementsAre(Pair("an", nvrtc), Pair("other", itanium)));
 }
 
 TEST(ReadableName, IsQualifiedAndWithoutParameters) {
@@ -57,13 +57,13 @@ TEST(ReadableName, IsQualifiedAndWithoutParameters) {
 }
 
 TEST(ReadSymbols, FindsDeclarationsInPtx) {
-  const BinarySymbols found = read_symbols(
+  const BinarySymbols symbols = read_symbols(
       "//\n.version 9.0\n.target sm_90\n.address_size 64\n\n"
       ".const .align 4 .b8 table[12];\n.global .attribute(.managed) .align 4 .u32 counter;\n"
       ".global .align 4 .u32 start = 7;\n.extern .func helper\n"
       ".visible .entry _Z4blurPf(\n\t.param .u64 p\n)\n{\n\t.local .b8 depot[8];\n}\n");
-  EXPECT_THAT(found.kernels, ElementsAre("_Z4blurPf"));
-  EXPECT_THAT(found.variables, ElementsAre("table", "counter", "start"));
+  EXPECT_THAT(symbols.kernels, ElementsAre("_Z4blurPf"));
+  EXPECT_THAT(symbols.variables, ElementsAre("table", "counter", "start"));
 }
 
 TEST(ReadSymbols, OtherImagesHaveNoSymbols) {
@@ -79,7 +79,7 @@ TEST(ReadSymbols, DamagedObjectFilesAreReadWithinTheirBounds) {
         "ELF";
     const std::size_t size = 64 + random() % 400;
     while (image.size() < size) image += static_cast<char>(random() % 4 == 0 ? random() : 0);
-    read_symbols(image);  // the sanitizers watch
+    read_symbols(image);  // the sanitizers find accesses out of bounds
   }
 }
 

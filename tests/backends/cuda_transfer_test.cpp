@@ -11,6 +11,7 @@ namespace {
 
 class CudaTransfer : public CudaTest {};
 
+// Bytes that differ from those of other seeds.
 std::vector<unsigned char> pattern(std::size_t size, unsigned seed) {
   std::vector<unsigned char> bytes(size);
   for (std::size_t i = 0; i < size; ++i)
@@ -30,7 +31,7 @@ TEST_F(CudaTransfer, RoundTripPreservesBytes) {
   }
 }
 
-TEST_F(CudaTransfer, ZeroBytesQueueNothing) {
+TEST_F(CudaTransfer, ZeroBytesMayHaveNullAddresses) {
   backend().upload(nullptr, nullptr, 0, *default_stream());
   backend().download(nullptr, nullptr, 0, *default_stream());
   backend().copy_peer(nullptr, 0, nullptr, 0, 0, *default_stream());
@@ -69,19 +70,19 @@ TEST_F(CudaTransfer, SmallUploadsDoNotWaitForTheStream) {
   const Ref<runtime::LoadedKernel> writer = delayed_write();
   DeviceBytes flag(4), block(64);
   const std::vector<unsigned char> sent = pattern(64, 3);
-  block.put(sent.data());  // allocates the staging block
+  block.put(sent.data());  // allocates the staging buffer
   backend().synchronize(0);
   launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 200 * ns_per_ms);
   block.put(sent.data());
   EXPECT_FALSE(default_stream()->query()) << "the kernel before the upload should still be running";
 }
 
-TEST_F(CudaTransfer, LargeUploadsThatFitTheirBlocksDoNotWaitForTheStream) {
+TEST_F(CudaTransfer, LargeUploadsThatFitTheStagingBuffersDoNotWaitForTheStream) {
   const Ref<runtime::LoadedKernel> writer = delayed_write();
   const std::size_t size = 3 * StagingArea::piece_bytes;
   DeviceBytes flag(4), block(size);
   const std::vector<unsigned char> first = pattern(size, 5), second = pattern(size, 6);
-  block.put(first.data());  // allocates the blocks
+  block.put(first.data());  // allocates the staging buffers
   backend().synchronize(0);
   launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 400 * ns_per_ms);
   block.put(second.data());
@@ -91,7 +92,7 @@ TEST_F(CudaTransfer, LargeUploadsThatFitTheirBlocksDoNotWaitForTheStream) {
 
 TEST_F(CudaTransfer, LargeCopiesOfManyThreadsDoNotMix) {
   std::vector<std::thread> threads;
-  std::atomic<int> wrong{0};
+  std::atomic<int> mismatches{0};
   for (unsigned t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       const std::size_t size = 5 * StagingArea::piece_bytes + 7;
@@ -102,16 +103,16 @@ TEST_F(CudaTransfer, LargeCopiesOfManyThreadsDoNotMix) {
         std::vector<unsigned char> got(size, 0xa5);
         backend().upload(sent.data(), data, size, *stream);
         backend().download(data, got.data(), size, *stream);
-        wrong += got != sent;
+        mismatches += got != sent;
       }
       backend().deallocate(0, data, size, *stream);
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(mismatches, 0);
 }
 
-TEST_F(CudaTransfer, MoreUploadsThanStagingBlocksStayInOrder) {
+TEST_F(CudaTransfer, MoreUploadsThanStagingBuffersStayInOrder) {
   const Ref<runtime::LoadedKernel> writer = delayed_write();
   DeviceBytes flag(4), block(1000);
   launch(*writer, 1, *default_stream(), static_cast<int*>(flag.data()), 1, 20 * ns_per_ms);
@@ -121,7 +122,7 @@ TEST_F(CudaTransfer, MoreUploadsThanStagingBlocksStayInOrder) {
 
 TEST_F(CudaTransfer, UploadsOfManyThreadsDoNotMix) {
   std::vector<std::thread> threads;
-  std::atomic<int> wrong{0};
+  std::atomic<int> mismatches{0};
   for (unsigned t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       const Ref<runtime::StreamState> stream = backend().create_stream(0);
@@ -131,13 +132,13 @@ TEST_F(CudaTransfer, UploadsOfManyThreadsDoNotMix) {
         std::vector<unsigned char> got(sent.size());
         backend().upload(sent.data(), data, sent.size(), *stream);
         backend().download(data, got.data(), got.size(), *stream);
-        wrong += got != sent;
+        mismatches += got != sent;
       }
       backend().deallocate(0, data, 50000, *stream);
     });
   }
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(mismatches, 0);
 }
 
 TEST_F(CudaTransfer, PinnedUploadsAreQueued) {
@@ -198,13 +199,13 @@ TEST_F(CudaTransfer, PeerCopyCrossesDevicesInOrder) {
   DeviceBytes from(sent.size());
   from.put(sent.data());
   backend().synchronize(0);
-  const Ref<runtime::StreamState> there = backend().default_stream(1);
-  void* to = backend().allocate(1, sent.size(), *there);
-  backend().copy_peer(from.data(), 0, to, 1, sent.size(), *there);
+  const Ref<runtime::StreamState> second_stream = backend().default_stream(1);
+  void* to = backend().allocate(1, sent.size(), *second_stream);
+  backend().copy_peer(from.data(), 0, to, 1, sent.size(), *second_stream);
   std::vector<unsigned char> got(sent.size());
-  backend().download(to, got.data(), got.size(), *there);
+  backend().download(to, got.data(), got.size(), *second_stream);
   EXPECT_EQ(got, sent);
-  backend().deallocate(1, to, sent.size(), *there);
+  backend().deallocate(1, to, sent.size(), *second_stream);
   EXPECT_THROW(backend().copy_peer(from.data(), 0, to, 1, 1, *default_stream()), ArgumentError);
 }
 
