@@ -23,7 +23,7 @@ def test_no_folder_of_sources_has_more_than_40_entries():
     del entries[Path()]
     crowded = {str(folder): len(names) for folder, names in entries.items()}
     crowded = {folder: count for folder, count in crowded.items() if count > MAX_ENTRIES}
-    assert not crowded, f"{crowded}: group files in a folder of their own"
+    assert not crowded, f"{crowded}: move files that belong together to a new folder"
 
 
 def test_no_source_has_more_than_300_lines():
@@ -33,4 +33,4 @@ def test_no_source_has_more_than_300_lines():
         if path.suffix in SUFFIXES
     }
     long = {name: count for name, count in lines.items() if count > MAX_LINES}
-    assert not long, f"{long}: move one of its ideas to a file of its own"
+    assert not long, f"{long}: move one of its ideas to another file"

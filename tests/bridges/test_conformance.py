@@ -89,18 +89,18 @@ def writes_are_shared(library, array, theirs, shares=True):
 
     Each side writes two values, since the elements may already equal one of them.
     """
-    seen = []
+    visible = []
     for value in (0, 1) if array.size else ():
         if array.flags.writeable:
             array[...] = value
             array.sync()
-            seen.append(bool((library.read(theirs) == value).all()))
+            visible.append(bool((library.read(theirs) == value).all()))
     for value in (0, 1) if array.size else ():
         if library.is_writable(theirs) and (array.flags.writeable or not shares):
             library.write(theirs, value)
-            seen.append(bool((array.numpy() == value).all()))
+            visible.append(bool((array.numpy() == value).all()))
     # Memory is shared only if both values of a side were seen.
-    results = {zero and one for zero, one in zip(seen[::2], seen[1::2], strict=True)}
+    results = {zero and one for zero, one in zip(visible[::2], visible[1::2], strict=True)}
     assert len(results) <= 1, "one direction shares memory, the other does not"
     return results.pop() if results else None
 

@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A thousand malformed interface dictionaries and a thousand malformed capsules: what is certainly
-invalid raises, nothing crashes, and every tensor is released once."""
+"""A thousand malformed interface dictionaries and a thousand malformed capsules: those that are
+certainly invalid raise, nothing crashes, and every tensor is released once."""
 
 import ctypes
 import random
@@ -75,12 +75,12 @@ def test_malformed_array_interfaces_raise():
         entries, wrong = dictionary(rng, values.ctypes.data + 96)
         exporter = type("Exporter", (), {"__array_interface__": entries})()
         try:
-            made = sw.asarray(exporter)
+            array = sw.asarray(exporter)
         except sw.Error as error:
             assert len(str(error)) > 20
             raised += 1
         else:
-            assert not wrong, (entries, made)
+            assert not wrong, (entries, array)
     assert raised > CASES // 2
 
 
@@ -95,11 +95,11 @@ def test_malformed_cuda_array_interfaces_raise():
         entries["stream"] = rng.choice((None, 1, 2, 0, -1, "s", 2**70)) if wrong else None
         exporter = type("Exporter", (), {"__cuda_array_interface__": entries})()
         try:
-            made = sw.asarray(exporter)
+            array = sw.asarray(exporter)
         except sw.Error as error:
             assert len(str(error)) > 20
         else:
-            assert not wrong, (entries, made)
+            assert not wrong, (entries, array)
 
 
 @pytest.mark.parametrize(
@@ -173,12 +173,12 @@ def test_malformed_capsules_raise_and_are_released_once():
             spoil(producer)
         is_empty = producer.tensor.ndim > 0 and 0 in list(producer._shape)[:2]
         try:
-            made = sw.from_dlpack(producer)
+            array = sw.from_dlpack(producer)
         except (sw.Error, BufferError) as error:
             assert len(str(error)) > 10
         else:
-            assert not wrong or is_empty, (case, made)
-            del made
+            assert not wrong or is_empty, (case, array)
+            del array
         # For an unknown device no tensor was requested.
         assert producer.deleted == len(producer.calls) <= 1, case
 

@@ -168,7 +168,7 @@ def test_theanos_conversion_functions_share_memory_or_need_copyif(pycuda):
 
 
 def output_on_gpu(program):
-    """The words that a program prints; in a new process, since PyCUDA makes a context of its own."""
+    """The words that a program prints; in a new process, since PyCUDA may create a second context."""
     if all(device.kind != "cuda" for device in sw.devices()):
         pytest.skip("needs a GPU")
     pytest.importorskip("pycuda", reason="pycuda is not installed")

@@ -95,8 +95,9 @@ const std::vector<NodeKind>& kinds() {
     return [op](std::span<const Variable> inputs) { return (*op)(inputs); };
   };
   const auto there_and_back = [](std::span<const Variable> inputs) {
-    const std::vector<Variable> there = (*transfer_op(Device(DeviceKind::cpu, 1)))(inputs.first(1));
-    return (*transfer_op(cpu))(there);
+    const std::vector<Variable> on_cpu_1 =
+        (*transfer_op(Device(DeviceKind::cpu, 1)))(inputs.first(1));
+    return (*transfer_op(cpu))(on_cpu_1);
   };
   static const std::vector<NodeKind> all{
       {1, by(test::plus(1)),

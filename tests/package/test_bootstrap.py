@@ -22,5 +22,5 @@ if {is_inside}:
 bootstrap.make_venv()
 print((bootstrap.VENV / "spanwise-python").read_text())
 """
-    kept = package.run_in_scripts(program).strip() == "another interpreter"
-    assert kept == is_inside
+    is_kept = package.run_in_scripts(program).strip() == "another interpreter"
+    assert is_kept == is_inside

@@ -98,7 +98,7 @@ def run_with(static_package, program):
     return package.run(*words, env=dict(os.environ, PYTHONPATH=path))
 
 
-# Modules with C++ libraries of their own, which may load another libstdc++ first or later.
+# Modules that load C++ libraries, perhaps another libstdc++ too, before or after Spanwise.
 PEERS = ("scipy.fft", "jax", "torch", "cupy")
 USE = """
 import spanwise as sw

@@ -34,7 +34,7 @@ def test_ctest_parts_of_a_program_cover_all_its_tests():
     listed = json.loads(package.run(ctest, "--test-dir", BUILD, "--show-only=json-v1"))
     parts = defaultdict(list)
     for test in listed["tests"]:
-        properties = {each["name"]: each["value"] for each in test["properties"]}
+        properties = {entry["name"]: entry["value"] for entry in test["properties"]}
         shard = dict(word.split("=") for word in properties.get("ENVIRONMENT", []))
         if "GTEST_TOTAL_SHARDS" not in shard:
             continue  # an example

@@ -84,18 +84,18 @@ def test_absent_device_error_gives_the_reason():
 
 def test_with_device_is_the_threads_default(device):
     before = sw.default_device()
-    seen = []
+    in_thread = []
     with device as entered:
         assert entered == device
         assert sw.zeros(2).device == device
         with sw.device("cpu"):
             assert sw.zeros(2).device == "cpu"
         assert sw.default_device() == device
-        thread = threading.Thread(target=lambda: seen.append(sw.default_device()))
+        thread = threading.Thread(target=lambda: in_thread.append(sw.default_device()))
         thread.start()
         thread.join()
     assert sw.default_device() == before
-    assert seen == [before]
+    assert in_thread == [before]
 
 
 def test_leaving_without_entering_is_an_error():
@@ -112,17 +112,17 @@ def test_an_exception_passes_through_the_block(device):
 
 def test_to_copies_only_to_another_device(device):
     values = numbers((3, 4), "float32", 1)
-    there = sw.array(values, device="cpu")[:, ::2].to(device)
-    assert there.device == device
-    back = there.to("cpu")
+    on_device = sw.array(values, device="cpu")[:, ::2].to(device)
+    assert on_device.device == device
+    back = on_device.to("cpu")
     assert (back.numpy() == values[:, ::2]).all()
-    assert there.to(device) is there
-    copied = there.to(device, copy=True)
+    assert on_device.to(device) is on_device
+    copied = on_device.to(device, copy=True)
     copied[...] = 0
-    assert (there.numpy() == values[:, ::2]).all()
+    assert (on_device.numpy() == values[:, ::2]).all()
     if device != "cpu":
         with pytest.raises(sw.CopyNeededError):
-            there.to("cpu", copy=False)
+            on_device.to("cpu", copy=False)
 
 
 def test_synchronize_waits_for_queued_work(device):

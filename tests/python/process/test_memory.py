@@ -63,9 +63,9 @@ def test_shared_memory_is_not_counted(pool):
 def test_trim_returns_unused_memory_to_the_system(pool, device):
     a = sw.empty(64 * MIB, "uint8", device=device)
     del a
-    kept = pool.held
+    before = pool.held
     pool.trim()
-    assert pool.held <= kept - 64 * MIB
+    assert pool.held <= before - 64 * MIB
     values = numbers((100,), "float32", 1)
     assert (sw.array(values, device=device) * 2).numpy().tolist() == (values * 2).tolist()
 
@@ -198,18 +198,18 @@ def test_copies_off_a_gpu_have_their_own_memory(gpu):
     NumPy's uses it; trimming the GPU's pool frees none of it."""
     values = numbers((300, 1000), "float32", 5)
     a = sw.array(values, device=gpu)
-    kept = []
+    results = []
     for i in range(8):
         host = (a + i).to("cpu")
         assert host.device == "cpu" and host.flags.writeable
-        kept.append(host.numpy() if i % 2 else host.T.numpy().T)
+        results.append(host.numpy() if i % 2 else host.T.numpy().T)
         del host
-    assert len({array.ctypes.data for array in kept}) == len(kept)
+    assert len({array.ctypes.data for array in results}) == len(results)
     sw.memory.pool(gpu).trim()
-    for i, array in enumerate(kept):
+    for i, array in enumerate(results):
         np.testing.assert_array_equal(array, values + i)
     used = sw.memory.stats("cpu")["used"]
-    kept.clear()
+    results.clear()
     gc.collect()
     assert sw.memory.stats("cpu")["used"] < used
     workers = [

@@ -39,7 +39,7 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 def test_results_are_on_the_operands_device(name):
     values = np.arange(12.0).reshape(3, 4)
-    there = CALLS[name](sw.array(values, device="cpu:1"))
-    here = CALLS[name](sw.array(values, device="cpu"))
-    assert (str(there.device), str(here.device)) == ("cpu:1", "cpu")
-    np.testing.assert_array_equal(there.numpy(), here.numpy())
+    on_cpu_1 = CALLS[name](sw.array(values, device="cpu:1"))
+    on_cpu = CALLS[name](sw.array(values, device="cpu"))
+    assert (str(on_cpu_1.device), str(on_cpu.device)) == ("cpu:1", "cpu")
+    np.testing.assert_array_equal(on_cpu_1.numpy(), on_cpu.numpy())

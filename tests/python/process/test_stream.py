@@ -31,7 +31,7 @@ def test_a_stream_belongs_to_its_device(device):
 def test_with_stream_is_the_threads_current(device):
     stream = sw.Stream(device)
     before = sw.current_stream(device)
-    seen = []
+    in_thread = []
     with stream as entered:
         assert entered == stream
         assert sw.current_stream(device) == stream
@@ -39,11 +39,11 @@ def test_with_stream_is_the_threads_current(device):
         with inner:
             assert sw.current_stream(device) == inner
         assert sw.current_stream(device) == stream
-        thread = threading.Thread(target=lambda: seen.append(sw.current_stream(device)))
+        thread = threading.Thread(target=lambda: in_thread.append(sw.current_stream(device)))
         thread.start()
         thread.join()
     assert sw.current_stream(device) == before
-    assert seen == [before]
+    assert in_thread == [before]
     assert {before: 1}[sw.current_stream(device)] == 1
     with pytest.raises(sw.ArgumentError, match="not entered"):
         stream.__exit__(None, None, None)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads that use the same function or kernel: none waits for a lock with the GIL held.
 
-Each program runs in a process of its own, which a deadlock does not outlive.
+Each program runs in a new process with a time limit, which ends a deadlock.
 """
 
 import os

@@ -36,21 +36,21 @@ def late_op():
 
 
 def test_a_kernel_refuses_an_array_and_a_stream_of_the_other(direction):
-    here, there = direction
-    kernel = sw.SourceModule(SPIN, device=here).get_function("late")
-    a = sw.zeros(4, "float32", device=there)
+    source, target = direction
+    kernel = sw.SourceModule(SPIN, device=source).get_function("late")
+    a = sw.zeros(4, "float32", device=target)
     with pytest.raises(
-        sw.KernelArgumentError, match=rf"on {here}.*on {there}.*x\.to\(\"{here}\"\)"
+        sw.KernelArgumentError, match=rf"on {source}.*on {target}.*x\.to\(\"{source}\"\)"
     ):
         kernel(a, np.int32(4), np.float32(1), np.int64(0), block=4, grid=1)
-    ours = sw.zeros(4, "float32", device=here)
-    with pytest.raises(sw.Error, match=f"expected one of {here}, got a stream of {there}"):
+    ours = sw.zeros(4, "float32", device=source)
+    with pytest.raises(sw.Error, match=f"expected one of {source}, got a stream of {target}"):
         kernel(
-            ours, np.int32(4), np.float32(1), np.int64(0), block=4, grid=1, stream=sw.Stream(there)
+            ours, np.int32(4), np.float32(1), np.int64(0), block=4, grid=1, stream=sw.Stream(target)
         )
     assert a.tolist() == ours.tolist() == [0, 0, 0, 0]
     axpy = sw.ElementwiseKernel("float a, float *x, float *y", "y[i] += a * x[i]", "axpy")
-    with pytest.raises(sw.DeviceError, match=f"{here}|{there}"):
+    with pytest.raises(sw.DeviceError, match=f"{source}|{target}"):
         axpy(2.0, a, ours)
 
 
@@ -103,41 +103,41 @@ def test_a_function_uses_two_contexts(two_gpus):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_nodes_on_one_gpu_wait_for_those_on_the_other(direction, mode):
-    here, there = direction
-    x = T.tensor("float32", (None,), "x", device=here)
+    source, target = direction
+    x = T.tensor("float32", (None,), "x", device=source)
     op = late_op()
-    away = op(op(x).transfer(there))
-    f = sw.function([x], [away.transfer(here) + op(x), away], device=here, mode=mode)
+    away = op(op(x).transfer(target))
+    f = sw.function([x], [away.transfer(source) + op(x), away], device=source, mode=mode)
     for seed in (1, 2):
-        back, kept = f(sw.array(numbers(seed=seed), device=here))
-        assert back.device == here and kept.device == there
-        np.testing.assert_array_equal(kept.numpy(), numbers(seed=seed) + 2)
+        back, stayed = f(sw.array(numbers(seed=seed), device=source))
+        assert back.device == source and stayed.device == target
+        np.testing.assert_array_equal(stayed.numpy(), numbers(seed=seed) + 2)
         np.testing.assert_array_equal(back.numpy(), 2 * numbers(seed=seed) + 3)
 
 
 def test_shared_variables_of_both_gpus_are_updated(direction):
-    here, there = direction
-    a, b = sw.shared(numbers(seed=1), target=here), sw.shared(numbers(seed=2), target=there)
+    source, target = direction
+    a, b = sw.shared(numbers(seed=1), target=source), sw.shared(numbers(seed=2), target=target)
     op = late_op()
-    f = sw.function([], updates={a: b.transfer(here), b: op(a).transfer(there)}, device=here)
+    f = sw.function([], updates={a: b.transfer(source), b: op(a).transfer(target)}, device=source)
     first, second = numbers(seed=1), numbers(seed=2)
     for _ in range(3):
         f()
         first, second = second, first + 1
-        assert a.get_value().device == here and b.get_value().device == there
+        assert a.get_value().device == source and b.get_value().device == target
     np.testing.assert_array_equal(a.get_value().numpy(), first)
     np.testing.assert_array_equal(b.get_value().numpy(), second)
 
 
 def test_memory_freed_during_a_call_is_not_reused_too_early(direction):
-    here, there = direction
-    x = T.tensor("float32", (None,), "x", device=here)
+    source, target = direction
+    x = T.tensor("float32", (None,), "x", device=source)
     y = x
     for _ in range(6):
-        y = ((y + 1).transfer(there) + 1).transfer(here)
+        y = ((y + 1).transfer(target) + 1).transfer(source)
     for allow_gc in (True, False):
-        f = sw.function([x], y, device=here, allow_gc=allow_gc)
-        argument = sw.array(numbers((1 << 16,)), device=here)
+        f = sw.function([x], y, device=source, allow_gc=allow_gc)
+        argument = sw.array(numbers((1 << 16,)), device=source)
         for _ in range(20):
             result = f(argument)
         np.testing.assert_array_equal(result.numpy(), numbers((1 << 16,)) + 12)
