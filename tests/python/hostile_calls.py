@@ -66,8 +66,10 @@ class HostileCaller:
             if isinstance(error, SystemError) or CPP_MESSAGE.search(message.split("\n")[0]):
                 self.reports.add(f"{name}: {type(error).__name__}: {message[:200]}")
 
-    def random_arguments(self, most):
-        return [self.random.choice(self.values) for _ in range(self.random.randrange(most + 1))]
+    def random_arguments(self, max_count):
+        return [
+            self.random.choice(self.values) for _ in range(self.random.randrange(max_count + 1))
+        ]
 
     def call_function(self, name, function):
         for count in range(6):

@@ -60,6 +60,7 @@ def test_private_names_of_the_stub_exist_in_the_module():
 def test_class_and_its_stub_have_the_same_members(name):
     cls = getattr(sw, name)
     inherited = {member for base in cls.__mro__[1:] for member in vars(base)}
+    # Names of other libraries, whose access raises an error that says what to use instead.
     foreign = {m for m, v in vars(cls).items() if type(v) is sw._core._ForeignName}
     members = set(vars(cls)) - NOT_COMPARED - foreign
     expected = names_in(STUB_CLASSES[name].body) - NOT_COMPARED
@@ -104,7 +105,8 @@ def callables():
 
 
 def test_stub_parameters_match_text_signatures():
-    """Functions that CPython can inspect; pybind11 functions have text signatures only."""
+    """Compares the functions that inspect.signature() reads; pybind11 writes signatures of its functions
+    into their docstrings only."""
     mismatches, compared = [], 0
     for name, function, node in callables():
         text = getattr(function, "__text_signature__", None)
@@ -120,7 +122,7 @@ def test_stub_parameters_match_text_signatures():
         if parameters_of(signature) != stub_parameters(node):
             mismatches.append(f"{name}{signature} is not {stub_parameters(node)}")
     assert not mismatches, "\n".join([*mismatches, REMEDY])
-    assert compared > 20, "most functions have no text signature: nothing is compared"
+    assert compared > 20, "too few functions have a text signature for a comparison"
 
 
 def test_py_typed_marker_is_installed():

@@ -51,13 +51,13 @@ def chain(length, **options):
     """(A function of `length` NewMemory nodes and a last node, for each call the number of living results
     while the last node runs, weak references to all results)."""
     x = T.dvector("x")
-    references, alive = [], []
+    references, alive_counts = [], []
     y = x
     for i in range(length):
         y = NewMemory(i, references)(y)
-    recorder = RecordingOp(lambda _: alive.append(count_alive(references)))
+    recorder = RecordingOp(lambda _: alive_counts.append(count_alive(references)))
     f = sw.function([x], recorder(y)[::-1] * 2, device="cpu", **options)
-    return f, alive, references
+    return f, alive_counts, references
 
 
 def count_alive(references):
@@ -65,17 +65,17 @@ def count_alive(references):
 
 
 def test_intermediate_results_are_freed_after_their_last_use():
-    f, alive, references = chain(6, allow_gc=True)
+    f, alive_counts, references = chain(6, allow_gc=True)
     for call in range(1, 3):
         np.testing.assert_array_equal(f([1, 2]).numpy(), [16, 14])
-        assert alive == [1] * call, "only the input of the last node"
+        assert alive_counts == [1] * call, "only the input of the last node"
         assert count_alive(references) == 0
 
 
 def test_results_are_kept_for_the_next_call_without_allow_gc():
-    f, alive, references = chain(6, allow_gc=False)
+    f, alive_counts, references = chain(6, allow_gc=False)
     f([1, 2])
-    assert alive == [6] and count_alive(references) == 6
+    assert alive_counts == [6] and count_alive(references) == 6
     f.free()
     assert count_alive(references) == 0
     np.testing.assert_array_equal(f([1, 2]).numpy(), [16, 14])

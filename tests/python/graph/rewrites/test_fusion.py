@@ -53,10 +53,20 @@ BINARY = ["add", "subtract", "multiply", "divide", "maximum", "minimum"]
 
 DTYPES = ["float16", "float32", "float64", "int8", "int32", "uint16", "complex64"]
 
+#: Functions that return the same elements with other strides.
+LAYOUTS = (
+    np.ascontiguousarray,
+    np.asfortranarray,
+    lambda values: values[::-1].copy()[::-1],
+    lambda values: np.repeat(values, 2, axis=-1)[..., ::2],
+    lambda values: np.ascontiguousarray(values.transpose(1, 0, 2)).transpose(1, 0, 2),
+    lambda values: np.ascontiguousarray(values[..., ::-1])[..., ::-1],
+)
+
 
 @st.composite
 def programs(draw):
-    """(dtypes, broadcastable patterns, steps of build(), layouts of laid_out(), the shape): an
+    """(dtypes, broadcastable patterns, steps of build(), functions of LAYOUTS, the shape): an
     axis of an input has extent 1 where its pattern is true."""
     dtypes = draw(st.lists(st.sampled_from(DTYPES), min_size=1, max_size=4))
     patterns = [
@@ -70,7 +80,7 @@ def programs(draw):
             max_size=12,
         )
     )
-    layouts = draw(st.lists(st.integers(0, 5), min_size=len(dtypes), max_size=len(dtypes)))
+    layouts = draw(st.lists(st.sampled_from(LAYOUTS), min_size=len(dtypes), max_size=len(dtypes)))
     shape = draw(st.sampled_from([(3, 4, 5), (1, 40, 33), (7, 2, 300), (33, 1, 64)]))
     return dtypes, patterns, steps, layouts, shape
 
@@ -88,21 +98,6 @@ def build(inputs, steps):
     return values[len(inputs) :][-3:]
 
 
-def laid_out(values, kind):
-    """The same elements with other strides."""
-    if kind == 0:
-        return values
-    if kind == 1:
-        return np.asfortranarray(values)
-    if kind == 2:
-        return values[::-1].copy()[::-1]
-    if kind == 3:
-        return np.repeat(values, 2, axis=-1)[..., ::2]
-    if kind == 4:
-        return np.ascontiguousarray(values.transpose(1, 0, 2)).transpose(1, 0, 2)
-    return np.ascontiguousarray(values[..., ::-1])[..., ::-1]
-
-
 @given(program=programs())
 def test_random_fused_programs_equal_the_single_operations(program, device):
     dtypes, patterns, steps, layouts, shape = program
@@ -110,7 +105,7 @@ def test_random_fused_programs_equal_the_single_operations(program, device):
     for i, (dtype, pattern, layout) in enumerate(zip(dtypes, patterns, layouts, strict=True)):
         inputs.append(sw.TensorType(dtype, pattern)(f"x{i}"))
         input_shape = tuple(1 if is_one else n for is_one, n in zip(pattern, shape, strict=True))
-        values.append(sw.asarray(laid_out(eighths(input_shape, dtype, i), layout), device=device))
+        values.append(sw.asarray(layout(eighths(input_shape, dtype, i)), device=device))
     outputs = build(inputs, steps)
     if not outputs:
         return
