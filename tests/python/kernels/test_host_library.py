@@ -18,7 +18,7 @@ SMOOTH = "const float *in, float *out, int width, int height"
 
 @pytest.fixture(scope="module")
 def library(device, tmp_path_factory):
-    """examples/legacy/smooth.cu, nvcc_library for the device."""
+    """examples/legacy/smooth.cu, built for the device."""
     file = tmp_path_factory.mktemp("smooth") / "libsmooth.so"
     compiler = (
         ["nvcc", "-Xcompiler", "-fPIC"] if device.kind == "cuda" else ["g++", "-x", "c++", "-fPIC"]

@@ -122,6 +122,5 @@ def test_each_checked_launch_of_a_race_raises(module):
     for mode in ("order", "all", "order", "order"):
         with sw.config.change(kernel_check=mode), pytest.raises(sw.KernelFaultError, match="race"):
             race(x, np.int32(64), block=64)
-        race(
-            x, np.int32(64), block=64
-        )  # unchecked: leaves values in the shared memory of the next launch
+        # An unchecked launch leaves values in the shared memory that the next one uses.
+        race(x, np.int32(64), block=64)

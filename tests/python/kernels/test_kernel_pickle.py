@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels are pickled as the arguments that made them; a process makes each of them once."""
+"""A kernel is pickled as the arguments of its constructor; a process constructs equal kernels once."""
 
 import os
 import pickle

@@ -41,20 +41,20 @@ def test_half_bits_convert_to_floats_and_back(device):
 def test_elements_of_types_that_c_lacks_are_read_and_written(device):
     source = """
         #include <spanwise/half_bits.cuh>
-        namespace mine {
+        namespace user {
         #include <spanwise/elements.cuh>
         #include <spanwise/half_elements.cuh>
-        __device__ float number(Half x) { return widened(x); }  // found by the type's namespace
+        __device__ float number(Half x) { return widened(x); }  // found by argument-dependent lookup
         __device__ float number(BFloat x) { return widened(x); }
         }
-        __global__ void apply(const mine::Half* h, const mine::BFloat* b, const mine::Bool* flag,
-                              const mine::Complex<double>* z, mine::Half* halves,
-                              mine::BFloat* bfloats, mine::Half* of_doubles) {
+        __global__ void apply(const user::Half* h, const user::BFloat* b, const user::Bool* flag,
+                              const user::Complex<double>* z, user::Half* halves,
+                              user::BFloat* bfloats, user::Half* of_doubles) {
           int i = threadIdx.x;
           float x = flag[i].byte ? number(h[i]) : number(b[i]);
-          halves[i] = mine::narrow_half(x);
-          bfloats[i] = mine::narrow_bfloat(x);
-          of_doubles[i] = mine::narrow_half(z[i].re + z[i].im);
+          halves[i] = user::narrow_half(x);
+          bfloats[i] = user::narrow_bfloat(x);
+          of_doubles[i] = user::narrow_half(z[i].re + z[i].im);
         }
     """
     apply = sw.SourceModule(source, device=device).get_function("apply")

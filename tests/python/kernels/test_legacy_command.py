@@ -228,10 +228,10 @@ def test_file_without_kernels_or_absent_file_is_an_error(capsys, tmp_path):
 
 def test_existing_folder_or_invalid_package_name_is_an_error(capsys, tmp_path):
     sobel = EXAMPLES / "sobel.cu"
-    (tmp_path / "there").mkdir()
-    text = error(capsys, sobel, "--package", "edges", "--output", tmp_path / "there")
+    (tmp_path / "existing").mkdir()
+    text = error(capsys, sobel, "--package", "edges", "--output", tmp_path / "existing")
     assert "expected a folder that does not exist" in text
-    assert list((tmp_path / "there").iterdir()) == []
+    assert list((tmp_path / "existing").iterdir()) == []
     for name in ("old-sobel", "class", "1st"):
         text = error(capsys, sobel, "--package", name, "--output", tmp_path / "new")
         assert f"expected a Python name of letters, digits and underscores, got {name!r}" in text

@@ -68,16 +68,16 @@ def test_function_of_another_source_may_use_barriers_and_shared_memory(device):
     kernel = """
         extern __device__ void turn(int *out);
         __global__ void k(int *out) {
-          extern __shared__ int mine[];
-          mine[threadIdx.x] = threadIdx.x;
+          extern __shared__ int written[];
+          written[threadIdx.x] = threadIdx.x;
           turn(out);
         }
     """
     turn = """
         __device__ void turn(int *out) {
-          extern __shared__ int theirs[];
+          extern __shared__ int values[];
           __syncthreads();
-          out[threadIdx.x] = theirs[blockDim.x - 1 - threadIdx.x];
+          out[threadIdx.x] = values[blockDim.x - 1 - threadIdx.x];
         }
     """
     out = sw.zeros(64, dtype="int32", device=device)

@@ -44,8 +44,8 @@ class TestReductions:
     def test_any_axes_of_any_layout(self, device, data, dtype, seed):
         x, a = pair(data.draw(windows()), dtype, device, seed)
         axis, keepdims = drawn_axes(data, a.ndim), data.draw(st.booleans())
-        ours = SUM(x, axis=axis, keepdims=keepdims)
-        assert_same(ours, np.asarray(a.astype("int64").sum(axis=axis, keepdims=keepdims)))
+        result = SUM(x, axis=axis, keepdims=keepdims)
+        assert_same(result, np.asarray(a.astype("int64").sum(axis=axis, keepdims=keepdims)))
 
     @given(data=st.data(), seed=st.integers(0, 99))
     def test_several_outputs_of_broadcast_inputs(self, device, data, seed):
@@ -97,11 +97,11 @@ class TestReductions:
 
     def test_pycudas_dot_product_is_accurate_and_repeatable(self, device):
         x, y = (np.random.default_rng(k).random(400_000, "float32") for k in (0, 1))
-        ours = DOT(sw.array(x, device=device), sw.array(y, device=device))
-        assert ours.shape == () and ours.dtype == np.float32
-        np.testing.assert_allclose(float(ours), np.dot(x.astype("f8"), y), rtol=1e-6)
+        result = DOT(sw.array(x, device=device), sw.array(y, device=device))
+        assert result.shape == () and result.dtype == np.float32
+        np.testing.assert_allclose(float(result), np.dot(x.astype("f8"), y), rtol=1e-6)
         repeated = DOT(sw.array(x, device=device), sw.array(y, device=device))
-        assert float(repeated) == float(ours)
+        assert float(repeated) == float(result)
 
     def test_reduction_of_a_pointer_needs_no_map(self, device):
         largest = sw.ReductionKernel("int32", "-1", "a > b ? a : b", arguments="const int *x")

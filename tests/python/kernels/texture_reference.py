@@ -13,7 +13,6 @@ FETCHES = {
     3: "tex3D<ELEMENT>(t, points[3 * i], points[3 * i + 1], points[3 * i + 2])",
 }
 
-
 SOURCE = """
 __global__ void k(ELEMENT *out, const float *points, int n, cudaTextureObject_t t) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -21,7 +20,7 @@ __global__ void k(ELEMENT *out, const float *points, int n, cudaTextureObject_t 
 }
 """
 
-
+#: dtype -> the C type of elements and fetches.
 C_TYPES = {
     "uint8": "unsigned char",
     "int8": "signed char",
@@ -31,7 +30,6 @@ C_TYPES = {
     "int32": "int",
     "float32": "float",
 }
-
 
 SHAPES = [(13,), (5, 9), (3, 4, 7)]
 

@@ -4,6 +4,7 @@
 
 
 def cluster(**options):
+    """A LocalCluster, a context manager; `options` are those of its class."""
     import distributed
 
     return distributed.LocalCluster(

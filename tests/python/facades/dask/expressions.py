@@ -1,8 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions of dask.array, one per line. Their names are those of operands(): a, b float64 (12,
-10); v a vector; i integers; p positive; m a mask; t a in one column of chunks; s square and well-
-conditioned; o a in one chunk."""
+"""Expressions of dask.array, one per line, of the arrays that operands() makes:
+
+a, b: float64 of shape (12, 10); v: a vector; i: integers; p: positive; m: a mask;
+s: square and well-conditioned; t: `a` in chunks of whole rows; o: `a` in one chunk.
+"""
 
 import dask.array as da
 import numpy as np

@@ -76,7 +76,8 @@ def test_random_chunks_depend_on_the_seed_and_differ(backend, draw):
     x = first.compute()
     assert type(first._meta) is sw.Array and type(x) is sw.Array
     assert x.tolist() == again.compute().tolist() != other.compute().tolist()
-    assert abs(float(x.mean()) - 0.5) < 0.06
+    assert abs(float(x.mean()) - 0.5) < 0.06  # the mean of all these distributions
+    # The halves are of different chunks.
     assert x.numpy().reshape(2, -1)[0].tolist() != x.numpy().reshape(2, -1)[1].tolist()
 
 
@@ -171,10 +172,11 @@ def test_entry_points_register_without_import(tmp_path):
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: spanwise\nVersion: 1.0\n")
     text = (ROOT / "pyproject.toml").read_text()
-    points = text.split('[project.entry-points."dask.')[1:]
-    assert len(points) == 2
+    sections = text.split('[project.entry-points."dask.')[1:]
+    assert len(sections) == 2
     groups = [
-        "[dask." + group.split("\n\n")[0].replace('"]', "]").replace('"', "") for group in points
+        "[dask." + section.split("\n\n")[0].replace('"]', "]").replace('"', "")
+        for section in sections
     ]
     (info / "entry_points.txt").write_text("\n\n".join(groups))
     program = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{PROGRAM}"

@@ -11,7 +11,8 @@ distributed = pytest.importorskip("distributed")
 import spanwise.dask  # noqa: E402
 
 
-def exchanged(rank):
+def squares_by_monitor(rank):
+    """The number of ranks, and the value that each of them sent by the monitor's exchange."""
     from spanwise.collectives._monitor import Monitor
     from spanwise.collectives._stores import connect
 
@@ -24,8 +25,8 @@ def exchanged(rank):
 
 
 def test_ranks_find_each_other_by_the_scheduler(client):
-    for _ in range(2):  # each call has a store of its own
-        assert spanwise.dask.run_ranks(client, exchanged) == [(2, [4, 9])] * 2
+    for _ in range(2):  # each call makes a new store
+        assert spanwise.dask.run_ranks(client, squares_by_monitor) == [(2, [4, 9])] * 2
 
 
 def summed(rank):

@@ -26,13 +26,14 @@ def client(two_gpus):
     scheduler = {"cls": distributed.Scheduler, "options": {"dashboard_address": ":0"}}
     with (
         distributed.SpecCluster(workers=workers, scheduler=scheduler) as cluster,
-        distributed.Client(cluster) as connected,
+        distributed.Client(cluster) as client,
     ):
-        connected.wait_for_workers(2, timeout=60)
-        yield connected
+        client.wait_for_workers(2, timeout=60)
+        yield client
 
 
-def visible():
+def visible_gpus():
+    """The number of GPUs that a worker sees, and the variable that selects them."""
     import os
 
     kinds = [device.kind for device in sw.devices()]
@@ -40,7 +41,7 @@ def visible():
 
 
 def test_each_worker_sees_its_gpu(client):
-    assert sorted(client.run(visible).values()) == [(1, "0"), (1, "1")]
+    assert sorted(client.run(visible_gpus).values()) == [(1, "0"), (1, "1")]
 
 
 def test_chunks_of_two_gpus_are_joined(client):
@@ -53,8 +54,8 @@ def test_chunks_of_two_gpus_are_joined(client):
     x = da.concatenate(halves, axis=1)
     product = (x @ x.T + 1).rechunk((200, 70)).sum(axis=0).compute()
     assert type(product) is sw.Array and product.device.kind == "cuda"
-    wanted = (host.astype("float64") @ host.T + 1).sum(axis=0)
-    np.testing.assert_allclose(product.numpy(), wanted, rtol=1e-4, atol=1e-3)
+    expected = (host.astype("float64") @ host.T + 1).sum(axis=0)
+    np.testing.assert_allclose(product.numpy(), expected, rtol=1e-4, atol=1e-3)
 
 
 def summed(rank):

@@ -11,7 +11,7 @@ import spanwise as sw
 
 PACKAGE = Path(sw.__file__).parent
 FOLDER = PACKAGE / "dask"
-#: What the entry point "dask.sizeof" names, which must not import Dask.
+#: The module of the entry point "dask.sizeof", which must not import Dask.
 SIZEOF = PACKAGE / "_dask_sizeof.py"
 
 

@@ -38,9 +38,9 @@ def failing(rank, folder):
         Path(folder, "ended0").touch()
 
 
-def wait_for(file, seconds=20):
-    until = time.monotonic() + seconds
-    while not file.exists() and time.monotonic() < until:
+def exists_within(file, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not file.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     return file.exists()
 
@@ -48,10 +48,9 @@ def wait_for(file, seconds=20):
 def test_first_error_cancels_all_ranks(client, tmp_path):
     with pytest.raises(spanwise.dask.RankError, match=r"rank 1 of 2 on tcp.*ValueError: no such"):
         spanwise.dask.run_ranks(client, failing, str(tmp_path))
-    assert wait_for(tmp_path / "ended0")
-    assert (
-        len(spanwise.dask.run_ranks(client, rank_and_process, 0)) == 2
-    )  # the workers are free again
+    assert exists_within(tmp_path / "ended0")
+    # The workers are free again.
+    assert len(spanwise.dask.run_ranks(client, rank_and_process, 0)) == 2
 
 
 def dying(rank, folder):
@@ -63,21 +62,21 @@ def dying(rank, folder):
 
 
 def test_lost_worker_cancels_all_ranks(tmp_path):
-    with cluster(memory_limit=0) as scheduler, distributed.Client(scheduler) as client:
+    with cluster(memory_limit=0) as local_cluster, distributed.Client(local_cluster) as client:
         client.wait_for_workers(2, timeout=60)
-        begun = time.monotonic()
+        start = time.monotonic()
         with pytest.raises(spanwise.dask.RankError, match="rank 1 of 2 lost its worker tcp"):
             spanwise.dask.run_ranks(client, dying, str(tmp_path))
-        assert wait_for(tmp_path / "ended0")
-        assert time.monotonic() - begun < 30
+        assert exists_within(tmp_path / "ended0")
+        assert time.monotonic() - start < 30
 
 
-def test_unsuitable_clients_are_refused():
+def test_unsuitable_client_raises():
     with pytest.raises(TypeError, match="expected a synchronous distributed.Client, got 'tcp"):
         spanwise.dask.run_ranks("tcp://head:8786", rank_and_process, 0)
     with (
-        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as scheduler,
-        distributed.Client(scheduler) as client,
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as local_cluster,
+        distributed.Client(local_cluster) as client,
         pytest.raises(ValueError, match="expected a cluster with workers, got none"),
     ):
         spanwise.dask.run_ranks(client, rank_and_process, 0)

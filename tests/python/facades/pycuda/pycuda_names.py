@@ -40,25 +40,26 @@ def wrapped(names):
 
 def text():
     """The page."""
-    missing = importlib.import_module("spanwise.pycuda._unsupported").INSTEAD
+    unsupported = importlib.import_module("spanwise.pycuda._unsupported").INSTEAD
     parts = [HEAD]
     for name in MODULES:
         module = importlib.import_module(f"spanwise.pycuda.{name}")
         parts.append(f"## pycuda.{name}\n")
         parts.append(wrapped(sorted(module.__all__)))
         for class_name in CLASSES.get(name, ()):
-            found = getattr(module, class_name)
-            members = sorted(member for member in dir(found) if not member.startswith("_"))
+            cls = getattr(module, class_name)
+            members = sorted(member for member in dir(cls) if not member.startswith("_"))
             parts.append(f"`{class_name}`:\n" + wrapped(members))
     parts.append(
         "## Left out\n\nAccessing one of these names raises AttributeError with the remedy.\n"
     )
-    for module, names in missing.items():
+    for module, names in unsupported.items():
         by_remedy = {}
         for name, remedy in names.items():
             by_remedy.setdefault(remedy, []).append(name)
         rows = (
-            f"| {wrapped(ns).strip().replace(chr(10), ' ')} | {r} |" for r, ns in by_remedy.items()
+            f"| {wrapped(alike).strip().replace(chr(10), ' ')} | {remedy} |"
+            for remedy, alike in by_remedy.items()
         )
         parts.append("\n".join([f"| {module} | remedy |", "|---|---|", *rows]) + "\n")
     return "\n".join(parts)

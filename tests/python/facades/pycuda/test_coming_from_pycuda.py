@@ -37,7 +37,7 @@ def test_every_row_has_its_test():
 
 
 def test_the_exercise_of_20_by_10():
-    """ "Modify and execute to work for a matrix of shape (20, 10)", of the tutorial."""
+    """The tutorial's exercise: "Modify and execute to work for a matrix of shape (20, 10)"."""
     mod = SourceModule(
         """
         __global__ void multiply_them(float *dest, float *a, float *b, int n)
@@ -57,9 +57,9 @@ def test_the_exercise_of_20_by_10():
 
 def test_source_module(scale):
     x = random(100)
-    ours = on_device(x)
-    scale(ours, np.float32(3), np.int32(100), block=(128, 1, 1), grid=(1, 1))
-    np.testing.assert_allclose(ours.numpy(), 3 * x, rtol=1e-6)
+    scaled = on_device(x)
+    scale(scaled, np.float32(3), np.int32(100), block=(128, 1, 1), grid=(1, 1))
+    np.testing.assert_allclose(scaled.numpy(), 3 * x, rtol=1e-6)
     plain = SourceModule('extern "C" __global__ void one(int *x) { x[0] = 1; }')
     assert plain.function_names == ["one"]
 
@@ -147,7 +147,7 @@ def test_arrays_and_strides(scale):
     views.get_function("scale")(x[:, 1::2], 3.0, block=(4, 8))
     y = on_device(np.ones(4, "float32"))
     scale(y[1, ...], 5.0, 1, block=1)
-    scale(y[2], 7.0, 1, block=1)  # a copy
+    scale(y[2], 7.0, 1, block=1)  # y[2] is a copy, y[1, ...] is a view
     assert y.tolist() == [1.0, 5.0, 1.0, 1.0]
     assert x.numpy()[:, 1].tolist() == [3] * 8 and x.numpy()[:, 0].tolist() == [2] * 8
 

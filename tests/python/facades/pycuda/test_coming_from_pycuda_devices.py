@@ -28,17 +28,19 @@ def scale():
 
 def test_device_attributes(device):
     dev = drv.Context.get_device()
-    which = drv.device_attribute
-    assert which.MAX_THREADS_PER_BLOCK == 1 and which.COMPUTE_CAPABILITY_MAJOR == 75
-    assert dev.WARP_SIZE == dev.get_attribute(which.WARP_SIZE) == device.properties.warp_size
+    attributes = drv.device_attribute
+    assert attributes.MAX_THREADS_PER_BLOCK == 1 and attributes.COMPUTE_CAPABILITY_MAJOR == 75
+    assert dev.WARP_SIZE == dev.get_attribute(attributes.WARP_SIZE) == device.properties.warp_size
     assert device.properties.max_block[2] == dev.MAX_BLOCK_DIM_Z
-    assert dev.get_attributes()[which.MULTIPROCESSOR_COUNT] == device.properties.multiprocessors
+    assert (
+        dev.get_attributes()[attributes.MULTIPROCESSOR_COUNT] == device.properties.multiprocessors
+    )
     with pytest.raises(AttributeError, match="device_attribute"):
         dev.MAX_SPEED  # noqa: B018
     if device.kind == "cpu":
         assert drv.get_version() == (0, 0, 0)
         with pytest.raises(sw.DeviceError, match="the CPU has no CLOCK_RATE"):
-            dev.get_attribute(which.CLOCK_RATE)
+            dev.get_attribute(attributes.CLOCK_RATE)
     else:
         assert dev.compute_capability()[0] == dev.COMPUTE_CAPABILITY_MAJOR
         assert drv.get_driver_version() >= 12040
@@ -59,7 +61,7 @@ def test_context_limits_and_profiler(device):
         drv.Context.set_limit(drv.limit.STACK_SIZE, before)
 
 
-PRINTING = """
+SET_PRINTF_LIMIT = """
 import spanwise as sw, spanwise.driver as drv
 
 with sw.device("cuda:0"):
@@ -80,12 +82,12 @@ def test_limit_fixed_by_loaded_kernels_raises(device):
     if device.kind == "cpu":
         pytest.skip("the CPU has no limits")
     # In a new process, in which no kernel has printed yet.
-    run = subprocess.run(
-        [sys.executable, "-c", PRINTING], capture_output=True, text=True, check=False
+    done = subprocess.run(
+        [sys.executable, "-c", SET_PRINTF_LIMIT], capture_output=True, text=True, check=False
     )
-    assert run.returncode == 0, run.stderr
-    assert "printed" in run.stdout
-    assert "PRINTF_FIFO_SIZE only before the first kernel that prints" in run.stdout
+    assert done.returncode == 0, done.stderr
+    assert "printed" in done.stdout
+    assert "PRINTF_FIFO_SIZE only before the first kernel that prints" in done.stdout
 
 
 def test_streams_and_events(scale):
@@ -104,11 +106,11 @@ def test_streams_and_events(scale):
 
 
 def test_contexts(device):
-    chosen = drv.Device(str(device))
-    context = chosen.make_context()
+    this_device = drv.Device(str(device))
+    context = this_device.make_context()
     try:
-        assert drv.Context.get_current() == context == chosen.retain_primary_context()
-        assert drv.Context.get_device() == chosen
+        assert drv.Context.get_current() == context == this_device.retain_primary_context()
+        assert drv.Context.get_device() == this_device
         assert (context.handle == 0) == (device.kind == "cpu")
         assert sw.zeros(1).device == device
         drv.Context.synchronize()
@@ -122,14 +124,14 @@ def test_contexts(device):
 
 
 def test_devices(device):
-    chosen = drv.Device(str(device))
-    assert chosen.name() and chosen.total_memory() > 0
+    this_device = drv.Device(str(device))
+    assert this_device.name() and this_device.total_memory() > 0
     assert drv.Device.count() == sum(d.kind == "cuda" for d in sw.devices())
     if device.kind == "cuda":
-        assert chosen.compute_capability() >= (5, 0)
+        assert this_device.compute_capability() >= (5, 0)
     else:
         with pytest.raises(sw.DeviceError, match="compute capability"):
-            chosen.compute_capability()
+            this_device.compute_capability()
 
 
 def test_modules_from_binaries(device):

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's documented features of kernels and launches, one test a row of docs/coming-from-pycuda.md."""
+"""PyCUDA's documented features of kernels and launches, one test for each row of docs/coming-from-pycuda.md."""
 
 import numpy as np
 import pytest
@@ -41,14 +41,14 @@ def test_attributes(scale, device):
     assert scale.get_attribute(names.LOCAL_SIZE_BYTES) == scale.local_size_bytes
     assert scale.get_attribute(names.CONST_SIZE_BYTES) == scale.const_size_bytes
     assert scale.get_attribute(names.MAX_THREADS_PER_BLOCK) == scale.max_threads_per_block >= 256
-    most = scale.get_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES)
-    assert most == device.properties.max_shared_bytes_optin
-    scale.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, most)
+    limit = scale.get_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES)
+    assert limit == device.properties.max_shared_bytes_optin
+    scale.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, limit)
     scale.set_cache_config(drv.func_cache.PREFER_L1)
     for call in (
         lambda: scale.get_attribute("SPEED"),
         lambda: scale.set_attribute(names.NUM_REGS, 1),
-        lambda: scale.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, most + 1),
+        lambda: scale.set_attribute(names.MAX_DYNAMIC_SHARED_SIZE_BYTES, limit + 1),
         lambda: scale.set_cache_config("PREFER_SPEED"),
     ):
         with pytest.raises(sw.KernelArgumentError, match="kernel 'scale'.*expected"):
@@ -95,8 +95,8 @@ def test_dynamic_shared_memory(device):
         }
         """
     )
-    most = device.properties.max_shared_bytes_optin
-    for count in (1000, min(most, 96 << 10) // 4):  # the second needs leave on a GPU
+    limit = device.properties.max_shared_bytes_optin
+    for count in (1000, min(limit, 96 << 10) // 4):  # above 48 KiB a GPU's kernel must opt in
         x = on_device(np.arange(count, dtype="int32"))
         mod.get_function("reverse")(x, count, block=256, shared=4 * count)
         np.testing.assert_array_equal(x.numpy(), np.arange(count)[::-1])
@@ -110,8 +110,8 @@ def test_printf(capfd):
     )
     mod.get_function("say")(block=3)
     drv.Context.synchronize()
-    said = sorted(capfd.readouterr().out.splitlines())
-    assert said == [f"thread {i} says hello" for i in range(3)]
+    lines = sorted(capfd.readouterr().out.splitlines())
+    assert lines == [f"thread {i} says hello" for i in range(3)]
 
 
 def test_kernels_that_launch_kernels(device):
@@ -135,7 +135,7 @@ def test_cooperative_launch(device):
     x, y = sw.zeros(1, dtype="int32"), sw.zeros(4, dtype="int32")
     SourceModule(plain).get_function("k")(x, y, block=32, grid=4, cooperative=True)
     assert x.item() == 128 and y.tolist() == [32] * 4
-    synced = """
+    grid_sync = """
         #include <cooperative_groups.h>
         __global__ void k(int *x, int *y)
         {
@@ -146,7 +146,7 @@ def test_cooperative_launch(device):
     """
     if device.kind == "cpu":
         with pytest.raises(sw.KernelFaultError, match="whole grid.*needs a GPU, unless"):
-            SourceModule(synced).get_function("k")(x, y, block=32, grid=4, cooperative=True)
+            SourceModule(grid_sync).get_function("k")(x, y, block=32, grid=4, cooperative=True)
         with pytest.raises(sw.KernelArgumentError, match="cluster"):
             SourceModule(plain).get_function("k")(x, y, block=32, grid=4, cluster=2)
         return
@@ -156,7 +156,7 @@ def test_cooperative_launch(device):
             SourceModule(plain).get_function("k")(x, y, block=32, grid=3, cluster=2)
     x[...] = 0
     with toolkit_headers():
-        module = SourceModule(synced)
+        module = SourceModule(grid_sync)
     module.get_function("k")(x, y, block=32, grid=4, cooperative=True)
     assert y.tolist() == [128] * 4
     with pytest.raises(sw.KernelArgumentError, match="run at once"):

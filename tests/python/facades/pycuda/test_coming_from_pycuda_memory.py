@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's documented memory features, one test a row of docs/coming-from-pycuda.md."""
+"""PyCUDA's documented memory features, one test for each row of docs/coming-from-pycuda.md."""
 
 import gc
 
@@ -46,7 +46,7 @@ def test_memory(scale):
 
 
 def test_rows_of_memory(device):
-    """A matrix of 5 by 7 floats in pitched memory, in and out by rectangles, and a box of slices."""
+    """Memcpy2D copies rectangles into and out of pitched memory, and Memcpy3D a box of a rank-3 array."""
     a = random((5, 7))
     memory, pitch = drv.mem_alloc_pitch(7 * 4, 5, 4)
     assert pitch >= 28 and pitch % 32 == 0 and memory.nbytes == 5 * pitch
@@ -67,12 +67,13 @@ def test_rows_of_memory(device):
     back.width_in_bytes, back.height = 28, 5
     back(drv.Stream())
     np.testing.assert_array_equal(out, expected)
-    box, part, cut = random((4, 5, 6)), np.zeros((3, 2, 4), "float32"), drv.Memcpy3D()
-    cut.set_src_device(drv.to_device(box))
-    cut.set_dst_host(part)
-    cut.src_pitch, cut.src_height, cut.src_z, cut.src_y, cut.src_x_in_bytes = 24, 5, 1, 3, 8
-    cut.width_in_bytes, cut.height, cut.depth = 16, 2, 3
-    cut()
+    box, part, copy_box = random((4, 5, 6)), np.zeros((3, 2, 4), "float32"), drv.Memcpy3D()
+    copy_box.set_src_device(drv.to_device(box))
+    copy_box.set_dst_host(part)
+    copy_box.src_pitch, copy_box.src_height = 24, 5
+    copy_box.src_z, copy_box.src_y, copy_box.src_x_in_bytes = 1, 3, 8
+    copy_box.width_in_bytes, copy_box.height, copy_box.depth = 16, 2, 3
+    copy_box()
     np.testing.assert_array_equal(part, box[1:4, 3:5, 2:6])
     copy.height = 5
     with pytest.raises(sw.ArgumentError, match="within the"):

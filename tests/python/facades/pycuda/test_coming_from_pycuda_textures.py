@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""PyCUDA's documented textures, one test a row of docs/coming-from-pycuda.md."""
+"""PyCUDA's documented textures, one test for each row of docs/coming-from-pycuda.md."""
 
 import numpy as np
 import pytest

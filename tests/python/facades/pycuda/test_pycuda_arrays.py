@@ -78,9 +78,9 @@ def test_indices_give_views(rng, dtype, index):
     g = to_gpu(x)
     part = g[index]
     key = index if isinstance(index, tuple) else (index,)
-    wanted = x[key if Ellipsis in key else (*key, Ellipsis)]
-    assert part.shape == wanted.shape and part.get().tobytes() == wanted.tobytes()
-    if wanted.size:
+    expected = x[key if Ellipsis in key else (*key, Ellipsis)]
+    assert part.shape == expected.shape and part.get().tobytes() == expected.tobytes()
+    if expected.size:
         assert g.ptr <= part.ptr < g.ptr + g.nbytes and part.base is g
         part.fill(np.zeros((), dtype))
         x[index] = np.zeros((), dtype)
@@ -96,9 +96,9 @@ def test_assignment_and_set_write_the_elements(rng):
     g.set(x.T.copy().T)
     g.set_async(x, stream=drv.Stream())
     np.testing.assert_array_equal(g.get_async(stream=drv.Stream()), x)
-    for bad in (x[:2], x.astype("float32")):
+    for unsuitable in (x[:2], x.astype("float32")):
         with pytest.raises(ValueError, match="GPUArray.set: expected"):
-            g.set(bad)
+            g.set(unsuitable)
     with pytest.raises(TypeError, match="expected dtype"):
         g.get(np.empty((4, 6), "float32"))
     with pytest.raises(ValueError, match="expected 24 elements"):
@@ -115,29 +115,30 @@ def test_shape_methods_match_numpy(rng):
     np.testing.assert_array_equal(
         g.reshape((3, 4), order="F").get(), x.ravel().reshape(3, 4, order="F")
     )
-    np.testing.assert_array_equal(g.T.ravel().get(), x.ravel())  # the order of memory
+    # ravel() keeps the order of memory, as PyCUDA's does.
+    np.testing.assert_array_equal(g.T.ravel().get(), x.ravel())
     np.testing.assert_array_equal(g.view("complex128").get(), x.view("complex128"))
     np.testing.assert_array_equal(g.view(np.int32).get(), x.view("int32"))
     assert g.reshape(12).ptr == g.view("V16").ptr == g.ptr
-    for bad in (lambda: g.reshape(5), lambda: g.reshape(-1, -1), lambda: g.view("V5")):
+    for call in (lambda: g.reshape(5), lambda: g.reshape(-1, -1), lambda: g.view("V5")):
         with pytest.raises(ValueError, match="expected|cannot be divided"):
-            bad()
+            call()
     with pytest.raises(sw.CopyNeededError, match="copy()"):
         g[:, :, ::2].reshape(6)
     with pytest.raises(ValueError, match="expected 3 axes"):
         g.transpose((0, 1))
 
 
-def test_arrays_over_memory_that_exists(rng):
+def test_arrays_over_existing_memory_share_it(rng):
     x = rng.standard_normal((6, 4)).astype("float32")
     memory = drv.to_device(x)
     np.testing.assert_array_equal(GPUArray((6, 4), np.float32, gpudata=memory).get(), x)
     f = GPUArray((4, 6), "f4", gpudata=int(memory), order="F")
     np.testing.assert_array_equal(f.get(), x.T)
     assert f.flags.f_contiguous and f.flags.forc and not f.flags.c_contiguous
-    every = GPUArray((3, 2), "f4", gpudata=memory + 4, strides=(32, 8), base=memory)
-    np.testing.assert_array_equal(every.get(), x[::2, 1::2])
-    every.fill(0)
+    strided = GPUArray((3, 2), "f4", gpudata=memory + 4, strides=(32, 8), base=memory)
+    np.testing.assert_array_equal(strided.get(), x[::2, 1::2])
+    strided.fill(0)
     x[::2, 1::2] = 0
     np.testing.assert_array_equal(drv.from_device(memory, (6, 4), "f4"), x)
     empty = GPUArray((0, 3), np.float32)
@@ -150,7 +151,7 @@ def test_arrays_over_memory_that_exists(rng):
         assert gpuarray.empty(shape, np.float32).shape == (3,)
 
 
-def test_other_libraries_see_the_memory(rng, device):
+def test_other_libraries_share_the_memory(rng, device):
     x = rng.standard_normal((3, 4)).astype("float32")
     g = to_gpu(x)
     shared = sw.asarray(g.T, copy=False)
@@ -166,7 +167,7 @@ COMPARE = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, oper
 
 
 @pytest.mark.parametrize("op", BINARY + COMPARE)
-def test_operators_for_any_strides(rng, op):
+def test_operators_of_strided_arrays_match_numpy(rng, op):
     x, y = rng.uniform(0.5, 2, (5, 8)), rng.uniform(0.5, 2, (4, 5)).T
     x[0, :4] = y[0]
     g, h = to_gpu(x), to_gpu(y)

@@ -94,7 +94,7 @@ def test_address_of_a_spanwise_array_is_accepted(device):
 
 
 def test_address_in_a_view_is_valid_to_the_end_of_the_array():
-    x = gpuarray.zeros(16, np.float32) + 1  # memory that no call has requested explicitly
+    x = gpuarray.zeros(16, np.float32) + 1  # memory of an expression's result, not of mem_alloc()
     view = x[4:6]
     address = int(view.gpudata)
     drv.memcpy_htod(address, np.full(12, 3, "float32"))

@@ -47,12 +47,12 @@ def test_elementwise_kernel_computes_slices_and_ranges(rng):
     half = gpuarray.zeros(30, np.float64)
     kernel(1.0, g[::2], h[::2], half)
     np.testing.assert_allclose(half.get(), (x + y)[::2])
-    places = gpuarray.zeros((3, 4), np.int32, order="F")
-    ElementwiseKernel([VectorArg(np.int32, "z")], "z[i] = i", "place")(places)
-    np.testing.assert_array_equal(places.get(), np.arange(12).reshape(3, 4, order="F"))
+    indices = gpuarray.zeros((3, 4), np.int32, order="F")
+    ElementwiseKernel([VectorArg(np.int32, "z")], "z[i] = i", "indices")(indices)
+    np.testing.assert_array_equal(indices.get(), np.arange(12).reshape(3, 4, order="F"))
 
 
-def test_kernels_called_with_addresses(rng):
+def test_kernels_take_structs_addresses_and_texture_references(rng):
     points = np.zeros(5, gpuarray.vec.float2)
     points["x"], points["y"] = rng.standard_normal((2, 5))
     out = gpuarray.zeros(5, np.float32)
@@ -108,7 +108,7 @@ def test_scans_match_numpy(rng, n):
         ExclusiveScanKernel(np.int32, "a+b")
 
 
-def test_sizes_of_types():
+def test_sizeof_is_that_of_the_compiler():
     assert sizeof("float3") == 12
     assert sizeof("pair", "struct pair { char a; double b; };") == 16
     with pytest.raises(sw.CompileError):

@@ -46,7 +46,7 @@ def test_host_arrays_are_copied_in_and_out(module):
     np.testing.assert_array_equal(z, x + 3)
 
 
-def test_any_memory_for_a_pointer(module):
+def test_pointer_accepts_arrays_allocations_and_addresses(module):
     x = np.arange(8, dtype="float32")
     memory, out = drv.to_device(x), gpuarray.zeros(8, np.float32)
     add = module.get_function("add")
@@ -66,9 +66,9 @@ def test_vector_types_are_passed_by_value(module):
     module.get_function("fill")(drv.Out(out), value, block=(5, 1, 1))
     assert (out == value).all()
     kernel = module.get_function("fill").prepare(["P", gpuarray.vec.float3])
-    on_device = gpuarray.empty(5, gpuarray.vec.float3)
-    kernel.prepared_call((1, 1), (5, 1, 1), on_device.gpudata, gpuarray.vec.make_float3(4, 5, 6))
-    assert on_device.get().tolist() == [(4.0, 5.0, 6.0)] * 5
+    filled = gpuarray.empty(5, gpuarray.vec.float3)
+    kernel.prepared_call((1, 1), (5, 1, 1), filled.gpudata, gpuarray.vec.make_float3(4, 5, 6))
+    assert filled.get().tolist() == [(4.0, 5.0, 6.0)] * 5
 
 
 def test_prepared_calls_run_on_streams_and_are_timed(module):
@@ -96,13 +96,13 @@ def test_variables_have_an_address_and_a_size(module):
     assert size == 4 and drv.from_device(counter, (), "int32") >= 1
 
 
-def test_numbers_keep_their_bits(module):
+def test_signed_number_for_an_unsigned_parameter_keeps_its_bits(module):
     out = np.zeros(1, "uint32")
     module.get_function("bits")(drv.Out(out), np.int32(-2), block=(1, 1, 1))
     assert out[0] == 2**32 - 2
 
 
-def test_own_argument_handlers(module):
+def test_subclass_of_argument_handler_copies_its_array(module):
     class Twice(drv.ArgumentHandler):
         def pre_call(self, stream):
             drv.memcpy_htod_async(self.get_device_alloc(), 2 * self.array, stream)
@@ -112,7 +112,7 @@ def test_own_argument_handlers(module):
     np.testing.assert_array_equal(z, 2 * x)
 
 
-def test_functions_have_attributes(module):
+def test_functions_have_attributes_and_refuse_texrefs_and_missing_block(module):
     add = module.get_function("add")
     assert add.max_threads_per_block > 0 and add.num_regs >= 0 and add.name == "add"
     attribute = drv.function_attribute.MAX_THREADS_PER_BLOCK
@@ -123,7 +123,7 @@ def test_functions_have_attributes(module):
         module.get_texref("t")
 
 
-def test_compile_accepts_options_of_nvcc():
+def test_source_module_accepts_options_of_nvcc():
     module = compiler.SourceModule(
         "extern \"C\" __global__ void f(int *x) { *x = VALUE; }",
         nvcc="nvcc", options=["-DVALUE=3", "-Xcompiler", "-fPIC", "-O2", "-lcudart"],
@@ -143,7 +143,7 @@ def test_compile_error_has_message_and_stderr():
     assert compiler.CompileError is drv.CompileError
 
 
-def test_modules_of_several_sources():
+def test_dynamic_module_links_several_sources():
     module = compiler.DynamicModule()
     module.add_source("extern __device__ int f(); __global__ void k(int *x) { *x = f(); }")
     module.add_source("__device__ int f() { return 5; }", nvcc_options=["-rdc=true"])
@@ -154,7 +154,7 @@ def test_modules_of_several_sources():
     assert out[0] == 5
 
 
-def test_complex_numbers_of_the_header():
+def test_complex_numbers_of_pycudas_header_match_numpy():
     x = np.array([1 + 2j, -3 + 0.5j, -2j], "complex64")
     source = """
     #include <pycuda-complex.hpp>

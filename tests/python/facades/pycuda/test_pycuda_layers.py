@@ -11,8 +11,8 @@ from pathlib import Path
 import spanwise as sw
 
 PACKAGE = Path(sw.__file__).parent
-FACE = PACKAGE / "pycuda"
-SHARED = ".._import_alias"
+FOLDER = PACKAGE / "pycuda"
+SHARED_MODULE = ".._import_alias"
 
 
 def trees(files):
@@ -29,7 +29,7 @@ def imported(tree):
 
 
 def test_only_spanwise_pycuda_imports_spanwise_pycuda():
-    others = [file for file in PACKAGE.rglob("*.py") if FACE not in file.parents]
+    others = [file for file in PACKAGE.rglob("*.py") if FOLDER not in file.parents]
     assert len(others) > 50
     for file, tree in trees(others).items():
         for name in imported(tree):
@@ -46,11 +46,11 @@ def test_importing_spanwise_and_its_driver_does_not_import_spanwise_pycuda():
 
 def test_spanwise_pycuda_uses_public_names_only():
     """It imports spanwise as a whole, and no attribute of it begins with an underscore."""
-    files = list(FACE.glob("*.py"))
+    files = list(FOLDER.glob("*.py"))
     assert len(files) > 25
     for file, tree in trees(files).items():
         for name in imported(tree):
-            assert not name.startswith("..") or name == SHARED, (file, name)
+            assert not name.startswith("..") or name == SHARED_MODULE, (file, name)
             assert not name.startswith("spanwise."), (file, name)
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""spanwise.pycuda.sparse beside SciPy."""
+"""spanwise.pycuda.sparse against SciPy."""
 
 import numpy as np
 import pytest
@@ -22,14 +22,14 @@ def on_device(device):
 
 
 def definite(n, dtype):
-    """A symmetric positive definite matrix with empty-looking and long rows."""
+    """A random symmetric positive definite matrix whose rows have different numbers of elements."""
     factor = sparse.random(n, n, 0.03, format="csr", random_state=np.random.default_rng())
     return (factor @ factor.T + sparse.eye(n)).astype(dtype).tocsr()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", [(50, 70), (400, 3), (1, 1)])
-def test_products_beside_scipy(dtype, shape):
+def test_products_match_scipy(dtype, shape):
     mat = sparse.random(*shape, 0.1, random_state=np.random.default_rng())
     x = np.random.default_rng().standard_normal(shape[1]).astype(dtype)
     product = CoordinateSpMV(mat, dtype)
@@ -55,11 +55,11 @@ def test_conjugate_gradients_solve(dtype, preconditioned):
     residual = np.linalg.norm(mat.astype("float64") @ x.get() - b) / np.linalg.norm(b)
     assert residual < 20 * tol
     start = gpuarray.to_gpu(x.get())
-    _, again, _ = solve_pkt_with_cg(product, gpuarray.to_gpu(b), precon, start, tol=0.5)
-    assert again < iterations and np.array_equal(start.get(), x.get())
+    _, from_solution, _ = solve_pkt_with_cg(product, gpuarray.to_gpu(b), precon, start, tol=0.5)
+    assert from_solution < iterations and np.array_equal(start.get(), x.get())
 
 
-def test_bad_arguments_raise():
+def test_unsuitable_arguments_raise():
     mat = definite(20, "float32")
     with pytest.raises(TypeError, match="expected float32 or float64"):
         CoordinateSpMV(mat, "complex64")
@@ -68,5 +68,8 @@ def test_bad_arguments_raise():
         product(gpuarray.zeros(21, np.float32))
     with pytest.raises(ConvergenceError, match="converge"):
         solve_pkt_with_cg(product, gpuarray.to_gpu(np.ones(20, "f4")), max_iterations=1, tol=1e-12)
+
+
+def test_identity_operator_returns_its_operand():
     identity = IdentityOperator(np.float32, 4)
     assert identity.shape == (4, 4) and identity(5) == 5

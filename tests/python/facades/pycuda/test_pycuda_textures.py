@@ -62,16 +62,16 @@ def test_filter_and_address_modes_apply_to_the_next_launch():
     assert out[0, 0] == x[1, 2]
 
 
-def test_device_memory_and_channels():
+def test_references_read_device_memory_of_one_and_four_channels():
     module = SourceModule("""
     static texture<float4, 1> colours;
     texture<int> numbers;
-    __global__ void read(float *out, int *whole)
+    __global__ void read(float *out, int *integers)
     {
       int i = threadIdx.x;
       float4 c = tex1Dfetch(colours, i);
       out[i] = c.x + 10 * c.w;
-      whole[i] = tex1Dfetch(numbers, i);
+      integers[i] = tex1Dfetch(numbers, i);
     }""")
     x = np.arange(16, dtype="float32").reshape(4, 4)
     numbers = gpuarray.to_gpu(np.array([5, 6, 7, 8], "int32"))
@@ -82,13 +82,13 @@ def test_device_memory_and_channels():
     with pytest.raises(ValueError, match="expected 4 channels"):
         colours.set_format(drv.array_format.FLOAT, 1)
     assert numbers.bind_to_texref_ext(module.get_texref("numbers")) == 0
-    out, whole = np.zeros(4, "float32"), np.zeros(4, "int32")
-    module.get_function("read")(drv.Out(out), drv.Out(whole), block=(4, 1, 1))
+    out, integers = np.zeros(4, "float32"), np.zeros(4, "int32")
+    module.get_function("read")(drv.Out(out), drv.Out(integers), block=(4, 1, 1))
     np.testing.assert_array_equal(out, x[:, 0] + 10 * x[:, 3])
-    np.testing.assert_array_equal(whole, numbers.get())
+    np.testing.assert_array_equal(integers, numbers.get())
 
 
-def test_fractions_and_channels_of_an_image():
+def test_reference_reads_an_image_as_fractions():
     module = SourceModule("""
     texture<uchar4, 2, cudaReadModeNormalizedFloat> image;
     __global__ void read(float *out)
@@ -104,7 +104,7 @@ def test_fractions_and_channels_of_an_image():
     np.testing.assert_allclose(out, x[..., 1] / 255, rtol=1e-6)
 
 
-def test_names_that_are_not_declared():
+def test_undeclared_reference_or_unknown_order_raises():
     module = SourceModule(IMAGE)
     with pytest.raises(sw.NotSupportedError, match=r"expected one of \['image'\]"):
         module.get_texref("other")

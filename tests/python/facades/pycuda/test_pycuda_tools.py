@@ -104,20 +104,20 @@ def test_default_context_is_chosen_by_argument_or_environment(device, monkeypatc
     context = tools.make_default_context()
     assert context is drv.Context.get_current() and context.get_device().spanwise_device == device
     context.pop()
-    seen = []
-    made = tools.make_default_context(lambda found: seen.append(found) or found.make_context())
-    made.pop()
+    devices, contexts = [], []
+    context = tools.make_default_context(lambda dev: devices.append(dev) or dev.make_context())
+    context.pop()
     monkeypatch.setenv("CUDA_DEVICE", "0")
-    chosen = tools.make_default_context()
-    assert chosen.spanwise_device == drv.Device(0).spanwise_device
-    chosen.pop()
+    context = tools.make_default_context()
+    assert context.spanwise_device == drv.Device(0).spanwise_device
+    context.pop()
 
     @tools.mark_cuda_test
-    def inside():
-        seen.append(drv.Context.get_current())
+    def test_in_context():
+        contexts.append(drv.Context.get_current())
 
-    inside()
-    assert len(seen) == 2 and seen[0].spanwise_device == device
+    test_in_context()
+    assert len(contexts) == 1 and devices[0].spanwise_device == device
 
 
 def test_device_data_aligns_to_the_devices_granularity():

@@ -1,7 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""spanwise.sym: NumPy notation is recorded, known in shape and dtype, and computed alike by NumPy
-and by Spanwise. test_sym_*.py test programs, inputs, errors, CUDAMat and gradients."""
+"""spanwise.sym: expressions in NumPy notation have NumPy's shape, dtype and values in all targets."""
 
 import numpy as np
 import pytest
@@ -82,7 +81,7 @@ BINARY = [
     "remainder",
     "subtract",
 ]
-# name -> the same expression for NumPy's arrays and for symbolic ones
+#: name -> an expression of x, an array of NumPy or a symbolic one
 CALLS = {
     "sum": lambda x: np.sum(x, axis=0),
     "sum of all": lambda x: x.sum(),
@@ -151,11 +150,11 @@ def numbers(*shape, dtype="float64"):
 
 
 def executed(x, target="numpy"):
-    """The result of the generated program on its inputs."""
+    """The result of the program that sym generates for `target`, called with the inputs of `x`."""
     names = {}
     exec(x.commands(target), names)
-    take = sw.asarray if target == "spanwise" else lambda value: sw.to_numpy(value, copyif=True)
-    return names["program"](**{name: take(value) for name, value in x.inputs().items()})
+    convert = sw.asarray if target == "spanwise" else lambda a: sw.to_numpy(a, copyif=True)
+    return names["program"](**{name: convert(value) for name, value in x.inputs().items()})
 
 
 def assert_same(x, expected):
@@ -169,11 +168,11 @@ def assert_same(x, expected):
     np.testing.assert_array_equal(got, expected)
     np.testing.assert_array_equal(executed(x), expected)
     tolerance = {"float16": 1e-3, "float32": 1e-5, "complex64": 1e-5}.get(x.dtype.name, 1e-12)
-    for ours in (x.asCUDA(), sw.asarray(executed(x, "spanwise"))):
-        assert type(ours) is sw.Array
-        ours = ours.numpy()
-        assert (ours.shape, ours.dtype) == (expected.shape, expected.dtype)
-        np.testing.assert_allclose(ours, expected, rtol=tolerance, atol=tolerance)
+    for result in (x.asCUDA(), sw.asarray(executed(x, "spanwise"))):
+        assert type(result) is sw.Array
+        result = result.numpy()
+        assert (result.shape, result.dtype) == (expected.shape, expected.dtype)
+        np.testing.assert_allclose(result, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -242,7 +241,7 @@ def test_dtypes_match_numpy(dtype):
     assert_same(sym.array(values, dtype="complex128") + 1, values.astype("complex128") + 1)
 
 
-def test_own_functions_are_written_in_numpy():
+def test_sigmoid_and_softplus_are_written_in_numpy():
     values = numbers(3, 4)
     assert "1 / (1 + np.exp(-x0))" in sym.sigmoid(values).numpy_code()
     expected = 1 / (1 + np.exp(-values))

@@ -24,7 +24,7 @@ def values(*shape):
     return np.random.default_rng(5).uniform(0.25, 2, shape).astype("float32")
 
 
-# name -> expression of x, y: (3, 4); column: (3, 1); row: (1, 4)
+#: name -> an expression of x and y of shape (3, 4), column of (3, 1) and row of (1, 4)
 CALLS = {
     "arithmetic": lambda x, y, column, row: (x + y) * (x - y) / y,
     "numbers": lambda x, y, column, row: 1.0 - x * 2 + 3 / y - np.float32(0.5) + (x - 1) / 2,
@@ -58,7 +58,7 @@ CALLS = {
 @pytest.mark.parametrize("name", CALLS)
 def test_cudamat_equals_numpy(cudamat, name):
     arrays = values(3, 4), values(3, 4) + 1, values(3, 1), values(1, 4)
-    before = [a.copy() for a in arrays]
+    copies = [a.copy() for a in arrays]
     x = CALLS[name](*map(sym.array, arrays))
     expected = CALLS[name](*arrays)
     result = x.asCUDAMat()
@@ -66,11 +66,11 @@ def test_cudamat_equals_numpy(cudamat, name):
     np.testing.assert_allclose(result.asarray(), expected, rtol=2e-6, atol=2e-6)
     assert sym.check(x)["cudamat"] < 1e-5
     result.assign(7.0)
-    for array, old in zip(arrays, before, strict=True):
-        np.testing.assert_array_equal(array, old)
+    for array, copy in zip(arrays, copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
 
 
-def test_program_runs_by_itself(cudamat):
+def test_cudamat_program_runs_outside_sym(cudamat):
     x, w = sym.array(values(3, 4), name="x"), sym.array(values(4, 2), name="w")
     h = 1.0 - np.dot(x, w)
     h.name = "h"
@@ -89,18 +89,18 @@ def test_program_runs_by_itself(cudamat):
 
 
 def test_matrices_of_cudamat_and_arrays_of_spanwise_are_inputs(cudamat):
-    theirs = cudamat.module.CUDAMatrix(np.asfortranarray(values(3, 4)))
-    ours = sw.from_cudamat(theirs)
-    x = sym.array(ours) * 2.0
+    matrix = cudamat.module.CUDAMatrix(np.asfortranarray(values(3, 4)))
+    array = sw.from_cudamat(matrix)
+    x = sym.array(array) * 2.0
     np.testing.assert_array_equal(x.asCUDAMat().asarray(), values(3, 4) * 2)
     np.testing.assert_array_equal(x.asNumpy(), values(3, 4) * 2)
-    np.testing.assert_array_equal(theirs.asarray(), values(3, 4))
+    np.testing.assert_array_equal(matrix.asarray(), values(3, 4))
 
 
 def test_gradients_are_cudamat_programs(cudamat):
     x, w = sym.array(values(3, 4)), sym.array(values(4, 2))
-    found = sym.grad(((np.dot(x, w) - 1.0) ** 2).sum(), w)
-    assert sym.check(found)["cudamat"] < 1e-5
+    gradient = sym.grad(((np.dot(x, w) - 1.0) ** 2).sum(), w)
+    assert sym.check(gradient)["cudamat"] < 1e-5
 
 
 @pytest.mark.parametrize(

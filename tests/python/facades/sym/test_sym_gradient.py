@@ -20,7 +20,7 @@ COSTS = {
     + (w[:2, None, 1:] ** 3).sum(),
     "broadcast": lambda w, x: (w * np.arange(3.0) / w.sum(axis=0)).std(),
     "products": lambda w, x: (w.T @ x.T @ x @ w).sum() + np.tanh(w).sum(dtype="float64"),
-    "not stable": lambda w, x: np.log(1 + np.exp(w)).sum() + sym.sigmoid(w).sum(),
+    "unstable forms": lambda w, x: np.log(1 + np.exp(w)).sum() + sym.sigmoid(w).sum(),
 }
 
 
@@ -28,14 +28,14 @@ def values(*shape):
     return np.random.default_rng(3).uniform(-2, 2, shape)
 
 
-def differences(cost, at, step=1e-5):
-    """The derivatives by central differences, computed by NumPy."""
-    found = np.empty_like(at)
-    for i in np.ndindex(at.shape):
-        change = np.zeros_like(at)
+def central_differences(cost, x, step=1e-5):
+    """The derivatives of `cost` with respect to the elements of `x`, computed by NumPy."""
+    derivatives = np.empty_like(x)
+    for i in np.ndindex(x.shape):
+        change = np.zeros_like(x)
         change[i] = step
-        found[i] = (cost(at + change) - cost(at - change)) / (2 * step)
-    return found
+        derivatives[i] = (cost(x + change) - cost(x - change)) / (2 * step)
+    return derivatives
 
 
 @pytest.mark.parametrize("name", COSTS)
@@ -43,14 +43,14 @@ def test_gradients_equal_central_differences(name):
     w, x = values(4, 3), values(5, 4)
     cost = COSTS[name]
     symbolic = sym.array(w, name="w")
-    found = sym.grad(cost(symbolic, sym.array(x)), symbolic)
-    assert (found.shape, found.dtype) == (w.shape, w.dtype)
-    expected = differences(lambda at: cost(sym.array(at), x).asNumpy(), w)
-    np.testing.assert_allclose(found.asNumpy(), expected, rtol=1e-6, atol=1e-7)
-    assert sym.check(found)["cuda"] < 1e-10
+    gradient = sym.grad(cost(symbolic, sym.array(x)), symbolic)
+    assert (gradient.shape, gradient.dtype) == (w.shape, w.dtype)
+    expected = central_differences(lambda v: cost(sym.array(v), x).asNumpy(), w)
+    np.testing.assert_allclose(gradient.asNumpy(), expected, rtol=1e-6, atol=1e-7)
+    assert sym.check(gradient)["cuda"] < 1e-10
 
 
-def test_gradients_of_a_list_and_of_expressions():
+def test_gradients_for_a_list_of_inputs_and_results():
     w, b = sym.array(values(4, 3)), sym.array(values(3))
     hidden = w * 2 + b
     cost = (hidden**2).sum()
@@ -72,7 +72,7 @@ def test_gradient_is_a_readable_program():
     assert "test_sym_gradient.py:" in code
 
 
-def test_errors_of_gradients():
+def test_unsupported_gradients_raise():
     w = sym.array(values(4, 3))
     with pytest.raises(sw.GraphError, match="rank 0"):
         sym.grad(w * 2, w)

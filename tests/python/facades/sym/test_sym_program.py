@@ -26,7 +26,7 @@ def assert_same(x, expected):
 # ---- When values are read ----
 
 
-class Poisoned:
+class Unreadable:
     """An array whose values cannot be read."""
 
     shape, dtype = (3, 4), np.dtype("float64")
@@ -38,7 +38,7 @@ class Poisoned:
 
 
 def test_expressions_are_not_evaluated_before_a_conversion():
-    x = sym.array(Poisoned())
+    x = sym.array(Unreadable())
     y = np.dot(np.exp(x) * 2, x.T)[0].sum(keepdims=True) + np.where(x > 0, x, 1).mean()
     assert (y.shape, y.dtype, len(x), x.T.shape) == ((1,), np.float64, 3, (4, 3))
     assert "np.exp" in y.numpy_code() and "sw.exp" in y.cuda_code()
@@ -146,7 +146,7 @@ def test_names_of_inputs_precede_those_of_results():
     assert "x_2 = h * 2" in (y + x).numpy_code()
 
 
-def test_expressions_of_the_question_need_no_change():
+def test_functions_for_numpy_accept_symbolic_arrays():
     """Back-propagation in NumPy notation, compiled to CUDA."""
     X, x, z, h = numbers(7, 5), numbers(7, 5), numbers(7, 5), numbers(7, 3)  # noqa: N806
 
@@ -171,7 +171,7 @@ def test_each_line_names_its_source_location():
     assert y.place == f"{__file__}:{line}"
 
 
-def test_cuda_program_compiles_by_itself():
+def test_cuda_program_runs_outside_sym():
     values = numbers(3, 4)
     x = np.tanh(sym.array(values, name="x")).sum(axis=1)
     names = {}
@@ -189,7 +189,7 @@ def test_deep_expressions_need_no_recursion():
     assert x.asNumpy().tolist() == x.asCUDA().tolist() == [3001, 3001]
 
 
-def test_import_of_the_package_does_not_import_sym():
+def test_importing_spanwise_does_not_import_sym():
     program = (
         "import sys, spanwise; assert not [m for m in sys.modules if 'sym' in m.split('.')[-1]]"
     )

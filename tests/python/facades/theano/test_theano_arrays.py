@@ -3,8 +3,9 @@
 """CudaNdarray and GpuArray, and their conversions."""
 
 from python.facades.theano.runner import run_script
+from support.tree import ROOT
 
-CUDA = """
+CUDANDARRAY_SCRIPT = """
     import copy, pickle, numpy as np
     import theano, theano.sandbox.cuda as cuda
     from theano.sandbox.cuda import CudaNdarray
@@ -82,11 +83,11 @@ CUDA = """
 
 
 def test_cudandarray_script_prints_as_theano(tmp_path):
-    printed, _ = run_script(tmp_path / "script.py", CUDA, "device=gpu,floatX=float32")
+    printed, _ = run_script(tmp_path / "script.py", CUDANDARRAY_SCRIPT, "device=gpu,floatX=float32")
     assert printed == "CudaNdarray([ 1.  2.])\n"
 
 
-GPU = """
+GPUARRAY_SCRIPT = """
     import copy, numpy as np, theano, theano.gpuarray
     from theano.gpuarray import GpuArray
     x = theano.tensor.dmatrix('x')
@@ -103,12 +104,12 @@ GPU = """
 
 
 def test_gpuarray_script_prints_as_theano(tmp_path):
-    printed, _ = run_script(tmp_path / "script.py", GPU, "device=cuda")
+    printed, _ = run_script(tmp_path / "script.py", GPUARRAY_SCRIPT, "device=cuda")
     text = "[[  1.   3.   5.]\n [  7.   9.  11.]]"
     assert printed == f"gpuarray.array({text}, dtype=float64) {text}\n"
 
 
-BRIDGES = """
+CONVERSIONS_SCRIPT = """
     import sys, numpy as np
     sys.path.insert(0, sys.argv[1])
     from support.peers import fake_cudamat
@@ -140,9 +141,9 @@ BRIDGES = """
 
 
 def test_conversions_to_other_libraries_share_memory(tmp_path):
-    from support.tree import ROOT
-
     on_cpu = {"SPANWISE_DEVICE": "cpu"}  # the fakes of CUDAMat and Gnumpy are in host memory
     folder = str(ROOT / "tests")
-    printed, _ = run_script(tmp_path / "script.py", BRIDGES, arguments=[folder], environment=on_cpu)
+    printed, _ = run_script(
+        tmp_path / "script.py", CONVERSIONS_SCRIPT, arguments=[folder], environment=on_cpu
+    )
     assert printed == "done\n"

@@ -10,35 +10,37 @@ RESULTS = """
     import spanwise as sw
     from theano.sandbox.cuda.basic_ops import gpu_from_host
     x = T.fvector('x')
-    given = numpy.array([1, -2, 3], 'float32')
-    here, there, is_positive = x * 2, gpu_from_host(x * 3), x > 0
+    argument = numpy.array([1, -2, 3], 'float32')
+    on_host, on_gpu, is_positive = x * 2, gpu_from_host(x * 3), x > 0
     def kinds(results):
         return [type(r).__name__ + ' ' + str(r.dtype) + ' ' + str(numpy.asarray(r).tolist()) for r in results]
-    for outputs in (here, there, is_positive):
+    for outputs in (on_host, on_gpu, is_positive):
         f = theano.function([x], outputs)
-        print kinds([f(given), f(x=given)])
-    f = theano.function([x], [here, there, is_positive])
-    print kinds(f(given)), type(f(given)).__name__
-    f = theano.function([x], {'h': here, 't': there, 'p': is_positive})
-    print kinds([f(given)[key] for key in ('h', 't', 'p')])
-    f = theano.function([x], {'h': here})
-    print kinds(f(given).values()), f(given).keys()
-    try: f(given, given)
+        print kinds([f(argument), f(x=argument)])
+    f = theano.function([x], [on_host, on_gpu, is_positive])
+    print kinds(f(argument)), type(f(argument)).__name__
+    f = theano.function([x], {'h': on_host, 'g': on_gpu, 'p': is_positive})
+    print kinds([f(argument)[key] for key in ('h', 'g', 'p')])
+    f = theano.function([x], {'h': on_host})
+    print kinds(f(argument).values()), f(argument).keys()
+    try: f(argument, argument)
     except Exception as error: print type(error).__name__
-    try: theano.function([x], there)()
+    try: theano.function([x], on_gpu)()
     except Exception as error: print type(error).__name__
 """
 
 
-def test_results_of_each_form(tmp_path):
+def test_results_have_the_types_of_theanos(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", RESULTS, "device=gpu,floatX=float32")
-    here = "ndarray float32 [2.0, -4.0, 6.0]"
-    there = "CudaNdarray float32 [3.0, -6.0, 9.0]"
+    on_host = "ndarray float32 [2.0, -4.0, 6.0]"
+    on_gpu = "CudaNdarray float32 [3.0, -6.0, 9.0]"
     positive = "ndarray int8 [1, 0, 1]"
     lines = printed.splitlines()
-    assert [eval(line) for line in lines[:3]] == [[one] * 2 for one in (here, there, positive)]
-    assert lines[3] == f"{[here, there, positive]} list"
-    assert lines[4:6] == [str([here, there, positive]), f"{[here]} ['h']"]
+    assert [eval(line) for line in lines[:3]] == [
+        [kind] * 2 for kind in (on_host, on_gpu, positive)
+    ]
+    assert lines[3] == f"{[on_host, on_gpu, positive]} list"
+    assert lines[4:6] == [str([on_host, on_gpu, positive]), f"{[on_host]} ['h']"]
     assert lines[6:] == ["InputError", "InputError"]
 
 
@@ -51,10 +53,10 @@ ARGUMENTS = """
     f = theano.function([x, theano.Param(n, default=2)], gpu_from_host(T.exp(x * n)))
     kept = numpy.array([1, -2, 3], 'float32')
     ours = sw.asarray(kept, device=str(sw.config.device))
-    for given in (CudaNdarray(kept), sw.array(ours), kept.copy()):
-        for call in (lambda: f(given), lambda: f(x=given), lambda: f(given, n=1)):
+    for argument in (CudaNdarray(kept), sw.array(ours), kept.copy()):
+        for call in (lambda: f(argument), lambda: f(x=argument), lambda: f(argument, n=1)):
             call()
-            assert (numpy.asarray(given) == kept).all(), type(given)
+            assert (numpy.asarray(argument) == kept).all(), type(argument)
     print 'kept'
 """
 
@@ -65,7 +67,7 @@ def test_arguments_are_not_overwritten(tmp_path, device):
     assert printed == "kept\n"
 
 
-DIRECT = """
+UNCONVERTED = """
     import copy, pickle, numpy, theano, theano.tensor as T
     s = theano.shared(numpy.ones(3, 'float32'))
     f = theano.function([], T.exp(s))
@@ -78,5 +80,5 @@ DIRECT = """
 
 
 def test_calls_without_conversions_run_the_compiled_function(tmp_path):
-    printed, _ = run_script(tmp_path / "script.py", DIRECT, "device=cpu,floatX=float32")
+    printed, _ = run_script(tmp_path / "script.py", UNCONVERTED, "device=cpu,floatX=float32")
     assert printed.splitlines() == ["True True True", "False", *["g ['int8', 'float32']"] * 3]

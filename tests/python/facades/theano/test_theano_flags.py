@@ -35,13 +35,13 @@ def test_flags_have_priority_over_files_and_later_ones_over_earlier(tmp_path):
     }
 
 
-def test_file_of_the_home_folder_and_nvcc_section(tmp_path, capsys):
+def test_theanorc_in_the_home_folder_is_read(tmp_path, capsys):
     (tmp_path / ".theanorc").write_text("[nvcc]\nflags = -ftz=true --prec-div=false\n")
     assert _flags.read({"HOME": str(tmp_path)}) == {"nvcc.flags": "-ftz=true --prec-div=false"}
     assert "flag nvcc.flags=-ftz=true --prec-div=false has no effect" in capsys.readouterr().err
 
 
-def test_unknown_flag_is_named(tmp_path, capsys):
+def test_unknown_flag_is_ignored_with_a_warning(tmp_path, capsys):
     assert _flags.read({"HOME": str(tmp_path), "THEANO_FLAGS": "colour=red,floatX=float32"}) == {
         "floatX": "float32"
     }
@@ -71,7 +71,7 @@ def test_invalid_flag_raises(tmp_path, flags, expected):
         ("mode=FASTER", "expected a mode of Mode, FAST_RUN"),
     ],
 )
-def test_bad_devices_and_modes(tmp_path, flags, expected):
+def test_invalid_device_or_mode_ends_the_script(tmp_path, flags, expected):
     source = "import theano\nf = theano.function([], theano.tensor.constant(1))\n"
     _, errors = run_script(tmp_path / "script.py", source, flags, status=1)
     assert expected in errors
@@ -133,16 +133,18 @@ def test_mode_names_choose_the_rewrites(tmp_path):
         ]
     ]
     assert errors.count("Function profiling") == 1
-    assert "Message: " in errors and "script.py:5" in errors  # the place of a function without name
+    # A function without a name is named by the line that makes it.
+    assert "Message: " in errors and "script.py:5" in errors
 
 
-def test_mode_and_profile_flags(tmp_path):
+def test_mode_and_profile_flags_apply_to_functions(tmp_path):
     source = "import theano\nf = theano.function([], theano.tensor.exp(theano.shared(1.0)))\nf()\nprint f.compiled.mode\n"
     printed, errors = run_script(tmp_path / "script.py", source, "mode=FAST_COMPILE,profile=True")
     assert printed == "fast_compile\n" and errors.count("Function profiling") == 1
 
 
-PRETENDED_GPUS = """
+#: Prints the devices that spanwise.theano chooses on a machine with two GPUs, which fakes stand for.
+FAKE_GPUS = """
 import types
 import spanwise as sw
 
@@ -167,7 +169,7 @@ print(getattr(sw.config, "preallocate", None), devices.dialect, devices.context_
 
 def run_with_two_gpus(folder, flags):
     return subprocess.run(
-        [sys.executable, "-c", PRETENDED_GPUS],
+        [sys.executable, "-c", FAKE_GPUS],
         env={**os.environ, "HOME": str(folder), "THEANO_FLAGS": flags},
         capture_output=True,
         text=True,
@@ -199,7 +201,7 @@ def run_with_two_gpus(folder, flags):
         ("device=cpu", ["cpu cuda:0 cuda:0 cpu cuda:0", "None cuda None"], []),
     ],
 )
-def test_devices_of_a_machine_with_gpus(tmp_path, flags, values, messages):
+def test_flags_choose_among_two_gpus(tmp_path, flags, values, messages):
     done = run_with_two_gpus(tmp_path, flags)
     assert done.stdout.splitlines() == values
     assert done.stderr.splitlines() == messages

@@ -1,15 +1,15 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs for Theano that build graphs out of graphs."""
+"""Programs for Theano with OpFromGraph, default updates, checks of values, and random streams."""
 
 import pytest
 from python.facades.theano.runner import run_script
 
-FLAGS = pytest.mark.parametrize("flags", ["", "device=gpu,floatX=float32"])
+with_cpu_and_gpu_flags = pytest.mark.parametrize("flags", ["", "device=gpu,floatX=float32"])
 
 
-@FLAGS
-def test_op_from_graph(tmp_path, flags):
+@with_cpu_and_gpu_flags
+def test_op_from_graph_computes_values_and_gradients(tmp_path, flags):
     source = """
         import theano
         import theano.tensor as T
@@ -27,8 +27,8 @@ def test_op_from_graph(tmp_path, flags):
     assert printed.splitlines() == ["[24.0, 6.0]", "4"]
 
 
-@FLAGS
-def test_default_updates_test_values_and_nan_guard(tmp_path, flags):
+@with_cpu_and_gpu_flags
+def test_default_updates_nan_guard_and_test_values_work(tmp_path, flags):
     source = """
         import numpy, theano, theano.tensor as T
         from theano.compile.nanguardmode import NanGuardMode
@@ -60,7 +60,7 @@ def test_default_updates_test_values_and_nan_guard(tmp_path, flags):
     ]
 
 
-@FLAGS
+@with_cpu_and_gpu_flags
 def test_random_streams_draw_as_documented(tmp_path, flags):
     source = """
         import theano.tensor as T

@@ -8,21 +8,21 @@ VALUES = """
     import numpy, theano, theano.tensor as T
     from theano.tensor.nlinalg import trace
     x, y, m = T.dvector('x'), T.dvector('y'), T.dmatrix('m')
-    given = numpy.array([1., 2., 3.])
+    vector = numpy.array([1., 2., 3.])
     def value(outputs, *arguments):
-        found = theano.function([x, y, m][:len(arguments)], outputs, on_unused_input='ignore')(*arguments)
-        print [v.tolist() for v in found] if isinstance(found, list) else found.tolist()
+        result = theano.function([x, y, m][:len(arguments)], outputs, on_unused_input='ignore')(*arguments)
+        print [v.tolist() for v in result] if isinstance(result, list) else result.tolist()
     j = T.jacobian((x ** 2 * y).reshape((3,)), [x, y])
     print type(j).__name__
-    value(j, given, given + 1)
-    value(theano.gradient.jacobian(x.sum(), x), given)
-    value(T.jacobian(T.dot(numpy.ones((2, 3)), x.reshape((3,))), x), given)
-    value(T.jacobian((m ** 2).reshape((2,)), m), given, given, numpy.array([[3., 4.]]))
+    value(j, vector, vector + 1)
+    value(theano.gradient.jacobian(x.sum(), x), vector)
+    value(T.jacobian(T.dot(numpy.ones((2, 3)), x.reshape((3,))), x), vector)
+    value(T.jacobian((m ** 2).reshape((2,)), m), vector, vector, numpy.array([[3., 4.]]))
     w = x.reshape((3,))
-    value(T.hessian((w ** 3).sum() + w[0] * w[1], w), given)
-    value(list(T.hessian((w * 2).sum(), (w,))), given)
-    value([T.jacobian(x ** 2, x), T.hessian((x ** 3).sum(), x)], given)
-    value([trace(m), m.trace(), theano.grad(T.trace(m), m)], given, given, numpy.arange(6.).reshape(2, 3))
+    value(T.hessian((w ** 3).sum() + w[0] * w[1], w), vector)
+    value(list(T.hessian((w * 2).sum(), (w,))), vector)
+    value([T.jacobian(x ** 2, x), T.hessian((x ** 3).sum(), x)], vector)
+    value([trace(m), m.trace(), theano.grad(T.trace(m), m)], vector, vector, numpy.arange(6.).reshape(2, 3))
 """
 
 
@@ -71,5 +71,5 @@ def test_unsupported_arguments_raise(tmp_path):
         ["disconnected_inputs"],
     ]
     assert len(lines) == len(parts)
-    for line, wanted in zip(lines, parts, strict=True):
-        assert all(part in line for part in wanted), line
+    for line, line_parts in zip(lines, parts, strict=True):
+        assert all(part in line for part in line_parts), line

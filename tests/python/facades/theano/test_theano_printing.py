@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trees of debugprint: the text for small graphs."""
+"""debugprint writes the trees of small graphs as Theano does."""
 
 import pytest
 from python.facades.theano.runner import run_script
@@ -131,7 +131,7 @@ def test_debugprint_of_a_graph_is_theanos_text(printed_trees, name):
     assert without_spaces(printed_trees[name]) == TEXTS[name].splitlines()
 
 
-#: graph -> the tree of its function, whose nodes have numbers.
+#: expression -> the tree of its compiled function, whose nodes have their position of execution.
 COMPILED = {
     "m[0, 1:] * T.exp(x)": """\
 Elemwise{mul,no_inplace} [id A] ''   2

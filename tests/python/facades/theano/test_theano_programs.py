@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The graphs of compiled functions with Theano's op names, for device=gpu and device=cuda."""
+"""Scripts for Theano: graphs with Theano's op names, results, own ops, scan and imports."""
 
 import subprocess
 import sys
@@ -55,7 +55,7 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
-def test_names_of_nodes(tmp_path, device):
+def test_nodes_have_theanos_names(tmp_path, device):
     printed, _ = run_script(tmp_path / "script.py", NODES, f"device={device},floatX=float32")
     assert [eval(line) for line in printed.splitlines()] == EXPECTED[device]
 
@@ -76,7 +76,7 @@ CLASSES = """
 """
 
 
-def test_classes_that_scripts_test_for(tmp_path):
+def test_ops_of_nodes_are_instances_of_theanos_classes(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", CLASSES, "device=cpu")
     assert printed.splitlines() == [
         "theano.tensor.blas_c CGemv False True",
@@ -101,16 +101,16 @@ RESULTS = """
     import numpy, theano, theano.tensor as T
     x, n = T.matrix('x'), T.iscalar('n')
     f = theano.function([x, theano.Param(n, default=2)], {'scaled': x * n, 'positive': x > 0})
-    given = numpy.array([[1, -2]], theano.config.floatX)
-    result = f(given)
-    print type(result['scaled']).__name__, result['scaled'], result['positive'], result['positive'].dtype, f(given, n=3)['scaled']
-    s = theano.shared(given, 's')
+    row = numpy.array([[1, -2]], theano.config.floatX)
+    result = f(row)
+    print type(result['scaled']).__name__, result['scaled'], result['positive'], result['positive'].dtype, f(row, n=3)['scaled']
+    s = theano.shared(row, 's')
     g = theano.function([x], [], updates=[(s, s + x)])
-    print g(given), g(x=given), s.get_value(), type(s.get_value()).__name__, given
-    s.set_value(given * 10)
-    print numpy.asarray(s.eval()), (s * x).eval({x: given}), (s * x).eval({x: given + 1})
-    h = g.copy(swap={s: theano.shared(given, 'other')})
-    h(given)
+    print g(row), g(x=row), s.get_value(), type(s.get_value()).__name__, row
+    s.set_value(row * 10)
+    print numpy.asarray(s.eval()), (s * x).eval({x: row}), (s * x).eval({x: row + 1})
+    h = g.copy(swap={s: theano.shared(row, 'other')})
+    h(row)
     print s.get_value(), [v.name for v in h.get_shared()], h.name == g.name
     print x.broadcastable, T.row().broadcastable, theano.function([], s)().__class__.__name__
     for wrong in (lambda: theano.function([x], 1 * n), lambda: theano.function([x], x)([['a']])):
@@ -120,7 +120,7 @@ RESULTS = """
 
 
 @pytest.mark.parametrize("device", ["cpu", "gpu", "cuda"])
-def test_results_and_shared_variables(tmp_path, device):
+def test_results_updates_and_shared_variables_have_theanos_values(tmp_path, device):
     printed, _ = run_script(tmp_path / "script.py", RESULTS, f"device={device},floatX=float32")
     lines = printed.splitlines()
     assert lines[0] == "ndarray [[ 2. -4.]] [[1 0]] int8 [[ 3. -6.]]"
@@ -177,7 +177,7 @@ OPS = """
 """
 
 
-def test_ops_of_scripts(tmp_path):
+def test_ops_defined_in_scripts_compute(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", OPS)
     assert printed.splitlines() == [
         "ndarray NoneType",
@@ -234,7 +234,7 @@ def test_import_theano_gives_spanwise_theano(tmp_path):
     assert lines[2].startswith("module 'theano' has no attribute 'sparse'")
 
 
-def test_install_without_the_runner():
+def test_install_gives_theano_without_the_runner():
     program = """
 import numpy, spanwise.theano.install, theano, theano.tensor as T
 x = T.dvector("x")

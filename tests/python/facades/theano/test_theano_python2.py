@@ -111,12 +111,12 @@ def test_python2_script_prints_the_same(tmp_path):
     ]
 
 
-def test_true_division_if_the_script_asks_for_it(tmp_path):
+def test_division_is_true_with_the_future_import(tmp_path):
     source = "from __future__ import division\nprint 7 / 2\n"
     assert run_script(tmp_path / "script.py", source) == ("3.5\n", "")
 
 
-def test_iterators_become_lists(tmp_path):
+def test_python2_functions_return_lists(tmp_path):
     source = """
         d = {'b': 1, 'a': 2}
         names = d.keys()

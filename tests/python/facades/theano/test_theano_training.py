@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A classifier in the style of the old tutorials on deep learning."""
+"""A classifier in the style of the Deep Learning Tutorials, and ifelse, as scripts in Python 2."""
 
 import pytest
 from python.facades.theano.runner import run_script
@@ -72,6 +72,6 @@ IFELSE = """
 """
 
 
-def test_ifelse_script_evaluates_one_branch(tmp_path):
+def test_ifelse_script_prints_the_chosen_branch(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", IFELSE)
     assert printed == "1.0 2.0\n[3.0, -0.0]\n"

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Small programs in the manner of Theano's tutorial give NumPy's values, in spanwise.theano and in
+"""Small programs in the style of Theano's tutorial give NumPy's values, in spanwise.theano and in
 PyTensor."""
 
 import json
@@ -19,7 +19,7 @@ PYTENSOR = """
 import pytensor as theano, pytensor.tensor as T, pytensor.gradient
 from pytensor.ifelse import ifelse
 """
-#: Runs the programs of stdin, a dict, and prints {name: [values] or the error}.
+#: Prints {name: [values] or the error} for stdin, [text before each program, {name: program}].
 DRIVER = """
 import json, sys
 import numpy as np
@@ -36,10 +36,11 @@ print("RESULTS", json.dumps(results))
 """
 
 
-def run_all(modules):
-    given = json.dumps([START, {name: program for name, (program, _) in PROGRAMS.items()}])
-    command = [sys.executable, "-c", modules + DRIVER]
-    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=600)
+def run_all(imports):
+    """{name: [values] or the error} of all programs, run after the lines `imports` in a new process."""
+    stdin = json.dumps([START, {name: program for name, (program, _) in PROGRAMS.items()}])
+    command = [sys.executable, "-c", imports + DRIVER]
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.rpartition("RESULTS ")[2])
 
@@ -47,9 +48,9 @@ def run_all(modules):
 def check(result, expected):
     assert not isinstance(result, str), result
     assert len(result) == len(expected)
-    for value, wanted in zip(result, expected, strict=True):
-        assert np.shape(value) == np.shape(wanted)
-        np.testing.assert_allclose(np.asarray(value, float), wanted, rtol=1e-12, atol=1e-12)
+    for value, expected_value in zip(result, expected, strict=True):
+        assert np.shape(value) == np.shape(expected_value)
+        np.testing.assert_allclose(np.asarray(value, float), expected_value, rtol=1e-12, atol=1e-12)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Trees of debugprint, made by Theano's names or by PyTensor, and what their lines have in common."""
+"""Trees that debugprint writes, in spanwise.theano and in PyTensor, and how they are compared."""
 
 import json
 import re
@@ -48,7 +48,7 @@ GRAPHS = {
     "zeros of both signs": "[s * 0.0, t * -0.0, s + 0.0]",
     "two results": "[x * y, (x * y).sum()]",
 }
-#: Prints {name: the text} of the graphs of stdin, {name: expression}, or of their functions.
+#: Prints {name: text of the tree} for stdin, {name: (expression, whether it is compiled)}.
 PRINT_GRAPHS = """
 import json, sys
 x, y = T.dvectors("x", "y")
@@ -56,14 +56,15 @@ m, n = T.dmatrices("m", "n")
 s, t = T.dscalars("s", "t")
 i, k = T.lvector("i"), T.lscalar("k")
 def tree(text, is_compiled):
-    made = eval(text)
+    graph = eval(text)
     if is_compiled:
-        made = theano.function([x, y, m, n, s, t, i, k], made, mode="FAST_COMPILE", on_unused_input="ignore")
-    return debugprint(made, file="str")
-given = json.load(sys.stdin)
-print("TREES", json.dumps({name: tree(*each) for name, each in given.items()}))
+        graph = theano.function([x, y, m, n, s, t, i, k], graph, mode="FAST_COMPILE", on_unused_input="ignore")
+    return debugprint(graph, file="str")
+graphs = json.load(sys.stdin)
+print("TREES", json.dumps({name: tree(*graph) for name, graph in graphs.items()}))
 """
-#: Prints {name: [the text of each function's outputs and updates]} of programs, or their error.
+#: Prints {name: [text of the tree of each function's outputs and updates], or the error of the
+#: program} for stdin, [text before each program, {name: program}].
 PRINT_PROGRAMS = """
 import json, sys
 import numpy as np
@@ -75,23 +76,24 @@ def function(inputs, outputs=None, **options):
     trees.append(debugprint([*listed, *(new for _, new in pairs)], file="str"))
     return compile_function(inputs, outputs, **options)
 theano.function = function
-found = {}
+results = {}
 start, programs = json.load(sys.stdin)
 for name, program in programs.items():
     trees.clear()
     try:
         exec(start + program, dict(theano=theano, T=T, np=np, ifelse=ifelse))
-        found[name] = list(trees)
+        results[name] = list(trees)
     except Exception as error:
-        found[name] = f"{type(error).__name__}: {error}"
-print("TREES", json.dumps(found))
+        results[name] = f"{type(error).__name__}: {error}"
+print("TREES", json.dumps(results))
 """
 
 
-def trees(library, program, given):
+def trees(library, program, graphs):
+    """What `program` prints as TREES in a new process with the names of `library`, for stdin `graphs`."""
     done = subprocess.run(
         [sys.executable, "-c", MODULES[library] + program],
-        input=json.dumps(given),
+        input=json.dumps(graphs),
         capture_output=True,
         text=True,
         timeout=600,
@@ -100,7 +102,7 @@ def trees(library, program, given):
     return json.loads(done.stdout.rpartition("TREES ")[2])
 
 
-#: Theano's name of an operation by PyTensor's.
+#: Names of operations that differ -> the name that is compared; keys are of either library.
 _NAMES = {
     "MatrixTranspose": "DimShuffle",
     "InplaceDimShuffle": "DimShuffle",
@@ -114,61 +116,68 @@ _NODE = re.compile(r"([^\s|│├└─].*?) \[id (\w+)\](?: '[^']*')? *(\d*)$")
 
 
 def structure(text):
-    """[(depth, operation or variable, a number for one that is listed again, its place in the order
-    of execution)], by the indentation of each line; texts of constants and ids do not matter."""
-    found, numbers = [], {}
+    """For each line (depth, name, number of a node that is listed again, position), to be compared.
+
+    The depth is that of the indentation, the position the text of the number in the order of
+    execution. Texts of constants and ids are left out.
+    """
+    entries, numbers = [], {}
     for line in text.splitlines():
         if line.endswith("···"):  # PyTensor's mark of inputs that were listed before
             continue
-        name, label, place = _NODE.search(line.rstrip()).groups()
-        known = None if plain(name) == "constant" else numbers.setdefault(label, len(numbers))
-        found.append((line.index(name), plain(name), known, place))
+        name, label, position = _NODE.search(line.rstrip()).groups()
+        number = (
+            None if common_name(name) == "constant" else numbers.setdefault(label, len(numbers))
+        )
+        entries.append((line.index(name), common_name(name), number, position))
     # PyTensor since 3.2 has the axis of a Join in the operation, Theano as its first input.
-    found = [
+    entries = [
         entry
-        for before, entry in zip([None, *found], found, strict=False)
+        for before, entry in zip([None, *entries], entries, strict=False)
         if not (before and before[1] == "join" and entry[0] > before[0] and entry[1] == "constant")
     ]
-    depths = sorted({depth for depth, *_ in found})
-    listed = [known for _, _, known, _ in found]
+    depths = sorted({depth for depth, *_ in entries})
+    listed = [number for _, _, number, _ in entries]
     return [
         (
             depths.index(depth),
             name,
-            known if listed.count(known) > 1 and known is not None else None,
-            place,
+            number if listed.count(number) > 1 and number is not None else None,
+            position,
         )
-        for depth, name, known, place in found
+        for depth, name, number, position in entries
     ]
 
 
-def places(text):
-    """The places of the nodes in the order of execution, as listed; a node that is listed again
-    once. Asserts that the inputs of each node precede it."""
-    found, above = {}, []
+def execution_order(text):
+    """The positions of the nodes in the order of execution, as listed; each node once.
+
+    Asserts that the inputs of each node precede it.
+    """
+    positions, ancestors = {}, []
     for line in text.splitlines():
         if line.endswith("···"):
             continue
-        name, label, place = _NODE.search(line.rstrip()).groups()
-        while above and above[-1][0] >= line.index(name):
-            above.pop()
-        if place:
-            assert not above or int(place) < above[-1][1], text
-            above.append((line.index(name), int(place)))
-            assert found.setdefault(label, int(place)) == int(place), text
-    return list(found.values())
+        name, label, position = _NODE.search(line.rstrip()).groups()
+        while ancestors and ancestors[-1][0] >= line.index(name):
+            ancestors.pop()
+        if position:
+            assert not ancestors or int(position) < ancestors[-1][1], text
+            ancestors.append((line.index(name), int(position)))
+            assert positions.setdefault(label, int(position)) == int(position), text
+    return list(positions.values())
 
 
-def plain(name):
-    """The name of an operation that Theano and Spanwise have in common, without parameters: add,
-    DimShuffle, Sum."""
+def common_name(name):
+    """A name that both libraries' lines have for an operation or variable, without parameters and
+    in lower case: add, dimshuffle, sum, constant."""
     if re.match(r"(Tensor)?Constant{|[\d.\[-]", name):
         return "constant"
     if name.startswith("<"):
         return "variable"
     if inner := re.fullmatch(r"(?:Elemwise|Reduce){(\w+)[,{}].*", name):
         name = inner[1]
-    if found := re.fullmatch(r"IncSubtensor{(Set|Inc);.*", name):
-        name = f"{found[1]}Subtensor"
+    if match := re.fullmatch(r"IncSubtensor{(Set|Inc);.*", name):
+        name = f"{match[1]}Subtensor"
     name = re.sub(r"{.*", "", name)
     return _NAMES.get(name, name).lower()

@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Small programs in the manner of Theano's tutorial: name -> (program, expected values).
+"""Small programs in the style of Theano's tutorial: PROGRAMS is {name: (program, expected values)}.
 
-A program sees `theano`, `T`, `np` and `ifelse`, and assigns `result`; the expected values are
+A program follows START, sees `theano`, `T`, `np` and `ifelse`, and assigns `result`; the expected values are
 computed by NumPy. PyTensor runs the same programs.
 """
 
@@ -11,7 +11,6 @@ import numpy as np
 X = np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]])
 V = np.array([0.5, -1.0, 2.0])
 LOGISTIC = 1 / (1 + np.exp(-X))
-FALLING = np.array([[3.0, 2.0], [1.0, 0.0]])
 
 START = """
 x, y, v, w, n = T.dmatrix("x"), T.dmatrix("y"), T.dvector("v"), T.dvector("w"), T.lscalar("n")
