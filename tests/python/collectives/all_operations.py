@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A rank: all operations, dtypes and layouts compared with NumPy. Arguments: folder, engine,
-device."""
+"""The program of each rank in tests of all operations, dtypes and layouts, compared with NumPy.
+Arguments: folder, engine, device ("cpu" or "gpu")."""
 
 import sys
 
@@ -26,7 +26,8 @@ from spanwise.compat.pygpu_collectives import GpuComm, GpuCommCliqueId
 
 
 def cases(engine):
-    """(op, reduction, dtype, layout, where the result goes)."""
+    """(op, reduction, dtype, layout, target). The target is "new", an array out= that is "strided" or
+    "contiguous", or "in place", the operand."""
     for op in REDUCING + MOVING:
         for reduction in REDUCTIONS if op in REDUCING else ("sum",):
             for dtype in DTYPES:
@@ -35,9 +36,9 @@ def cases(engine):
         for layout in LAYOUTS:
             if layout == "number" and op in ("reduce_scatter", "all_to_all"):
                 continue  # one row cannot be divided
-            for place in ("new", "strided", "contiguous"):
+            for target in ("new", "strided", "contiguous"):
                 for dtype in ("float32", "bool", "bfloat16"):
-                    yield op, "sum", dtype, layout, place
+                    yield op, "sum", dtype, layout, target
     for op in ("all_reduce", "broadcast", "reduce"):
         for dtype in ("float64", "float16"):
             for layout in ("contiguous", "steps"):
@@ -45,41 +46,43 @@ def cases(engine):
 
 
 def refuses(engine, op, reduction, dtype):
-    """DTypeError; test_refusals of the program checks that."""
+    """Whether the engine raises DTypeError for the operation; run_refusals() checks that for one of them."""
     if engine == "torch" and dtype == "uint64" and reduction in ("min", "max"):
         return True
     return engine != "mpi" and reduction == "prod" and dtype.startswith("complex")
 
 
 def poisoned(shape, dtype, device, *, is_strided):
+    """An array out= whose elements, 77 or True, no test expects to remain."""
     rows = tuple(2 * n for n in shape) if is_strided else shape
-    made = sw.full(rows, 1 if dtype == "bool" else 77, dtype=dtype, device=device)
-    return made[tuple(slice(None, None, 2) for _ in shape)] if is_strided else made
+    memory = sw.full(rows, 1 if dtype == "bool" else 77, dtype=dtype, device=device)
+    return memory[tuple(slice(None, None, 2) for _ in shape)] if is_strided else memory
 
 
 def run_case(comm, case, number, device):
-    op, reduction, dtype, layout, place = case
+    """How the result differs from NumPy's; "" if it does not. `number` selects values and root."""
+    op, reduction, dtype, layout, target = case
     root, key = number % comm.size, f"{number}"
     x = array(key, dtype, comm.rank, layout, device)
-    everyones = [as_numpy(array(key, dtype, r, layout, "cpu")) for r in range(comm.size)]
-    wanted = expected(op, everyones, reduction, comm.rank, root)
+    inputs = [as_numpy(array(key, dtype, r, layout, "cpu")) for r in range(comm.size)]
+    oracle = expected(op, inputs, reduction, comm.rank, root)
     kwargs = {"op": reduction} if op in REDUCING else {}
     if op in ("broadcast", "reduce"):
         kwargs["root"] = root
-    if place == "in place":
+    if target == "in place":
         kwargs["out"] = x
-    elif place != "new":
-        shape = np.shape(everyones[0]) if wanted is None else wanted.shape
-        kwargs["out"] = poisoned(shape, dtype, device, is_strided=place == "strided")
+    elif target != "new":
+        shape = np.shape(inputs[0]) if oracle is None else oracle.shape
+        kwargs["out"] = poisoned(shape, dtype, device, is_strided=target == "strided")
     before = as_numpy(x).copy()
-    got = getattr(C, op)(x, comm, **kwargs)
-    if wanted is None:
-        wanted = before if place == "in place" else None
-        if got is None:
+    result = getattr(C, op)(x, comm, **kwargs)
+    if oracle is None:
+        oracle = before if target == "in place" else None
+        if result is None:
             return ""
-        return difference(got, wanted, dtype, "broadcast") if wanted is not None else ""
-    problem = difference(got, wanted, dtype, op)
-    if place != "in place" and not np.array_equal(as_numpy(x), before, equal_nan=True):
+        return difference(result, oracle, dtype, "broadcast") if oracle is not None else ""
+    problem = difference(result, oracle, dtype, op)
+    if target != "in place" and not np.array_equal(as_numpy(x), before, equal_nan=True):
         problem += " the operand has changed"
     return problem
 
@@ -93,11 +96,11 @@ def run_messages(comm, device):
             if comm.size == 1:
                 continue
             x = array(dtype + layout, dtype, comm.rank, layout, device)
-            wanted = as_numpy(array(dtype + layout, dtype, left, layout, "cpu"))
+            oracle = as_numpy(array(dtype + layout, dtype, left, layout, "cpu"))
             with C.group(comm):
                 C.send(x, right, comm)
-                got = C.recv(x, left, comm)
-            if problem := difference(got, wanted, dtype, "broadcast"):
+                result = C.recv(x, left, comm)
+            if problem := difference(result, oracle, dtype, "broadcast"):
                 problems.append(f"ring {dtype} {layout}: {problem}")
     for sender in range(comm.size - 1):
         value = sw.full((3, 2), float(sender), device=device)
@@ -116,9 +119,9 @@ def run_splits(comm, device):
     problems = []
     part = comm.split(comm.rank % 2, key=-comm.rank)
     ranks = [rank for rank in range(comm.size) if rank % 2 == comm.rank % 2][::-1]
-    got = as_numpy(C.all_gather(sw.array([comm.rank], device=device), part)).tolist()
-    if got != ranks or part.rank != ranks.index(comm.rank) or part.size != len(ranks):
-        problems.append(f"split: got {got}, expected {ranks}")
+    result = as_numpy(C.all_gather(sw.array([comm.rank], device=device), part)).tolist()
+    if result != ranks or part.rank != ranks.index(comm.rank) or part.size != len(ranks):
+        problems.append(f"split: got {result}, expected {ranks}")
     alone = comm.split(0 if comm.rank == 0 else None)
     if (alone is None) != (comm.rank != 0):
         problems.append(f"split without a color: got {alone!r}")
@@ -132,26 +135,28 @@ def run_splits(comm, device):
 def run_pygpu(comm, device):
     """The names of pygpu.collectives."""
     problems = []
-    made = GpuCommCliqueId().comm_id if comm.rank == 0 else bytes(128)
-    sent = C.broadcast(np.frombuffer(made, "uint8"), comm).numpy().tobytes()
-    gpus = GpuComm(GpuCommCliqueId(bytearr=sent), comm.size, comm.rank)
+    clique_id = GpuCommCliqueId().comm_id if comm.rank == 0 else bytes(128)
+    received_id = C.broadcast(np.frombuffer(clique_id, "uint8"), comm).numpy().tobytes()
+    gpus = GpuComm(GpuCommCliqueId(bytearr=received_id), comm.size, comm.rank)
     host = np.arange(6.0 * comm.size).reshape(comm.size, 6)
     x, n = sw.array(host, device=device), comm.size
     gathered = np.broadcast_to(host, (n, *host.shape))
-    into = sw.full(x.shape, float(comm.rank), device=device)
-    gpus.broadcast(into, 0)
+    broadcast_target = sw.full(x.shape, float(comm.rank), device=device)
+    gpus.broadcast(broadcast_target, 0)
     checks = {
         "all_reduce": (gpus.all_reduce(x, "+"), n * host),
         "reduce": (gpus.reduce(x, "maximum", root=0), host if comm.rank == 0 else None),
         "reduce_scatter": (gpus.reduce_scatter(x, "sum"), n * host[comm.rank]),
         "all_gather": (gpus.all_gather(x, nd_up=2), gathered[:, None]),
         "all_gather of columns": (gpus.all_gather(x.T, nd_up=0), np.concatenate(gathered).T),
-        "broadcast": (into, np.zeros_like(host)),
+        "broadcast": (broadcast_target, np.zeros_like(host)),
     }
-    for name, (got, wanted) in checks.items():
-        if (got is None) != (wanted is None):
-            problems.append(f"pygpu {name}: got {got!r}")
-        elif got is not None and (problem := difference(got, wanted, "float64", "all_reduce")):
+    for name, (result, oracle) in checks.items():
+        if (result is None) != (oracle is None):
+            problems.append(f"pygpu {name}: got {result!r}")
+        elif result is not None and (
+            problem := difference(result, oracle, "float64", "all_reduce")
+        ):
             problems.append(f"pygpu {name}: {problem}")
     if (gpus.count, gpus.rank) != (comm.size, comm.rank):
         problems.append("pygpu: count or rank")

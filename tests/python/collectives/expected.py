@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What collective operations give, by NumPy, and the arrays that the programs pass to them."""
+"""Results of collective operations, computed by NumPy, and the arrays that the programs pass to them."""
 
 import zlib
 
@@ -74,7 +74,7 @@ def reduced(arrays, reduction):
 
 
 def expected(op, arrays, reduction, rank, root):
-    """The result of `rank`, None where it gets none; `arrays` are all ranks'."""
+    """The result of `rank`, None where it gets none; `arrays` are the operands of all ranks."""
     size = len(arrays)
     if op == "broadcast":
         return arrays[root]
@@ -90,15 +90,15 @@ def expected(op, arrays, reduction, rank, root):
     return reduced(arrays, reduction)
 
 
-def difference(got, wanted, dtype, op):
-    """How `got` differs from `wanted`; "" where it is equal, or close after a reduction of inexact
+def difference(result, oracle, dtype, op):
+    """How `result` differs from `oracle`; "" where it is equal, or close after a reduction of inexact
     numbers of `dtype`."""
-    got = as_numpy(got)
-    if got.shape != wanted.shape:
-        return f"shape {got.shape}, expected {wanted.shape}"
-    if op in MOVING or np.dtype(got.dtype).kind not in "fc":
-        same = np.array_equal(got, wanted)
+    result = as_numpy(result)
+    if result.shape != oracle.shape:
+        return f"shape {result.shape}, expected {oracle.shape}"
+    if op in MOVING or np.dtype(result.dtype).kind not in "fc":
+        same = np.array_equal(result, oracle)
     else:
         bits = {"bfloat16": 8, "float16": 11, "float32": 24, "complex64": 24}.get(dtype, 53)
-        same = np.allclose(got, wanted, rtol=8 * 2.0**-bits, atol=0)
-    return "" if same else f"got {got.ravel()[:4]}, expected {wanted.ravel()[:4]}"
+        same = np.allclose(result, oracle, rtol=8 * 2.0**-bits, atol=0)
+    return "" if same else f"got {result.ravel()[:4]}, expected {oracle.ravel()[:4]}"

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A rank among three that do not do the same: what each of them gets. Arguments: folder, engine."""
+"""The program of each of three ranks whose calls differ, come late, raise or end: writes the outcome of
+each call. Arguments: folder, engine."""
 
 import os
 import signal
@@ -12,7 +13,7 @@ from python.collectives.launch import write_result
 import spanwise as sw
 from spanwise import collectives as C  # noqa: N812
 
-TIMEOUT = 3.0  # longer than init() takes on a busy machine
+TIMEOUT = 3.0  # seconds; longer than init() takes on a busy machine
 
 
 def outcome(call):
@@ -29,7 +30,7 @@ def outcome(call):
 
 
 def disagreements(comm, result):
-    """The communicator stays usable: nothing has been moved."""
+    """Calls that differ between the ranks. They move no data, so the communicator stays usable."""
     rank, x = comm.rank, sw.ones((3, 4))
     result["shapes"] = outcome(lambda: C.all_reduce(sw.ones(3 + (rank == 1)), comm))
     result["dtypes"] = outcome(
@@ -47,7 +48,7 @@ def disagreements(comm, result):
 
 
 def late(engine, result, check, key):
-    """Rank 1 comes after the time limit. The others raise; so does rank 1 when it comes."""
+    """Rank 1 calls after the time limit, when the others have raised."""
     comm = C.init(engine, timeout=TIMEOUT, check=check)
     if comm.rank == 1:
         time.sleep(1.5 * TIMEOUT)

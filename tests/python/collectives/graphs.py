@@ -16,10 +16,10 @@ def data(rank):
     return np.random.default_rng(rank).uniform(0.5, 1.5, (6, 4)).astype("float32")
 
 
-def check(problems, name, got, expected):
-    got = sw.asarray(got).numpy()
-    if got.shape != np.shape(expected) or not np.allclose(got, expected, rtol=1e-5):
-        problems.append(f"{name}: got {got!r}, expected {expected!r}")
+def check(problems, name, result, expected):
+    result = sw.asarray(result).numpy()
+    if result.shape != np.shape(expected) or not np.allclose(result, expected, rtol=1e-5):
+        problems.append(f"{name}: got {result!r}, expected {expected!r}")
 
 
 def run_values(comm, device, problems):
@@ -49,8 +49,8 @@ def run_values(comm, device, problems):
     names = sorted(nodes, reverse=rank == 0)
     f = sw.function([x], [nodes[name] for name in names], device=device)
     for function in (f, pickle.loads(pickle.dumps(f))):
-        for name, got in zip(names, function(inputs[rank]), strict=True):
-            check(problems, name, got, expected[name])
+        for name, result in zip(names, function(inputs[rank]), strict=True):
+            check(problems, name, result, expected[name])
     if "Collective" not in str([node.op for node in f.maker.fgraph.toposort()]):
         problems.append("the function has no collective nodes")
 
@@ -69,13 +69,13 @@ def run_gradients(comm, device, problems):
     }
     for name, (op, expected) in cases.items():
         cost = (op(x, comm) * weights[comm.rank]).sum()
-        got = sw.function([x], T.grad(cost, x), device=device)(np.ones((rows, 4)))
-        check(problems, f"gradient of {name}", got, expected)
+        result = sw.function([x], T.grad(cost, x), device=device)(np.ones((rows, 4)))
+        check(problems, f"gradient of {name}", result, expected)
     big = np.concatenate(weights)
     pieces = [big * (r + 1) for r in range(size)]
     cost = (C.all_gather(x, comm) * pieces[comm.rank]).sum()
-    got = sw.function([x], T.grad(cost, x), device=device)(np.ones((rows, 4)))
-    check(problems, "gradient of all_gather", got, np.split(sum(pieces), size)[comm.rank])
+    result = sw.function([x], T.grad(cost, x), device=device)(np.ones((rows, 4)))
+    check(problems, "gradient of all_gather", result, np.split(sum(pieces), size)[comm.rank])
 
 
 def run_logistic(comm, device, problems):
@@ -102,13 +102,13 @@ def run_order(comm, device, problems):
     kinds = [str(n.op) for n in f.maker.fgraph.toposort() if "Collective" in str(n.op)]
     if len(kinds) != 2 or kinds != sorted(kinds):
         problems.append(f"order of the nodes: {kinds}")
-    for got, added in zip(f(np.arange(3.0)), (1, 0, 0), strict=True):
-        check(problems, "order", got, comm.size * (np.arange(3.0) + added))
+    for result, added in zip(f(np.arange(3.0)), (1, 0, 0), strict=True):
+        check(problems, "order", result, comm.size * (np.arange(3.0) + added))
     # Fusing x * x with 2 * x * g would make the first node depend on that of the gradient.
     square = C.all_reduce(x * x, comm)
     f = sw.function([x], [square, T.grad(square.sum(), x)], device=device)
-    got, slope = f(np.arange(3.0))
-    check(problems, "fusion", got, comm.size * np.arange(3.0) ** 2)
+    result, slope = f(np.arange(3.0))
+    check(problems, "fusion", result, comm.size * np.arange(3.0) ** 2)
     check(problems, "fusion's gradient", slope, 2 * comm.size * np.arange(3.0))
 
 

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -25,10 +26,8 @@ def why_no_mpi():
 
 def mpiexec():
     """The path of mpiexec: beside this interpreter (a wheel), else of the system, else None."""
-    from shutil import which
-
-    own = Path(sys.executable).parent / "mpiexec"
-    return str(own) if own.exists() else which("mpiexec")
+    beside_python = Path(sys.executable).parent / "mpiexec"
+    return str(beside_python) if beside_python.exists() else shutil.which("mpiexec")
 
 
 def run_mpi(program, folder, *arguments, ranks=3, timeout=120):
@@ -36,27 +35,29 @@ def run_mpi(program, folder, *arguments, ranks=3, timeout=120):
     # Launchers end all ranks when one fails or is killed: the shell waits 4 s first, in which the
     # others can write their results, and then ends with status 0.
     unfailing = ["sh", "-c", '"$0" "$@" || sleep 4']
-    command = [mpiexec(), "-n", str(ranks), *unfailing, *python(program, folder, arguments)]
+    command = [mpiexec(), "-n", str(ranks), *unfailing, *python_command(program, folder, arguments)]
     with open(folder / "output", "w+") as output:
         try:
-            subprocess.run(command, stdout=output, stderr=output, timeout=timeout, env=variables())
+            subprocess.run(
+                command, stdout=output, stderr=output, timeout=timeout, env=environment()
+            )
         except subprocess.TimeoutExpired:
             output.write("\nthe program did not end in time")
     return results(folder, ranks), (folder / "output").read_text()
 
 
 def run_env(program, folder, *arguments, ranks=2, timeout=120):
-    """The same without a launcher: with the variables that torchrun sets."""
+    """The same as run_mpi(), without a launcher: by the environment variables that torchrun sets."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = str(probe.getsockname()[1])
     with open(folder / "output", "w+") as output:
         started = [
             subprocess.Popen(
-                python(program, folder, arguments),
+                python_command(program, folder, arguments),
                 stdout=output,
                 stderr=output,
-                env=variables()
+                env=environment()
                 | {"RANK": str(rank), "WORLD_SIZE": str(ranks), "LOCAL_RANK": str(rank)}
                 | {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port},
             )
@@ -71,7 +72,7 @@ def run_env(program, folder, *arguments, ranks=2, timeout=120):
     return results(folder, ranks), (folder / "output").read_text()
 
 
-def python(program, folder, arguments):
+def python_command(program, folder, arguments):
     return [sys.executable, str(PROGRAMS / program), str(folder), *arguments]
 
 
@@ -85,9 +86,9 @@ def program_of_guide(folder):
     return path
 
 
-def variables():
-    """Few threads: the ranks share the processors of this machine. Open MPI starts nothing as root
-    unless both of its variables are set."""
+def environment():
+    """Environment variables of a rank. It gets one OpenMP thread, since the ranks share the processors of
+    this machine. Open MPI starts nothing as root unless both of its variables are set."""
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     paths = {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     return os.environ | allowed | paths

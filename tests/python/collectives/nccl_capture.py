@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A rank of NCCL: a captured all_reduce, replayed with other values. Arguments: folder."""
+"""The program of each rank of NCCL: an all_reduce captured by PyTorch is replayed with other values.
+Arguments: folder."""
 
 import sys
 import time
@@ -25,16 +26,16 @@ def main():
     graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
     with torch.cuda.graph(graph, stream=side), sw.Stream.foreign(side):
         C.all_reduce(sw.asarray(x)[::2], comm, out=sw.asarray(out))
-    found = []
+    values = []
     for replay in range(REPLAYS):
         x.fill_(10 * replay + comm.rank)
         graph.replay()
         torch.cuda.synchronize()
-        found.append(sorted(set(out.tolist())))
+        values.append(sorted(set(out.tolist())))
     start = time.monotonic()
     comm.close()
     closed_in = time.monotonic() - start
-    write_result(folder, comm.rank, {"size": comm.size, "found": found, "closed in": closed_in})
+    write_result(folder, comm.rank, {"size": comm.size, "values": values, "closed in": closed_in})
 
 
 if __name__ == "__main__":

@@ -14,46 +14,46 @@ from python.collectives.launch import write_result
 import spanwise as sw
 from spanwise import collectives as C  # noqa: N812
 
-TIMEOUT = 3.0
-#: More than a GPU's queue holds.
-MANY = 5000
+TIMEOUT = 3.0  # seconds
+#: More calls than the queue of a GPU holds, so that the host waits for room in it.
+CALLS_BEYOND_QUEUE = 5000
 
 
-def calls(comm, what):
+def calls(comm, failure):
     x = sw.ones(1000, device=comm.device)
-    if what == "unconnected":
+    if failure == "unconnected":
         C.send(x, 0, comm) if comm.rank == 1 else C.recv(x, 1, comm)
-    for _ in range(MANY if what == "behind" else 1):
+    for _ in range(CALLS_BEYOND_QUEUE if failure == "behind" else 1):
         C.all_reduce(x, comm, out=x)
     sw.synchronize()
 
 
-def outcome(comm, what):
+def outcome(comm, failure):
     """[error of the calls, its text, seconds, error of the next call]."""
     start = time.monotonic()
-    found = ["", "", 0.0, ""]
+    result = ["", "", 0.0, ""]
     try:
-        calls(comm, what)
+        calls(comm, failure)
     except C.CollectiveError as error:
-        found[:2] = ["CollectiveError", str(error)]
-    found[2] = time.monotonic() - start
+        result[:2] = ["CollectiveError", str(error)]
+    result[2] = time.monotonic() - start
     try:
         C.all_reduce(sw.ones(3, device=comm.device), comm)
     except C.CollectiveError:
-        found[3] = "CollectiveError"
-    return found
+        result[3] = "CollectiveError"
+    return result
 
 
 def main():
-    folder, what = sys.argv[1:]
+    folder, failure = sys.argv[1:]
     comm = C.init("nccl", timeout=TIMEOUT, check=0)
     C.all_reduce(sw.ones(3, device=comm.device), comm)
     sw.synchronize()
-    if comm.rank == 1 and what == "killed":
+    if comm.rank == 1 and failure == "killed":
         os.kill(os.getpid(), signal.SIGKILL)
     if comm.rank == 1:
         time.sleep(2.5 * TIMEOUT)
-    write_result(folder, comm.rank, outcome(comm, what))
+    write_result(folder, comm.rank, outcome(comm, failure))
     comm.close()
 
 

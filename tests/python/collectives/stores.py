@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A rank that finds the others by each store that needs no package. Arguments: folder, free port."""
+"""The program of each rank, which connects by each store that needs no package. Arguments: folder, and
+a free port; the next port is used too."""
 
 import os
 import sys
@@ -13,7 +14,7 @@ from spanwise.collectives._monitor import Monitor
 from spanwise.collectives._stores import connect
 
 
-def used(store, rank_and_size):
+def use(store, rank_and_size):
     """Connects the ranks by `store`, makes them exchange values, agree and disagree. Returns the values
     and the lines of the error."""
     link = connect(store, timeout=30, **rank_and_size)
@@ -34,7 +35,7 @@ def main():
     folder, port = sys.argv[1:]
     rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     path = Path(folder, "address")
-    if rank == 0:  # what an earlier run has left
+    if rank == 0:  # a file that an earlier run left
         path.write_text('["127.0.0.1", 9, "old"]')
     stores = {
         "env": {},
@@ -42,12 +43,12 @@ def main():
         f"tcp://localhost:{int(port) + 1}": {"rank": rank, "size": size},
         f"file://{path}": {},
     }
-    found = {}
-    for store, given in stores.items():
-        rank_and_size = {"rank": None, "size": None} | given
-        for _ in range(2):  # the second time, with what the first use has left
-            found.setdefault(store.partition(":")[0], []).append(used(store, rank_and_size))
-    write_result(folder, rank, found)
+    results = {}
+    for store, numbers in stores.items():
+        rank_and_size = {"rank": None, "size": None} | numbers
+        for _ in range(2):  # the second time beside what the first use left
+            results.setdefault(store.partition(":")[0], []).append(use(store, rank_and_size))
+    write_result(folder, rank, results)
 
 
 if __name__ == "__main__":

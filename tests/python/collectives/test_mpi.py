@@ -23,27 +23,27 @@ def texts(failures, key, ranks=(0, 1, 2)):
         yield text
 
 
-@pytest.mark.parametrize("place", ["cpu", "gpu"])
-def test_all_operations_dtypes_and_layouts_equal_numpy(tmp_path, place, request):
-    if place == "gpu":
+@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+def test_all_operations_dtypes_and_layouts_equal_numpy(tmp_path, kind, request):
+    if kind == "gpu":
         request.getfixturevalue("gpu")
-    results, output = run_mpi("all_operations.py", tmp_path, "mpi", place)
+    results, output = run_mpi("all_operations.py", tmp_path, "mpi", kind)
     assert None not in results, output
     assert [result["problems"] for result in results] == [[], [], []]
     assert {result["engine"] for result in results} == {"mpi"}
     assert min(result["count"] for result in results) > 500
 
 
-@pytest.mark.parametrize("place", ["cpu", "gpu"])
-def test_graphs(tmp_path, place, request):
-    if place == "gpu":
+@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+def test_graphs_with_collectives_match_numpy(tmp_path, kind, request):
+    if kind == "gpu":
         request.getfixturevalue("gpu")
-    results, output = run_mpi("graphs.py", tmp_path, "mpi", place)
+    results, output = run_mpi("graphs.py", tmp_path, "mpi", kind)
     assert None not in results, output
     assert [result["problems"] for result in results] == [[], [], []]
 
 
-def test_program_of_the_guide(tmp_path):
+def test_program_of_the_guide_prints_true(tmp_path):
     _, output = run_mpi(program_of_guide(tmp_path), tmp_path)
     assert output.split() == ["True"]
 
@@ -78,7 +78,6 @@ def test_the_communicator_is_usable_after_ranks_disagreed(failures):
 @pytest.mark.parametrize("key", ["late", "late unchecked"])
 def test_a_late_rank_is_an_error_within_the_time_limit(failures, key):
     for rank, text in zip((0, 2), texts(failures, key, (0, 2)), strict=True):
-        assert "within 3 s" in text or "rank" in text
         assert 2.5 < failures[rank][key][2] < 20
         assert "rank 1: no call yet" in text
     # Unchecked, rank 1 may get its sum: the others had sent their part.

@@ -25,13 +25,13 @@ def board():
 @pytest.fixture
 def client(board):
     """A function that connects a rank."""
-    with contextlib.ExitStack() as all_clients:
+    with contextlib.ExitStack() as stack:
 
         def connected(rank, watch=False):
             address = ("127.0.0.1", board.port)
-            made = BoardClient(address, "secret", rank, watch=watch, timeout=10)
-            all_clients.callback(made.close)
-            return made
+            board_client = BoardClient(address, "secret", rank, watch=watch, timeout=10)
+            stack.callback(board_client.close)
+            return board_client
 
         yield connected
 
@@ -77,33 +77,34 @@ def test_board_closes_invalid_connections_and_continues(board, client):
     assert client(0).request(10, do="set", key="k", value=1)["number"] == 2
 
 
-def test_a_value_is_waited_for(client):
-    reader, writer, found = client(0), client(1), []
-    thread = threading.Thread(target=lambda: found.append(reader.request(10, do="get", key="k")))
+def test_get_waits_until_the_value_is_set(client):
+    reader, writer, replies = client(0), client(1), []
+    thread = threading.Thread(target=lambda: replies.append(reader.request(10, do="get", key="k")))
     thread.start()
     with pytest.raises(TimeoutError):
         writer.request(0.1, do="get", key="other")
     writer.request(10, do="set", key="k", value=[1, "two"])
     thread.join(10)
-    assert found[0]["value"] == [1, "two"]
-    writer.request(10, do="set", key="other", value=3)  # the late reply is not taken for this one's
+    assert replies[0]["value"] == [1, "two"]
+    # The late reply to the get that timed out is not taken for the reply to this request.
+    writer.request(10, do="set", key="other", value=3)
 
 
 def test_agreement_waits_for_all_ranks_and_ends_with_a_lost_one(client):
-    watch, asked = client(2, watch=True), client(0)
+    watch, first = client(2, watch=True), client(0)
     items = [["call 0", [0, 1, 2], "sum"]]
     with pytest.raises(TimeoutError):
-        asked.request(0.1, do="agree", communicator="c", items=items)
+        first.request(0.1, do="agree", communicator="c", items=items)
     watch.close()
-    reply = asked.request(10, do="agree", communicator="c", items=items)
+    reply = first.request(10, do="agree", communicator="c", items=items)
     assert reply["missing"] == [1, 2]
     assert "ended without closing" in reply["ended"]["2"]
-    other = client(1)
+    second = client(1)
     pair = [["call 1", [0, 1], "max"]]
     thread = threading.Thread(
-        target=lambda: other.request(10, do="agree", communicator="c", items=pair)
+        target=lambda: second.request(10, do="agree", communicator="c", items=pair)
     )
     thread.start()
-    reply = asked.request(10, do="agree", communicator="c", items=pair)
+    reply = first.request(10, do="agree", communicator="c", items=pair)
     thread.join(10)
     assert reply["texts"] == {"call 1": {"0": "max", "1": "max"}}

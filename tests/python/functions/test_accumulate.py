@@ -21,7 +21,7 @@ def lacks_atomic(device, name, dtype):
 
 
 def small(values):
-    """So that products of several are exact in every dtype that is not whole."""
+    """The values made so small that products of several are exact in floating and complex dtypes."""
     if values.dtype.kind in "biu":
         return values
     return np.asarray(values / 64 if values.dtype.kind == "c" else values % 4, values.dtype)
@@ -53,8 +53,8 @@ def test_random_layouts_and_keys_match_numpy(device, data, window, name, dtype, 
     value = small(value)
     with np.errstate(all="ignore"):
         getattr(np, name).at(oracle, with_ellipsis(key), value)
-    given_value = sw.array(value, device=device) if data.draw(st.booleans()) else value
-    assert getattr(sw, name).at(ours, ours_of(key, device, where), given_value) is None
+    our_value = sw.array(value, device=device) if data.draw(st.booleans()) else value
+    assert getattr(sw, name).at(ours, ours_of(key, device, where), our_value) is None
     # All of the memory: bytes outside the selection must be unchanged.
     assert_same(base, expected)
 
@@ -106,7 +106,7 @@ def test_nan_is_the_accumulated_extremum(device, name, dtype):
 
 @pytest.mark.parametrize("target", COMPUTABLE)
 @pytest.mark.parametrize("source", ["bool", "int8", "int64", "float32", "float64", "complex64"])
-def test_values_of_other_dtypes_go_in_by_same_kind(device, target, source):
+def test_values_of_other_dtypes_are_cast_by_same_kind_or_raise(device, target, source):
     ours = sw.ones(3, target, device=device)
     values = numbers((4,), source, 1)
     promoted = sw.result_type(target, source)
@@ -149,7 +149,7 @@ def test_arrays_of_other_libraries_are_changed_in_place():
     assert np.array_equal(ours, expected)
 
 
-def test_values_and_indices_in_the_memory_of_the_target(device):
+def test_values_and_indices_may_share_memory_with_the_target(device):
     ours = sw.array(np.arange(6), device=device)
     expected = np.arange(6)
     sw.add.at(ours, ours[::-1], ours)
@@ -175,7 +175,7 @@ def test_unsupported_calls_raise(device):
         sw.add.at(a.broadcast_to((2, 3)), [0], 1)
     with pytest.raises(sw.GraphError, match="inc_subtensor"):
         sw.add.at(T.dvector(), [0], 1)
-    assert a.tolist() == [0, 0, 0], "an error leaves all as it was"
+    assert a.tolist() == [0, 0, 0], "an error leaves all elements unchanged"
     if device.kind == "cuda":
         with pytest.raises(sw.DTypeError, match="complex128"):
             sw.multiply.at(a.astype("complex128"), [0], 1)
@@ -197,16 +197,16 @@ def test_inc_subtensor_sums_repeated_indices(device, data, shape, dtype, seed, m
     if any(isinstance(k, np.ndarray) and k.ndim == 0 for k in key):
         return  # a graph has no masks of rank 0
     try:
-        place = values[with_ellipsis(key)]
+        selection = values[with_ellipsis(key)]
     except (IndexError, ValueError):
         return
-    added = numbers(place.shape, dtype, seed + 1)
+    added = numbers(selection.shape, dtype, seed + 1)
     expected = values.copy()
     np.add.at(expected, with_ellipsis(key), added)
     x = T.tensor(dtype, (None,) * len(shape), "x")
-    y = T.tensor(dtype, (None,) * place.ndim, "y")
-    own = tuple(sw.array(k, device=device) if isinstance(k, np.ndarray) else k for k in key)
-    f = sw.function([x, y], T.inc_subtensor(x[own], y), device=device, mode=mode)
+    y = T.tensor(dtype, (None,) * selection.ndim, "y")
+    our_key = tuple(sw.array(k, device=device) if isinstance(k, np.ndarray) else k for k in key)
+    f = sw.function([x, y], T.inc_subtensor(x[our_key], y), device=device, mode=mode)
     assert_same(f(values, added), expected)
     assert_same(f(sw.array(values, device=device)[::1], added), expected)
 
@@ -222,7 +222,7 @@ def test_rows_of_a_shared_variable_are_updated_in_place(device):
     assert table.get_value().tolist() == [[0, 0], [8, 8], [0, 0], [4, 4], [0, 0]]
 
 
-def test_a_chain_overwrites_its_own_memory(device):
+def test_chained_inc_subtensors_run_in_place(device):
     x, i = T.fvector("x"), T.lvector("i")
     f = sw.function(
         [x, i], T.inc_subtensor(T.inc_subtensor((x * 2)[i], 1)[i], x[:2]), device=device

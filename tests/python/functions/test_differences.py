@@ -9,11 +9,11 @@ from support.arrays import assert_same
 import spanwise as sw
 
 
-def test_numpy_scalars_are_arrays_of_rank_0(device):
+def test_scalar_results_are_arrays_of_rank_0(device):
     a = sw.asarray([[1.0, 2.0]], device=device)
-    for one in (a[0, 0], a.sum(), next(iter(a[0]))):
-        assert isinstance(one, sw.Array)
-        assert (one.shape, one.device) == ((), device)
+    for element in (a[0, 0], a.sum(), next(iter(a[0]))):
+        assert isinstance(element, sw.Array)
+        assert (element.shape, element.device) == ((), device)
     assert not isinstance(np.ones(1)[0], np.ndarray)
 
 
@@ -74,11 +74,11 @@ def test_broadcast_views_are_read_only(device):
 
 
 def test_operations_on_subclasses_give_arrays(device):
-    class Mine(sw.Array):
+    class Subclass(sw.Array):
         pass
 
-    mine = Mine(sw.zeros(2, device=device))
-    assert [type(x) for x in (mine + 1, mine[:1], mine.sum())] == [sw.Array] * 3
+    instance = Subclass(sw.zeros(2, device=device))
+    assert [type(x) for x in (instance + 1, instance[:1], instance.sum())] == [sw.Array] * 3
 
 
 def test_arrays_lack_the_listed_numpy_methods(device):
@@ -89,7 +89,7 @@ def test_arrays_lack_the_listed_numpy_methods(device):
 
 
 @pytest.mark.parametrize(
-    ("values", "way_out"),
+    ("values", "remedy"),
     [
         (np.asarray(["a"]), "uint8"),
         (np.asarray([None]), "float64"),
@@ -98,8 +98,8 @@ def test_arrays_lack_the_listed_numpy_methods(device):
         (np.zeros(2, np.longdouble), "float64"),
     ],
 )
-def test_unsupported_dtype_raises_with_the_remedy(values, way_out):
-    with pytest.raises(TypeError, match=way_out):
+def test_unsupported_dtype_raises_with_the_remedy(values, remedy):
+    with pytest.raises(TypeError, match=remedy):
         sw.asarray(values)
 
 
@@ -111,7 +111,7 @@ def test_other_byte_orders_become_native(device):
         sw.asarray(swapped, device="cpu", copy=False)
 
 
-def test_integers_are_of_64_bits_at_most(device):
+def test_integers_of_more_than_64_bits_raise(device):
     assert sw.asarray([2**63], device=device).dtype == "uint64"
     with pytest.raises(OverflowError):
         sw.asarray([2**64], device=device)

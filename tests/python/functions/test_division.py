@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Division of integers by a number and by integers, and of floats: the limits of each way to
-compute."""
+"""Division of integers by a number and by integers, and of floats: operands at the limits of each
+algorithm."""
 
 import numpy as np
 import pytest
@@ -12,36 +12,38 @@ DTYPES = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint6
 
 
 def numbers(dtype):
-    """Small ones, and the neighbours of powers of two, of either sign."""
+    """Small numbers, powers of two and their neighbours, of either sign, that the dtype holds."""
     info = np.iinfo(dtype)
-    near = {2**k + d for k in range(info.bits) for d in (-1, 0, 1)} | {3, 5, 7, 10, 641, 1000003}
-    both = near | {-n for n in near} | {info.min, info.max}
-    return sorted(n for n in both if info.min <= n <= info.max)
+    magnitudes = {2**k + d for k in range(info.bits) for d in (-1, 0, 1)}
+    magnitudes |= {3, 5, 7, 10, 641, 1000003}
+    signed = magnitudes | {-n for n in magnitudes} | {info.min, info.max}
+    return sorted(n for n in signed if info.min <= n <= info.max)
 
 
 def values(dtype, size):
-    """Anything, then small ones, then the limits: blocks of one kind, and the last of many."""
+    """`size` integers over the whole range, `size` small ones, then numbers(dtype): loops that choose an
+    algorithm for each block get blocks of one kind and mixed ones."""
     info, rng = np.iinfo(dtype), np.random.default_rng(5)
-    anything = rng.integers(info.min, info.max, size, dtype=dtype, endpoint=True)
+    whole_range = rng.integers(info.min, info.max, size, dtype=dtype, endpoint=True)
     small = rng.integers(max(info.min, -100), 100, size).astype(dtype)
-    return np.concatenate([anything, small, np.array(numbers(dtype), dtype)])
+    return np.concatenate([whole_range, small, np.array(numbers(dtype), dtype)])
 
 
-def python_rule(name, a, b):
-    """NumPy's, which warns of 0 and of the lowest value by -1."""
+def numpy_result(name, a, b):
+    """NumPy's result, without its warnings for division by 0 and of the lowest value by -1."""
     with np.errstate(all="ignore"):
         return getattr(np, name)(a, b)
 
 
 @pytest.mark.parametrize("name", ["floor_divide", "remainder"])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_division_by_a_number_matches_python(name, dtype, device):
+def test_division_by_a_number_matches_numpy(name, dtype, device):
     a = values(dtype, 700)
     ours = sw.array(a, device=device)
     for number in [0, *numbers(dtype)]:
-        found = getattr(sw, name)(ours, number).numpy()
+        result = getattr(sw, name)(ours, number).numpy()
         np.testing.assert_array_equal(
-            found, python_rule(name, a, np.array(number, dtype)), str(number)
+            result, numpy_result(name, a, np.array(number, dtype)), str(number)
         )
 
 
@@ -57,14 +59,14 @@ def test_in_place_division_by_a_number_matches_numpy(size, device):
 
 @pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_division_by_integer_arrays_matches_python(name, dtype, device):
-    some = np.array([0, *numbers(dtype)], dtype)
-    a, b = (x.ravel() for x in np.meshgrid(some, some))
+def test_division_by_integer_arrays_matches_numpy(name, dtype, device):
+    operands = np.array([0, *numbers(dtype)], dtype)
+    a, b = (x.ravel() for x in np.meshgrid(operands, operands))
     rng = np.random.default_rng(7)
     a = np.concatenate([a, rng.integers(0, 100, 3000).astype(dtype)])
     b = np.concatenate([b, rng.integers(1, 100, 3000).astype(dtype)])
-    found = getattr(sw, name)(sw.array(a, device=device), sw.array(b, device=device)).numpy()
-    np.testing.assert_array_equal(found, python_rule(name, a, b))
+    result = getattr(sw, name)(sw.array(a, device=device), sw.array(b, device=device)).numpy()
+    np.testing.assert_array_equal(result, numpy_result(name, a, b))
 
 
 def awkward(dtype):
@@ -86,21 +88,24 @@ def awkward(dtype):
 @pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_division_of_floats_matches_numpy_bitwise(name, dtype, device):
-    """fmod is exact, so it and what is made of it are NumPy's to the last bit; signs of 0 too."""
+    """fmod is exact, so it and the operations computed from it equal NumPy's to the last bit, signs of 0
+    included."""
     with np.errstate(all="ignore"):
         a, b = awkward(dtype)
         for x, y in ((a, b), (a, -b), (a, dtype(0.3)), (a[:5], b[:5]), (b, a)):
             expected = getattr(np, name)(x, y)
-            given = (v if v.ndim == 0 else sw.array(v, device=device) for v in (x, y))
-            found = getattr(sw, name)(*given).numpy()
-            np.testing.assert_array_equal(found, expected)
-            both = ~np.isnan(expected)
-            np.testing.assert_array_equal(np.signbit(found[both]), np.signbit(expected[both]))
+            operands = (v if v.ndim == 0 else sw.array(v, device=device) for v in (x, y))
+            result = getattr(sw, name)(*operands).numpy()
+            np.testing.assert_array_equal(result, expected)
+            is_number = ~np.isnan(expected)
+            np.testing.assert_array_equal(
+                np.signbit(result[is_number]), np.signbit(expected[is_number])
+            )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_in_place_remainder_of_floats_matches_numpy(dtype, device):
-    """Blocks that have to be computed twice still have their operands."""
+    """NaN and large quotients make the loop compute a block again, which needs the unchanged operands."""
     a = np.linspace(-50, 50, 1500).astype(dtype)
     a[700], a[1400] = np.nan, 1e30
     ours = sw.array(a, device=device)

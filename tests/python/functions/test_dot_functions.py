@@ -10,26 +10,24 @@ from support.products import EPS, compare, laid_out, layouts, random_values, wid
 
 import spanwise as sw
 
-pytest.importorskip("hypothesis")
-
 
 @given(st.sampled_from(COMPUTABLE), st.sampled_from(["vecdot", "matvec", "vecmat"]), layouts(), layouts(),
        st.integers(0, 99))  # fmt: skip
-def test_vecdot_matvec_and_vecmat_match_numpy(device, dtype, name, one, two, seed):
+def test_vecdot_matvec_and_vecmat_match_numpy(device, dtype, name, left_layout, right_layout, seed):
     shapes = {
         "vecdot": [((3, 5), (5,)), ((2, 1, 40), (3, 40)), ((0,), (0,)), ((2, 0, 4), (4,))],
         "matvec": [((3, 4, 5), (5,)), ((4, 5), (2, 5)), ((4, 0), (0,))],
         "vecmat": [((5,), (3, 5, 4)), ((2, 5), (5, 4)), ((2, 3, 5), (5, 1))],
     }[name]
     for left, right in shapes:
-        a, x = laid_out(random_values(left, dtype, seed), one, device)
-        b, y = laid_out(random_values(right, dtype, seed + 1), two, device)
+        a, x = laid_out(random_values(left, dtype, seed), left_layout, device)
+        b, y = laid_out(random_values(right, dtype, seed + 1), right_layout, device)
         theirs = getattr(np, name, None) or pytest.skip(f"this NumPy has no {name}")
-        sizes = theirs(abs(widened(x)), abs(widened(y))) if dtype in EPS else None
-        compare(getattr(sw, name)(a, b), theirs(widened(x), widened(y)), sizes, dtype)
+        magnitudes = theirs(abs(widened(x)), abs(widened(y))) if dtype in EPS else None
+        compare(getattr(sw, name)(a, b), theirs(widened(x), widened(y)), magnitudes, dtype)
         out = sw.full(np.shape(theirs(x, y)), 1, dtype=dtype, device=device)
         getattr(sw, name)(a, b, out)
-        compare(out, theirs(widened(x), widened(y)), sizes, dtype)
+        compare(out, theirs(widened(x), widened(y)), magnitudes, dtype)
 
 
 SHAPES_OF_DOT = [((), (3,)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)),
@@ -42,12 +40,12 @@ def test_dot_matches_numpy(device, shapes, dtype):
     x, y = (random_values(shape, dtype, seed) for seed, shape in enumerate(shapes))
     a, b = sw.array(x, device=device), sw.array(y, device=device)
     oracle = np.dot(widened(x), widened(y))
-    sizes = 9 + 9 * np.dot(abs(x), abs(y)) if dtype in EPS else None
-    compare(sw.dot(a, b), oracle, sizes, dtype)
-    compare(a.dot(b), oracle, sizes, dtype)
+    magnitudes = 9 + 9 * np.dot(abs(x), abs(y)) if dtype in EPS else None
+    compare(sw.dot(a, b), oracle, magnitudes, dtype)
+    compare(a.dot(b), oracle, magnitudes, dtype)
     out = poisoned(np.shape(oracle), dtype, device)
     assert a.dot(b, out=out) is out
-    compare(out, oracle, sizes, dtype)
+    compare(out, oracle, magnitudes, dtype)
 
 
 def test_invalid_dot_calls_raise_as_in_numpy(device):
@@ -65,13 +63,13 @@ def test_invalid_dot_calls_raise_as_in_numpy(device):
 def test_inner_outer_and_vdot_match_numpy(device, dtype):
     x, y = random_values((3, 4), dtype, 1), random_values((2, 4), dtype, 2)
     a, b = sw.array(x, device=device), sw.array(y, device=device)
-    big = 100 if dtype in EPS else None
-    compare(sw.inner(a, b), np.inner(widened(x), widened(y)), big, dtype)
-    compare(sw.outer(a, b), np.outer(widened(x), widened(y)), big, dtype)
+    magnitude = 100 if dtype in EPS else None
+    compare(sw.inner(a, b), np.inner(widened(x), widened(y)), magnitude, dtype)
+    compare(sw.outer(a, b), np.outer(widened(x), widened(y)), magnitude, dtype)
     out = poisoned((12, 8), dtype, device)
     assert sw.outer(a, b, out=out) is out
-    compare(out, np.outer(widened(x), widened(y)), big, dtype)
-    compare(sw.vdot(a, a.T.copy()), np.vdot(widened(x), widened(x.T)), big, dtype)
+    compare(out, np.outer(widened(x), widened(y)), magnitude, dtype)
+    compare(sw.vdot(a, a.T.copy()), np.vdot(widened(x), widened(x.T)), magnitude, dtype)
     with pytest.raises(ValueError, match="vdot"):
         sw.vdot(a, b)
     with pytest.raises(ValueError, match="not aligned"):
@@ -84,17 +82,17 @@ def test_inner_outer_and_vdot_match_numpy(device, dtype):
 @pytest.mark.parametrize("dtype", ["float32", "int32", "bool", "float16"])
 def test_tensordot_matches_numpy(device, axes, dtype):
     x = random_values((3, 4, 5), dtype, 1)
-    shapes = {1: (5, 2), 2: (4, 5, 2)}.get(axes if isinstance(axes, int) else -1, (5, 3, 4))
+    right_shape = {1: (5, 2), 2: (4, 5, 2)}.get(axes if isinstance(axes, int) else -1, (5, 3, 4))
     if axes == ([1], [0]):
-        shapes = (4, 2)
-    y = random_values(shapes, dtype, 2)
+        right_shape = (4, 2)
+    y = random_values(right_shape, dtype, 2)
     a, b = sw.array(x, device=device), sw.array(y, device=device)
     wide = np.tensordot(widened(x), widened(y), axes)
-    sizes = np.tensordot(abs(widened(x)), abs(widened(y)), axes) if dtype in EPS else None
-    compare(sw.tensordot(a, b, axes), wide, sizes, dtype)
+    magnitudes = np.tensordot(abs(widened(x)), abs(widened(y)), axes) if dtype in EPS else None
+    compare(sw.tensordot(a, b, axes), wide, magnitudes, dtype)
     backwards = sw.tensordot(a[::-1], b, axes) if axes == 1 else None
     if backwards is not None:
-        compare(backwards, wide[::-1], sizes[::-1] if sizes is not None else None, dtype)
+        compare(backwards, wide[::-1], magnitudes[::-1] if magnitudes is not None else None, dtype)
 
 
 def test_tensordot_rejects_mismatched_axes(device):

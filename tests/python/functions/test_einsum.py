@@ -4,11 +4,9 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 import spanwise as sw
-
-pytest.importorskip("hypothesis")
-from hypothesis import given, strategies as st
 
 EXTENTS = {"i": 2, "j": 3, "k": 4, "l": 5, "m": 1, "Z": 2}
 SUBSCRIPTS = [
@@ -23,19 +21,20 @@ DTYPES = ("float32", "float64", "int64", "int8", "bool", "complex64", "float16")
 
 
 def operands_for(subscripts, dtype, seed, extra=(2, 3)):
+    """Random arrays for the subscripts; `extra` are the extents of an ellipsis."""
     rng = np.random.default_rng(seed)
-    made = []
+    operands = []
     for part in subscripts.split("->")[0].split(","):
-        named = part.replace("...", "")
-        shape = [EXTENTS.get(n, 2 + ord(n) % 3) for n in named]
+        letters = part.replace("...", "")
+        shape = [EXTENTS.get(n, 2 + ord(n) % 3) for n in letters]
         if "..." in part:
-            at = part.index("...")
-            shape[at:at] = extra
+            position = part.index("...")
+            shape[position:position] = extra
         values = rng.standard_normal(shape) * 3
         if dtype.startswith("complex"):
             values = values + 1j * rng.standard_normal(shape)
-        made.append(np.asarray(values > 0 if dtype == "bool" else values).astype(dtype))
-    return made
+        operands.append(np.asarray(values > 0 if dtype == "bool" else values).astype(dtype))
+    return operands
 
 
 def wide(x):

@@ -30,22 +30,22 @@ def test_all_paths_have_equal_results(device, subscripts, path):
     arrays, ours = operands(device)
     expected = np.einsum(subscripts, *arrays)
     for steps in (path, [list(step) for step in path]):
-        found = sw.einsum(subscripts, *ours, optimize=["einsum_path", *steps])
-        np.testing.assert_array_equal(found.numpy(), expected)
+        result = sw.einsum(subscripts, *ours, optimize=["einsum_path", *steps])
+        np.testing.assert_array_equal(result.numpy(), expected)
 
 
 @pytest.mark.parametrize("optimize", [("greedy", 10), ("optimal", 1e6), None, True, "greedy"])
 def test_path_methods_give_the_same_result(device, optimize):
     arrays, ours = operands(device)
-    found = sw.einsum("ij,jk,kl->il", *ours[:3], optimize=optimize)
-    np.testing.assert_array_equal(found.numpy(), np.einsum("ij,jk,kl->il", *arrays[:3]))
+    result = sw.einsum("ij,jk,kl->il", *ours[:3], optimize=optimize)
+    np.testing.assert_array_equal(result.numpy(), np.einsum("ij,jk,kl->il", *arrays[:3]))
 
 
 def test_paths_of_numpy_einsum_path_are_accepted(device):
     arrays, ours = operands(device)
     path, _ = np.einsum_path("ij,jk,kl,jk->il", *arrays, optimize="optimal")
-    found = sw.einsum("ij,jk,kl,jk->il", *ours, optimize=path)
-    np.testing.assert_array_equal(found.numpy(), np.einsum("ij,jk,kl,jk->il", *arrays))
+    result = sw.einsum("ij,jk,kl,jk->il", *ours, optimize=path)
+    np.testing.assert_array_equal(result.numpy(), np.einsum("ij,jk,kl,jk->il", *arrays))
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_result_has_the_requested_order(device, subscripts, orders, order):
     arrays = [np.asarray(a, order=o) for a, o in zip(operands(device)[0], orders, strict=False)]
     ours = [sw.array(a, device=device) for a in arrays]
     expected = np.einsum(subscripts, *arrays, order=order)
-    found = sw.einsum(subscripts, *ours, order=order)
-    np.testing.assert_array_equal(found.numpy(), expected)
-    assert found.strides == expected.strides
+    result = sw.einsum(subscripts, *ours, order=order)
+    np.testing.assert_array_equal(result.numpy(), expected)
+    assert result.strides == expected.strides
 
 
 @pytest.mark.parametrize("order", ["C", "F", "A", "K"])
@@ -94,21 +94,21 @@ def test_result_has_the_requested_order(device, subscripts, orders, order):
 def test_view_results_are_views_for_any_order(device, subscripts, order):
     array = np.arange(9.0).reshape(3, 3)
     ours = sw.array(array, device=device)
-    expected, found = (
+    expected, result = (
         np.einsum(subscripts, array, order=order),
         sw.einsum(subscripts, ours, order=order),
     )
     assert np.shares_memory(expected, array)
-    assert sw.may_share_memory(found, ours)
-    assert found.strides == expected.strides
-    np.testing.assert_array_equal(found.numpy(), expected)
+    assert sw.may_share_memory(result, ours)
+    assert result.strides == expected.strides
+    np.testing.assert_array_equal(result.numpy(), expected)
 
 
 def test_einsum_with_another_dtype_gives_a_copy(device):
     ours = sw.array(np.arange(6.0).reshape(2, 3), device=device)
-    found = sw.einsum("ij->ij", ours, dtype="f4", casting="same_kind", order="F")
-    assert not sw.may_share_memory(found, ours)
-    assert found.flags.f_contiguous
+    result = sw.einsum("ij->ij", ours, dtype="f4", casting="same_kind", order="F")
+    assert not sw.may_share_memory(result, ours)
+    assert result.flags.f_contiguous
 
 
 def test_an_unknown_order_is_an_error(device):

@@ -30,26 +30,26 @@ def silence():
 
 def few(dtypes, device):
     """Fewer dtypes on a GPU, where each dtype of each operation is a kernel to compile."""
-    kept = ("float32", "int32", "bool", "float16", "complex64", "uint8")
-    return kept if on_gpu(device) else dtypes
+    gpu_dtypes = ("float32", "int32", "bool", "float16", "complex64", "uint8")
+    return gpu_dtypes if on_gpu(device) else dtypes
 
 
-def moved(value, device):
+def on_device(value, device):
     return sw.asarray(value, device=device) if isinstance(value, np.ndarray) else value
 
 
 def check(name, operands, device):
-    """The same answer, or an error of the same kind."""
+    """Compares the result with NumPy's, or the kind of the error where NumPy raises."""
     try:
         oracle = getattr(np, name)(*operands)
-        if name == "log1p" and oracle.dtype.kind == "c":  # NumPy's has few right digits near 0
+        if name == "log1p" and oracle.dtype.kind == "c":  # NumPy's is inaccurate near 0
             oracle = np.log1p(operands[0].astype(np.clongdouble)).astype(oracle.dtype)
     except Exception as error:
         expected = (ValueError,) if isinstance(error, ValueError) else (TypeError, OverflowError)
         with pytest.raises(expected):
-            getattr(sw, name)(*(moved(value, device) for value in operands))
+            getattr(sw, name)(*(on_device(value, device) for value in operands))
         return
-    assert_close(getattr(sw, name)(*(moved(value, device) for value in operands)), oracle)
+    assert_close(getattr(sw, name)(*(on_device(value, device) for value in operands)), oracle)
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -100,7 +100,8 @@ def test_bfloat16_is_computed_in_float32_and_rounded_once(name, device):
         np.testing.assert_array_equal(ours, exact)
         return
     assert ours.dtype == ml_dtypes.bfloat16
-    step = np.abs(exact) * 2.0**-8 * 1.02 + 1e-37  # half a unit in the last place, and a bit
+    # Half a unit in the last place and 2 % of it; 1e-37 for results near underflow.
+    step = np.abs(exact) * 2.0**-8 * 1.02 + 1e-37
     wide = ours.astype("float64")
     good = (np.abs(wide - exact) <= step) | (wide == exact) | (np.isnan(wide) & np.isnan(exact))
     overflows = np.isinf(wide) & (np.abs(exact) > 3.38e38)
@@ -163,27 +164,27 @@ def test_large_arrays_match_numpy(name, shape, device):
 @pytest.mark.parametrize("dtype", ["bool", "int64", "float32", "complex64"])
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "less", "greater_equal", "equal"])
 def test_scalar_left_operand_matches_numpy(name, dtype, device):
-    """Loops take one in the second place, where the operation has a twin with its operands
-    turned."""
+    """Loops take a scalar as the right operand; a left one changes places with it where an operation with
+    exchanged operands exists, such as greater for less."""
     if (name, dtype) == ("subtract", "bool"):
         pytest.skip("no subtraction of bool")
     values = operand(dtype, (70, 33), 1)
     if dtype in ("float32", "complex64"):
         values[0, :4] = np.nan, np.inf, -np.inf, -0.0
     where = operand("bool", (70, 33), 2)
-    one, array, mask = (sw.asarray(x, device=device) for x in (values[2:3, 2:3], values, where))
+    scalar, array, mask = (sw.asarray(x, device=device) for x in (values[2:3, 2:3], values, where))
     ours, theirs = getattr(sw, name), getattr(np, name)
     expected = theirs(values[2:3, 2:3], values)
-    assert_close(ours(one, array), expected)
-    assert_close(ours(one, array[::-2, ::3]), expected[::-2, ::3])
+    assert_close(ours(scalar, array), expected)
+    assert_close(ours(scalar, array[::-2, ::3]), expected[::-2, ::3])
     out = sw.zeros(expected.shape, expected.dtype, device=device)
-    ours(one, array, out=out, where=mask)
+    ours(scalar, array, out=out, where=mask)
     assert_close(out, np.where(where, expected, np.zeros_like(expected)))
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "complex128"])
 def test_broadcast_rows_and_columns_match_numpy(dtype, device):
-    """Arrays that are contiguous along the last axis, beside such that do not move along it."""
+    """Operands that are contiguous along the last axis, with operands whose stride there is 0."""
     matrix, row, column = (operand(dtype, s, 3) for s in ((6, 5, 48), (48,), (6, 1, 1)))
     masks = operand("bool", (5, 48), 4), operand("bool", (5, 1), 5)
     for left, right in (
@@ -194,14 +195,19 @@ def test_broadcast_rows_and_columns_match_numpy(dtype, device):
         (column, row),
     ):
         expected = np.add(left, right)
-        assert_close(sw.add(moved(left, device), moved(right, device)), expected)
+        assert_close(sw.add(on_device(left, device), on_device(right, device)), expected)
         for mask in masks:
             mask = mask[:, : expected.shape[-1]]
             if expected.shape[1] == 1:
                 mask = mask[:1]
             ours = poisoned(expected.shape, dtype, device)
             oracle = ours.numpy().copy()
-            sw.add(moved(left, device), moved(right, device), out=ours, where=moved(mask, device))
+            sw.add(
+                on_device(left, device),
+                on_device(right, device),
+                out=ours,
+                where=on_device(mask, device),
+            )
             np.add(left, right, out=oracle, where=mask)
             assert_close(ours, oracle)
 
@@ -210,12 +216,12 @@ INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uin
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-def test_integers_by_one_number_are_rounded_down(device, dtype):
+def test_integers_divided_by_a_number_are_rounded_down(device, dtype):
     limits = np.iinfo(dtype)
     edges = [limits.min, limits.min + 1, limits.max - 1, limits.max, 0, 1, 2, 3]
     rng = np.random.default_rng(5)
-    some = rng.integers(limits.min, limits.max, 200, dtype)
-    values = np.concatenate([np.array(edges, dtype), some])
+    random_values = rng.integers(limits.min, limits.max, 200, dtype)
+    values = np.concatenate([np.array(edges, dtype), random_values])
     ours = sw.array(values, device=device)
     divisors = {1, 2, 3, 5, 7, 10, 64, 100, limits.max, limits.max - 1, limits.max // 2 + 1}
     divisors |= {2**k + d for k in range(1, limits.bits - 1) for d in (-1, 0, 1)}
@@ -242,7 +248,7 @@ def test_shifts_by_any_count_match_numpy(device, dtype):
 
 
 @pytest.mark.parametrize("dtype", ["bool", *INTEGERS])
-def test_whole_numbers_are_finite(device, dtype):
+def test_integers_and_bool_are_finite(device, dtype):
     values = np.arange(40).astype(dtype)
     a = sw.array(values, device=device)
     for name in ("isnan", "isinf", "isfinite"):
@@ -254,8 +260,8 @@ def test_whole_numbers_are_finite(device, dtype):
 @pytest.mark.parametrize("count", [1, 7, 8, 33, 1000])
 def test_exponentials_overflow_and_underflow(device, dtype, count):
     limits = np.finfo(dtype)
-    last = [np.log(limits.max), np.log(limits.smallest_subnormal), np.log(limits.tiny)]
-    near = [place for x in last for place in (x - 1, x - 1e-3, x, x + 1e-3, x + 1)]
+    bounds = [np.log(limits.max), np.log(limits.smallest_subnormal), np.log(limits.tiny)]
+    near = [bound + step for bound in bounds for step in (-1, -1e-3, 0, 1e-3, 1)]
     values = np.array([*near, 1e30, -1e30, np.inf, -np.inf, np.nan, 0, -0.0, 90, -105, 711, -747])
     values = np.resize(np.random.default_rng(8).permutation(values), count).astype(dtype)
     with np.errstate(all="ignore"):

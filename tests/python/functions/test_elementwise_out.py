@@ -22,13 +22,13 @@ def silence():
 
 @hypothesis.given(
     window=windows(broadcast=False),
-    into=st.sampled_from(["float32", "float64", "complex64", "float16"]),
+    out_dtype=st.sampled_from(["float32", "float64", "complex64", "float16"]),
     masked=st.booleans(),
     seed=st.integers(0, 2**31),
 )
-def test_out_and_where_change_only_selected_elements(device, window, into, masked, seed):
+def test_out_and_where_change_only_selected_elements(device, window, out_dtype, masked, seed):
     random = np.random.default_rng(seed)
-    guarded = poisoned(window.base_shape, into, device)
+    guarded = poisoned(window.base_shape, out_dtype, device)
     before = guarded.numpy().copy()
     out, theirs = window.of(guarded), window.of(before)
     a, b = operand("float32", out.shape, seed), operand("int16", out.shape, seed + 1)
@@ -37,7 +37,7 @@ def test_out_and_where_change_only_selected_elements(device, window, into, maske
     ours = [sw.asarray(x, device=device) for x in (a, b)]
     where = sw.asarray(mask, device=device) if masked else True
     assert sw.add(*ours, out=out, where=where) is out
-    after, before = guarded.numpy(), before
+    after = guarded.numpy()
     same = (after == before) | ((after != after) & (before != before))
     assert same.all()
 
@@ -73,10 +73,10 @@ def test_out_whose_elements_overlap_is_written(device):
 
 def test_misaligned_memory_is_read_correctly():
     memory = np.zeros(8 * 600 + 1, "uint8")
-    odd = memory[1:].view("float64")
-    odd[:] = np.arange(600)
-    np.testing.assert_array_equal(sw.add(odd, 1).numpy(), odd + 1)
-    np.testing.assert_array_equal((sw.asarray(odd[::2]) * 2).numpy(), odd[::2] * 2)
+    misaligned = memory[1:].view("float64")
+    misaligned[:] = np.arange(600)
+    np.testing.assert_array_equal(sw.add(misaligned, 1).numpy(), misaligned + 1)
+    np.testing.assert_array_equal((sw.asarray(misaligned[::2]) * 2).numpy(), misaligned[::2] * 2)
 
 
 @pytest.mark.parametrize("order", "CFAK")
@@ -121,15 +121,15 @@ def test_numpy_ufuncs_return_spanwise_arrays(device):
     ):
         assert isinstance(result, sw.Array) and result.device == device
         assert result.tolist() == oracle
-    quotient, rest = np.divmod(a, 3)
-    assert quotient.tolist() == [0, 1] and rest.tolist() == [1, 1]
+    quotient, remainder = np.divmod(a, 3)
+    assert quotient.tolist() == [0, 1] and remainder.tolist() == [1, 1]
     out = sw.zeros(2, "float32", device=device)
     assert np.negative(a, out=out) is out and out.tolist() == [-1, -4]
 
 
 def test_numpy_operands_mix_on_the_cpu_and_raise_on_a_gpu(device):
     a, b = sw.array([1.0, 2.0], device=device), np.array([3.0, 4.0])
-    if on_gpu(device):  # NumPy's memory is the host's, and nothing crosses unasked
+    if on_gpu(device):  # NumPy's memory is the host's, and copies between devices are explicit
         for mixed in (
             lambda: a + b,
             lambda: b + a,
@@ -149,26 +149,26 @@ def test_numpy_operands_mix_on_the_cpu_and_raise_on_a_gpu(device):
 
 # Layouts of a window in its memory: the order of the axes there, and the selected elements. The axis
 # with the smallest stride differs from that of the result, is reversed, has gaps or an offset.
-LIES = {
-    "as it is": ((0, 1, 2), np.s_[:]),
+LAYOUTS = {
+    "C order": ((0, 1, 2), np.s_[:]),
     "transposed": ((2, 1, 0), np.s_[:]),
-    "far ends": ((2, 0, 1), np.s_[:]),
-    "next to last": ((0, 2, 1), np.s_[:]),
-    "backwards": ((0, 1, 2), np.s_[:, :, ::-1]),
-    "backwards across": ((2, 1, 0), np.s_[::-1, :, ::-1]),
-    "every other": ((0, 1, 2), np.s_[:, :, ::2]),
-    "every other across": ((2, 1, 0), np.s_[::2, :, ::-1]),
-    "odd": ((0, 1, 2), np.s_[:, :, 1:]),
-    "odd across": ((2, 1, 0), np.s_[3:, :, 1:]),
+    "axes 2, 0, 1": ((2, 0, 1), np.s_[:]),
+    "last axes exchanged": ((0, 2, 1), np.s_[:]),
+    "reversed": ((0, 1, 2), np.s_[:, :, ::-1]),
+    "transposed, reversed": ((2, 1, 0), np.s_[::-1, :, ::-1]),
+    "every second": ((0, 1, 2), np.s_[:, :, ::2]),
+    "transposed, every second": ((2, 1, 0), np.s_[::2, :, ::-1]),
+    "offset": ((0, 1, 2), np.s_[:, :, 1:]),
+    "transposed, offset": ((2, 1, 0), np.s_[3:, :, 1:]),
 }
 
 
-def both(lie, shape, make, device):
-    """A view of `shape` with that memory order in make(base shape): ours, and NumPy's."""
-    order, key = LIES[lie]
+def view_with_layout(layout, shape, make, device):
+    """A view of `shape` with the layout in the array make(base shape): Spanwise's and NumPy's."""
+    order, key = LAYOUTS[layout]
     base = [0, 0, 0]
-    for axis, place in enumerate(order):
-        base[place] = 2 * shape[axis] + 3
+    for axis, position in enumerate(order):
+        base[position] = 2 * shape[axis] + 3
     values = make(tuple(base))
     cut = tuple(slice(0, n) for n in shape)
     ours, theirs = sw.array(values, device=device), values.copy()
@@ -178,27 +178,31 @@ def both(lie, shape, make, device):
 @hypothesis.settings(max_examples=60)
 @hypothesis.given(
     st.tuples(st.integers(1, 140), st.integers(1, 3), st.integers(1, 140)),
-    *[st.sampled_from(sorted(LIES))] * 4,
+    *[st.sampled_from(sorted(LAYOUTS))] * 4,
     st.sampled_from(["uint8", "float16", "float32", "float64", "complex128"]),
     st.sampled_from([(), (0,), (2,)]),
     st.booleans(),
 )
-def test_operands_of_any_layout_may_overlap_the_result(
-    device, shape, first, second, into, over, dtype, stays, masked
+def test_operands_and_out_of_any_layout_match_numpy(
+    device, shape, left_layout, right_layout, out_layout, mask_layout, dtype, broadcast_axes, masked
 ):
-    """Tiles, packs that are turned, single elements beside packs: whatever the windows ask for."""
-    short = tuple(1 if axis in stays else n for axis, n in enumerate(shape))
+    """The layouts select loops by tiles, by vectors and by single elements, also for each operand."""
+    right_shape = tuple(1 if axis in broadcast_axes else n for axis, n in enumerate(shape))
     pairs = [
-        both(first, shape, lambda base: operand(dtype, base, 1), device),
-        both(second, short, lambda base: operand(dtype, base, 2), device),
+        view_with_layout(left_layout, shape, lambda base: operand(dtype, base, 1), device),
+        view_with_layout(right_layout, right_shape, lambda base: operand(dtype, base, 2), device),
     ]
     ours, theirs = zip(*pairs, strict=True)
     assert_close(sw.add(*ours), np.add(*theirs))
 
-    out, oracle = both(into, shape, lambda base: poisoned(base, dtype, device).numpy(), device)
+    out, oracle = view_with_layout(
+        out_layout, shape, lambda base: poisoned(base, dtype, device).numpy(), device
+    )
     mask, where = True, True
     if masked:
-        mask, where = both(over, shape, lambda base: operand("bool", base, 4), device)
+        mask, where = view_with_layout(
+            mask_layout, shape, lambda base: operand("bool", base, 4), device
+        )
     np.multiply(*theirs, out=oracle, where=where)
     sw.multiply(*ours, out=out, where=mask)
     assert_close(out, oracle)

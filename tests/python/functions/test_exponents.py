@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""frexp and ldexp beside NumPy's, for all numbers of 16 bits and many of the longer ones."""
+"""frexp and ldexp compared with NumPy's: all float16 values, random float32 and float64 bit patterns."""
 
 import numpy as np
 import pytest
@@ -21,19 +21,21 @@ def numbers(dtype):
     return np.concatenate([words.view(dtype), ends])
 
 
-def kernel_or_function(name, way, dtype):
-    """The function, or the kernel that it has for GPUs."""
+def kernel_or_function(name, implementation, dtype):
+    """sw.frexp or sw.ldexp, or the kernel by which it computes on GPUs, which runs on any device."""
     wide = "double" if dtype == "float64" else "float"
-    if way == "function":
+    if implementation == "function":
         return getattr(sw, name)
     return {"frexp": _exponents._frexp_kernel, "ldexp": _exponents._ldexp_kernel}[name](wide)
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-@pytest.mark.parametrize("way", ["function", "kernel"])
-def test_frexp_matches_numpy(device, dtype, way):
+@pytest.mark.parametrize("implementation", ["function", "kernel"])
+def test_frexp_matches_numpy(device, dtype, implementation):
     x = numbers(dtype)
-    mantissa, exponent = kernel_or_function("frexp", way, dtype)(sw.asarray(x, device=device))
+    mantissa, exponent = kernel_or_function("frexp", implementation, dtype)(
+        sw.asarray(x, device=device)
+    )
     with np.errstate(all="ignore"):
         expected = np.frexp(x)
     assert_same(mantissa, expected[0])
@@ -42,19 +44,19 @@ def test_frexp_matches_numpy(device, dtype, way):
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)
-@pytest.mark.parametrize("way", ["function", "kernel"])
-def test_ldexp_matches_numpy(device, dtype, way):
+@pytest.mark.parametrize("implementation", ["function", "kernel"])
+def test_ldexp_matches_numpy(device, dtype, implementation):
     x = numbers(dtype)
-    ldexp, ours = kernel_or_function("ldexp", way, dtype), sw.asarray(x, device=device)
+    ldexp, ours = kernel_or_function("ldexp", implementation, dtype), sw.asarray(x, device=device)
     for e in (0, 3, -3, 30, -30, 200, -1100, 2000, 2**40, -(2**40)):
         exponents = sw.asarray(np.full(x.shape, e), device=device)
         with np.errstate(all="ignore"):
             expected = np.ldexp(x, np.clip(e, -5000, 5000))
         assert_same(ldexp(ours, exponents), expected)
     columns = np.asarray([[1], [-2]], "int8")
-    mine = sw.ldexp(sw.asarray(x[:8], device=device), sw.asarray(columns, device=device))
+    result = sw.ldexp(sw.asarray(x[:8], device=device), sw.asarray(columns, device=device))
     with np.errstate(all="ignore"):
-        assert_same(mine, np.ldexp(x[:8], columns))
+        assert_same(result, np.ldexp(x[:8], columns))
 
 
 def test_frexp_and_ldexp_accept_integers_and_numbers(device):

@@ -7,7 +7,7 @@ import pytest
 
 import spanwise as sw
 
-# The last ones are divided among threads: by results, and by parts of the sums.
+# The largest are divided among threads: by results, or by parts of the sums where there are few results.
 SIZES = [
     (1, 300),
     (300, 1),
@@ -48,16 +48,16 @@ def test_products_with_vectors_of_any_stride_match_numpy(rows, columns, layout, 
         x = rng.standard_normal(columns * abs(step)).astype(dtype)[::step]
         y = rng.standard_normal(rows * abs(step)).astype(dtype)[::step]
         wide = values.astype("longdouble")
-        for got, exact, size in [
+        for result, exact, size in [
             (matrix @ sw.asarray(x, device=device), wide @ x, abs(wide) @ abs(x)),
             (sw.asarray(y, device=device) @ matrix, y @ wide, abs(y) @ abs(wide)),
         ]:
-            assert got.dtype == dtype
-            assert (abs(got.numpy() - exact) <= eps * size * np.sqrt(max(rows, columns))).all()
+            assert result.dtype == dtype
+            assert (abs(result.numpy() - exact) <= eps * size * np.sqrt(max(rows, columns))).all()
 
 
 @pytest.mark.parametrize("step", [2, -1])
-def test_the_result_may_have_any_stride(step, device):
+def test_out_may_have_any_stride(step, device):
     rng = np.random.default_rng(0)
     a, x = rng.standard_normal((40, 50)), rng.standard_normal(50)
     out = sw.full(80, np.nan, device=device)[::step][:40]

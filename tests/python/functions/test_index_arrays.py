@@ -15,6 +15,7 @@ DTYPES = st.sampled_from(COMPUTABLE)
 
 
 def result_of(action):
+    """(result, None), or (None, error) where the action raises IndexError or ValueError."""
     try:
         return action(), None
     except (IndexError, ValueError) as error:
@@ -27,11 +28,11 @@ def test_reading_matches_numpy(device, data, window, dtype, seed, where):
     oracle, ours = window.of(values), window.of(sw.array(values, device=device))
     key = data.draw(keys(oracle.shape))
     expected, error = result_of(lambda: np.asarray(oracle[key]))
-    got, own_error = result_of(lambda: ours[ours_of(key, device, where)])
-    assert (error is None) == (own_error is None), (error, own_error)
+    result, our_error = result_of(lambda: ours[ours_of(key, device, where)])
+    assert (error is None) == (our_error is None), (error, our_error)
     if error is None:
-        assert_same(got, expected)
-        assert got.device == device
+        assert_same(result, expected)
+        assert result.device == device
 
 
 @given(
@@ -60,7 +61,7 @@ def test_writing_matches_numpy_and_changes_nothing_else(device, data, window, dt
 
 
 @given(data=st.data(), shape=st.lists(st.integers(0, 5), min_size=1, max_size=3), dtype=DTYPES)
-def test_numbers_are_written_everywhere(device, data, shape, dtype):
+def test_number_is_written_to_all_selected_elements(device, data, shape, dtype):
     base = poisoned(tuple(shape), dtype, device)
     expected = base.numpy().copy()
     key = data.draw(keys(tuple(shape)))
@@ -82,12 +83,12 @@ def test_large_index_arrays_match_numpy(device, dtype, shape):
     last = rng.integers(-shape[-1], shape[-1], 300_001 // column)
     mask, row_mask = rng.random(shape) < 0.3, rng.random(shape[0]) < 0.5
     for key in (indices, (Ellipsis, last), mask, row_mask, ~mask, (row_mask, None, Ellipsis)):
-        own = tuple(
+        our_key = tuple(
             sw.array(k, device=device) if isinstance(k, np.ndarray) else k
             for k in (key if isinstance(key, tuple) else (key,))
         )
-        assert_same(ours[own], values[key])
-        assert_same(ours.copy()[::-1][own], values[::-1][key])
+        assert_same(ours[our_key], values[key])
+        assert_same(ours.copy()[::-1][our_key], values[::-1][key])
     # The last of several values for one element stays, however many threads there are.
     if len(shape) == 1:
         new = numbers(indices.shape, dtype, 3)
@@ -229,7 +230,7 @@ def test_result_of_more_than_64_dimensions_raises():
         sw.zeros((1,) * 60)[np.zeros((1,) * 6, int)]
 
 
-def test_index_arrays_of_other_libraries(device):
+def test_index_arrays_of_jax_are_accepted(device):
     jax = pytest.importorskip("jax")
     ours = sw.array(np.arange(5), device=device)
     assert ours[jax.numpy.array([3, 1])].tolist() == [3, 1]
@@ -237,7 +238,7 @@ def test_index_arrays_of_other_libraries(device):
 
 
 @pytest.mark.parametrize("rank", [15, 20, 40])
-def test_many_index_arrays(device, rank):
+def test_many_index_arrays_match_numpy(device, rank):
     shape = (1, 3, *[1] * rank, 4, 1)
     values = numbers(shape, "int32", 1)
     key = [np.zeros(6, "int64") for _ in shape]
@@ -252,7 +253,7 @@ def test_many_index_arrays(device, rank):
 @pytest.mark.parametrize("dtype", ["uint8", "float16", "complex128"])
 @pytest.mark.parametrize("first", [0, 1, 2])
 @pytest.mark.parametrize("row", [(24,), (8, 3), (1, 5), (4, 1, 2)])
-def test_rows_of_any_alignment(device, dtype, first, row):
+def test_rows_of_any_alignment_match_numpy(device, dtype, first, row):
     values = numbers((9, row[0] + first, *row[1:]), dtype, 1)
     oracle, ours = values[:, first:], sw.array(values, device=device)[:, first:]
     indices = np.array([[3, 0, -1], [3, 3, 8]])
@@ -262,11 +263,11 @@ def test_rows_of_any_alignment(device, dtype, first, row):
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "complex128"])
-@pytest.mark.parametrize("different", [70_000, 69_990, 50])
-def test_the_last_of_many_values_counts(device, dtype, different):
-    rng = np.random.default_rng(different)
+@pytest.mark.parametrize("distinct", [70_000, 69_990, 50])
+def test_last_of_70000_values_for_an_element_wins(device, dtype, distinct):
+    rng = np.random.default_rng(distinct)
     count, size = 70_000, (1 << 20) + 5
-    indices = rng.permutation(size)[:different][rng.permutation(count) % different]
+    indices = rng.permutation(size)[:distinct][rng.permutation(count) % distinct]
     indices -= size * rng.integers(0, 2, count)
     values, expected = rng.integers(0, 100, count).astype(dtype), numbers((size,), dtype, 3)
     ours = sw.array(expected, device=device)

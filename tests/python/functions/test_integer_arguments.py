@@ -99,8 +99,8 @@ INTEGERS = {
 def assert_all_same(ours, expected):
     if isinstance(expected, tuple | list):
         assert len(ours) == len(expected)
-        for one, other in zip(ours, expected, strict=True):
-            assert_all_same(one, other)
+        for array, expected_array in zip(ours, expected, strict=True):
+            assert_all_same(array, expected_array)
     else:
         assert_same(sw.asarray(ours), np.asarray(expected))
 
@@ -116,8 +116,8 @@ def test_rank_0_integer_arrays_are_accepted_as_integers(device, name, kind):
 @pytest.mark.parametrize("name", DRAWS)
 def test_random_draws_accept_rank_0_integer_arrays(device, name, kind):
     with sw.device(device):
-        found = DRAWS[name](sw.random.default_rng(7), INTEGERS[kind](device))
-        assert_all_same(found, np.asarray(DRAWS[name](sw.random.default_rng(7), 2)))
+        result = DRAWS[name](sw.random.default_rng(7), INTEGERS[kind](device))
+        assert_all_same(result, np.asarray(DRAWS[name](sw.random.default_rng(7), 2)))
 
 
 @pytest.mark.parametrize("call", [sw.roll, sw.tile, sw.split, sw.expand_dims, sw.flip])
@@ -133,9 +133,9 @@ def test_linspace_accepts_rank_0_arrays_as_ends(device, dtype):
     x = sw.array([3, 1, 2], dtype, device=device)
     oracle = x.astype("float64" if dtype == "bfloat16" else dtype).numpy()
     ends = (x[1], x[0]) if dtype == "complex64" else (x.min(), x.max())
-    made = sw.linspace(*ends, 3)
-    assert made.device == device
-    assert_same(made, np.linspace(oracle[1], oracle[0], 3))
+    result = sw.linspace(*ends, 3)
+    assert result.device == device
+    assert_same(result, np.linspace(oracle[1], oracle[0], 3))
     assert np.linspace(x[1], x[0], 3).device == device
     vectors = sw.linspace(x, x + 1, 4, axis=-1)
     assert_same(vectors, np.linspace(oracle, oracle + 1, 4, axis=-1))

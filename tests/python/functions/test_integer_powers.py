@@ -32,9 +32,9 @@ def wrapped(x, y):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_exponent_arrays_wrap_around(dtype, device):
     for size in LENGTHS:
-        for most in (1, 9, np.iinfo(dtype).max):
+        for largest in (1, 9, np.iinfo(dtype).max):
             x = bases(dtype, size)
-            y = np.random.default_rng(size).integers(0, most, size, dtype, endpoint=True)
+            y = np.random.default_rng(size).integers(0, largest, size, dtype, endpoint=True)
             a, b = sw.array(x, device=device), sw.array(y, device=device)
             np.testing.assert_array_equal((a**b).numpy(), wrapped(x, y))
             np.testing.assert_array_equal((a[::-1] ** b).numpy(), wrapped(x[::-1], y))
@@ -51,8 +51,8 @@ def test_exponent_numbers_wrap_around(dtype, device):
         for exponent in (0, 1, 2, 3, 4, 5, 6, 7, 10, 31, 64, 127):
             expected = wrapped(x, np.asarray(exponent))
             np.testing.assert_array_equal((a**exponent).numpy(), expected)
-            one = sw.asarray(exponent, dtype=dtype, device=device)
-            np.testing.assert_array_equal(sw.power(a, one).numpy(), expected)
+            scalar = sw.asarray(exponent, dtype=dtype, device=device)
+            np.testing.assert_array_equal(sw.power(a, scalar).numpy(), expected)
         a **= 3
         np.testing.assert_array_equal(a.numpy(), wrapped(x, np.asarray(3)))
 

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Indexing of arrays with more elements than 32 bits count."""
+"""Indexing of arrays with more elements than a signed 32-bit integer can count."""
 
 import os
 
@@ -11,10 +11,10 @@ import spanwise as sw
 
 SIZE = 2**31 + 4096
 #: Positions near both ends and around 2^31, where an offset of 32 bits is wrong.
-PLACES = np.array(
+POSITIONS = np.array(
     [0, 5, 2**31 - 2, 2**31 - 1, 2**31, 2**31 + 77, SIZE - 1, -1, -SIZE, 2**31 - SIZE]
 )
-VALUES = np.arange(1, len(PLACES) + 1, dtype="int8")
+VALUES = np.arange(1, len(POSITIONS) + 1, dtype="int8")
 
 
 def free_memory(device):
@@ -34,6 +34,7 @@ def array(device, memory):
     """int8 zeros of SIZE elements; tests leave zeros behind."""
     if device.name not in memory:
         memory.clear()
+        # The array, a mask of its size, and temporary copies.
         if free_memory(device) < 4 * SIZE:
             pytest.skip(f"{device} has less than {4 * SIZE >> 30} GB of free memory")
         memory[device.name] = sw.zeros(SIZE, "int8", device=device)
@@ -42,32 +43,32 @@ def array(device, memory):
 
 def expected_after_writing():
     """The elements that differ from 0: the last value of each position counts."""
-    return dict(zip((PLACES % SIZE).tolist(), VALUES.tolist(), strict=True))
+    return dict(zip((POSITIONS % SIZE).tolist(), VALUES.tolist(), strict=True))
 
 
 def assert_only(array, elements):
     """The array is 0 but for these elements, which are then set to 0."""
-    for place, value in elements.items():
-        assert array[place].item() == value, place
-        array[place] = 0
+    for position, value in elements.items():
+        assert array[position].item() == value, position
+        array[position] = 0
     assert not array.any().item()
 
 
-def test_index_arrays_write_and_read(device, array):
-    indices = sw.asarray(PLACES, device=device)
+def test_index_arrays_beyond_2_to_31_write_and_read(device, array):
+    indices = sw.asarray(POSITIONS, device=device)
     array[indices] = sw.asarray(VALUES, device=device)
-    expected = np.array([expected_after_writing()[p] for p in (PLACES % SIZE).tolist()], "int8")
+    expected = np.array([expected_after_writing()[p] for p in (POSITIONS % SIZE).tolist()], "int8")
     np.testing.assert_array_equal(array[indices].numpy(), expected)
     np.testing.assert_array_equal(sw.take(array, indices).numpy(), expected)
     assert_only(array, expected_after_writing())
 
 
-def test_put_and_add_at(device, array):
-    sw.put(array, sw.asarray(PLACES, device=device), sw.asarray(VALUES, device=device))
+def test_put_and_add_at_write_beyond_2_to_31(device, array):
+    sw.put(array, sw.asarray(POSITIONS, device=device), sw.asarray(VALUES, device=device))
     assert_only(array, expected_after_writing())
-    sw.add.at(array, sw.asarray(PLACES, device=device), 1)
-    places, counts = np.unique(PLACES % SIZE, return_counts=True)
-    assert_only(array, dict(zip(places.tolist(), counts.tolist(), strict=True)))
+    sw.add.at(array, sw.asarray(POSITIONS, device=device), 1)
+    positions, counts = np.unique(POSITIONS % SIZE, return_counts=True)
+    assert_only(array, dict(zip(positions.tolist(), counts.tolist(), strict=True)))
 
 
 def test_indices_outside_are_refused(device, array):
@@ -80,7 +81,7 @@ def test_indices_outside_are_refused(device, array):
     assert not array[:8].any().item()
 
 
-def test_slices(device, array):
+def test_slices_across_2_to_31_write_and_read(device, array):
     part = array[2**31 - 5 : 2**31 + 9 : 3]
     part[...] = sw.arange(1, 6, dtype="int8", device=device)
     np.testing.assert_array_equal(part.numpy(), [1, 2, 3, 4, 5])
@@ -90,7 +91,7 @@ def test_slices(device, array):
     assert_only(array, {2**31 - 5 + 3 * k: k + 1 for k in range(5)} | {0: 9, 2**31 + 1: 9})
 
 
-def test_rows_of_a_matrix(device, array):
+def test_rows_of_a_large_matrix_are_written_and_read(device, array):
     rows = array.reshape(-1, 4096)
     indices = sw.asarray(np.array([len(rows) - 1, 2, -2]), device=device)
     rows[indices] = sw.asarray(np.array([[7], [8], [9]], "int8"), device=device)
@@ -101,12 +102,12 @@ def test_rows_of_a_matrix(device, array):
     assert not array.any().item()
 
 
-def test_masks(device, array):
-    mask, places = sw.zeros(SIZE, "bool", device=device), np.unique(PLACES % SIZE)
-    mask[sw.asarray(places, device=device)] = True
-    assert sw.count_nonzero(mask) == len(places)
-    np.testing.assert_array_equal(sw.nonzero(mask)[0].numpy(), places)
-    values = VALUES[: len(places)]
+def test_mask_beyond_2_to_31_selects_elements(device, array):
+    mask, positions = sw.zeros(SIZE, "bool", device=device), np.unique(POSITIONS % SIZE)
+    mask[sw.asarray(positions, device=device)] = True
+    assert sw.count_nonzero(mask) == len(positions)
+    np.testing.assert_array_equal(sw.nonzero(mask)[0].numpy(), positions)
+    values = VALUES[: len(positions)]
     array[mask] = sw.asarray(values, device=device)
     np.testing.assert_array_equal(array[mask].numpy(), values)
-    assert_only(array, dict(zip(places.tolist(), values.tolist(), strict=True)))
+    assert_only(array, dict(zip(positions.tolist(), values.tolist(), strict=True)))

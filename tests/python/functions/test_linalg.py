@@ -10,7 +10,7 @@ import spanwise as sw
 INF = float("inf")
 
 
-def close(ours, theirs):
+def assert_close(ours, theirs):
     assert isinstance(ours, sw.Array)
     theirs = np.asarray(theirs)
     assert ours.shape == theirs.shape and ours.dtype == theirs.dtype
@@ -31,12 +31,12 @@ def test_vector_norms_match_numpy(device, dtype, ord):
     for axis in (0, 1, -1):
         for keepdims in (False, True):
             theirs = np.linalg.norm(x, ord, axis, keepdims)
-            close(sw.linalg.norm(a, ord, axis, keepdims), theirs)
-    close(sw.linalg.norm(a[1, :, 2], ord), np.linalg.norm(x[1, :, 2], ord))
+            assert_close(sw.linalg.norm(a, ord, axis, keepdims), theirs)
+    assert_close(sw.linalg.norm(a[1, :, 2], ord), np.linalg.norm(x[1, :, 2], ord))
     if ord is not None and dtype != "int32":
         for axis in (None, 1, (0, 2)):
             theirs = np.linalg.vector_norm(x, axis=axis, ord=ord, keepdims=True)
-            close(sw.linalg.vector_norm(a, axis=axis, ord=ord, keepdims=True), theirs)
+            assert_close(sw.linalg.vector_norm(a, axis=axis, ord=ord, keepdims=True), theirs)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64", "int64"])
@@ -47,10 +47,10 @@ def test_matrix_norms_match_numpy(device, dtype, ord):
     for axis in ((0, 1), (1, 0), (-1, 0), (2, 1)):
         for keepdims in (False, True):
             theirs = np.linalg.norm(x, ord, axis, keepdims)
-            close(sw.linalg.norm(a, ord, axis, keepdims), theirs)
-    close(sw.linalg.norm(a[0].T, ord), np.linalg.norm(x[0].T, ord))
+            assert_close(sw.linalg.norm(a, ord, axis, keepdims), theirs)
+    assert_close(sw.linalg.norm(a[0].T, ord), np.linalg.norm(x[0].T, ord))
     if ord is not None and dtype != "int64":
-        close(sw.linalg.matrix_norm(a, ord=ord), np.linalg.matrix_norm(x, ord=ord))
+        assert_close(sw.linalg.matrix_norm(a, ord=ord), np.linalg.matrix_norm(x, ord=ord))
 
 
 def test_norm_of_a_whole_array_matches_numpy(device):
@@ -59,7 +59,7 @@ def test_norm_of_a_whole_array_matches_numpy(device):
     for view in (lambda v: v, lambda v: v[:, ::-2], lambda v: v.T, lambda v: v[:, :0]):
         for keepdims in (False, True):
             theirs = np.linalg.norm(view(x), keepdims=keepdims)
-            close(sw.linalg.norm(view(a), keepdims=keepdims), theirs)
+            assert_close(sw.linalg.norm(view(a), keepdims=keepdims), theirs)
 
 
 def test_unsupported_and_invalid_norms_raise(device):
@@ -82,12 +82,12 @@ def test_linalg_products_and_diagonals_match_numpy(device):
     x = values((3, 4, 4), "float64")
     a = sw.array(x, device=device)
     for n in (0, 1, 2, 3, 7):
-        close(sw.linalg.matrix_power(a, n), np.linalg.matrix_power(x, n))
+        assert_close(sw.linalg.matrix_power(a, n), np.linalg.matrix_power(x, n))
     assert not sw.may_share_memory(sw.linalg.matrix_power(a, 1), a)
-    close(sw.linalg.diagonal(a, offset=1), np.linalg.diagonal(x, offset=1))
-    close(sw.linalg.trace(a, offset=-1), np.linalg.trace(x, offset=-1))
-    close(sw.linalg.outer(a[0, 0], a[0, 1]), np.linalg.outer(x[0, 0], x[0, 1]))
-    close(sw.linalg.matmul(a, a), np.linalg.matmul(x, x))
+    assert_close(sw.linalg.diagonal(a, offset=1), np.linalg.diagonal(x, offset=1))
+    assert_close(sw.linalg.trace(a, offset=-1), np.linalg.trace(x, offset=-1))
+    assert_close(sw.linalg.outer(a[0, 0], a[0, 1]), np.linalg.outer(x[0, 0], x[0, 1]))
+    assert_close(sw.linalg.matmul(a, a), np.linalg.matmul(x, x))
     with pytest.raises(ValueError, match="square"):
         sw.linalg.matrix_power(a[:, :2], 2)
     with pytest.raises(NotImplementedError, match="inverse"):

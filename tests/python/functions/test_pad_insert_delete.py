@@ -71,23 +71,23 @@ def test_pad_accepts_numpys_forms_of_widths(device):
 @given(data=st.data(), window=windows(min_rank=1), seed=SEEDS)
 def test_append_insert_and_delete_match_numpy(device, data, window, seed):
     ours, oracle = pair(window, "int32", device, seed)
-    at = data.draw(st.none() | axis(oracle))
-    extent = oracle.size if at is None else oracle.shape[at]
-    assert_same(sw.append(ours, ours, at), np.append(oracle, oracle, at))
-    place = st.integers(-extent, extent - 1) if extent else st.nothing()
+    along = data.draw(st.none() | axis(oracle))
+    extent = oracle.size if along is None else oracle.shape[along]
+    assert_same(sw.append(ours, ours, along), np.append(oracle, oracle, along))
+    position = st.integers(-extent, extent - 1) if extent else st.nothing()
     slices = st.builds(slice, st.integers(-3, 4), st.integers(-3, 4), st.sampled_from((1, 2, -1)))
-    lists = st.lists(place, max_size=4) if extent else st.just([])
-    obj = data.draw(slices | lists | place)
-    assert_same(sw.delete(ours, obj, at), np.delete(oracle, obj, at))
+    lists = st.lists(position, max_size=4) if extent else st.just([])
+    obj = data.draw(slices | lists | position)
+    assert_same(sw.delete(ours, obj, along), np.delete(oracle, obj, along))
     try:
-        expected = np.insert(oracle, obj, 5, at)
+        expected = np.insert(oracle, obj, 5, along)
     except ValueError:
         return
-    assert_same(sw.insert(ours, obj, 5, at), expected)
+    assert_same(sw.insert(ours, obj, 5, along), expected)
     if isinstance(obj, int):
-        rows = numbers((2, *np.delete(oracle.shape, 0 if at is None else at)), "int32", seed)
-        rows = rows.reshape(-1) if at is None else rows
-        assert_same(sw.insert(ours, obj, rows, at), np.insert(oracle, obj, rows, at))
+        rows = numbers((2, *np.delete(oracle.shape, 0 if along is None else along)), "int32", seed)
+        rows = rows.reshape(-1) if along is None else rows
+        assert_same(sw.insert(ours, obj, rows, along), np.insert(oracle, obj, rows, along))
 
 
 def test_insert_and_delete_accept_masks_and_lists(device):

@@ -10,12 +10,12 @@ import pytest
 import spanwise as sw
 
 
-def some(shape, lie=None):
-    """Numbers whose axes are in memory in the order `lie`, by default C order."""
+def random_array(shape, memory_order=None):
+    """Random numbers whose axes are in memory in the order `memory_order`, by default C order."""
     rng = np.random.default_rng(sum(shape))
-    lie = tuple(range(len(shape))) if lie is None else lie
-    stored = rng.random([shape[axis] for axis in lie])
-    return stored.transpose(np.argsort(lie))
+    memory_order = tuple(range(len(shape))) if memory_order is None else memory_order
+    stored = rng.random([shape[axis] for axis in memory_order])
+    return stored.transpose(np.argsort(memory_order))
 
 
 def check_same_layout(ours, theirs):
@@ -35,9 +35,13 @@ def check(name, device, *factors, **options):
 
 
 @pytest.mark.parametrize("order", "CFAK")
-@pytest.mark.parametrize("lie", list(itertools.permutations(range(4)))[::3])
-def test_products_have_numpys_strides_for_each_order(order, lie, device):
-    a, b, c = some((2, 3, 4, 5), lie), some((2, 3, 5, 6), lie), some((2, 3, 4, 5))
+@pytest.mark.parametrize("memory_order", list(itertools.permutations(range(4)))[::3])
+def test_products_have_numpys_strides_for_each_order(order, memory_order, device):
+    a, b, c = (
+        random_array((2, 3, 4, 5), memory_order),
+        random_array((2, 3, 5, 6), memory_order),
+        random_array((2, 3, 4, 5)),
+    )
     for right in (b, b[:1], b[0], b[0, 0], c.swapaxes(2, 3)):
         check("matmul", device, a, right, order=order)
     check("vecdot", device, a, c, order=order)
@@ -47,21 +51,21 @@ def test_products_have_numpys_strides_for_each_order(order, lie, device):
 
 @pytest.mark.parametrize("name", ["matmul", "vecdot"])
 def test_products_have_numpys_memory_order_by_default(name, device):
-    a = some((3, 2, 4, 4), (3, 1, 0, 2))
+    a = random_array((3, 2, 4, 4), (3, 1, 0, 2))
     check(name, device, a, a)
 
 
 @pytest.mark.parametrize("order", "CFAK")
-@pytest.mark.parametrize("lie", [(0, 1, 2), (2, 1, 0)])
-def test_order_and_axes_together_match_numpy(order, lie, device):
-    a, b = some((2, 3, 4), lie), some((2, 4, 5), lie)
+@pytest.mark.parametrize("memory_order", [(0, 1, 2), (2, 1, 0)])
+def test_order_and_axes_together_match_numpy(order, memory_order, device):
+    a, b = random_array((2, 3, 4), memory_order), random_array((2, 4, 5), memory_order)
     check("matmul", device, a, b, axes=[(1, 2), (1, 2), (0, 1)], order=order)
     check("matmul", device, a.T, b.T, axes=[(1, 0), (1, 0), (1, 0)], order=order)
     check("vecdot", device, a, a, axis=1, keepdims=True, order=order)
 
 
 def test_numpy_matmul_passes_order_on(device):
-    a, b = some((2, 3, 4)), some((2, 4, 5))
+    a, b = random_array((2, 3, 4)), random_array((2, 4, 5))
     ours = np.matmul(sw.asarray(a, device=device), sw.asarray(b, device=device), order="F")
     assert isinstance(ours, sw.Array)
     assert ours.device == device
@@ -69,14 +73,14 @@ def test_numpy_matmul_passes_order_on(device):
 
 
 def test_order_is_ignored_with_out(device):
-    a = sw.asarray(some((4, 4)), device=device)
+    a = sw.asarray(random_array((4, 4)), device=device)
     out = sw.empty((4, 4), dtype="float64", device=device)
     assert sw.matmul(a, a, out, order="F") is out
     assert out.flags.c_contiguous
 
 
 def test_unsupported_keywords_of_products_raise(device):
-    a = sw.asarray(some((4, 4)), device=device)
+    a = sw.asarray(random_array((4, 4)), device=device)
     with pytest.raises(ValueError, match='expected "C", "F", "A" or "K", got "Z"'):
         sw.matmul(a, a, order="Z")
     for ours in (sw.matmul, sw.vecdot, sw.add):
@@ -88,14 +92,14 @@ def test_unsupported_keywords_of_products_raise(device):
 
 
 def test_axes_and_keepdims_match_numpy(device):
-    x, y = some((3, 4, 5)), some((3, 6, 5))
+    x, y = random_array((3, 4, 5)), random_array((3, 6, 5))
     a, b = sw.array(x, device=device), sw.array(y, device=device)
     axes = [(1, 0), (0, 1), (2, 0)]
     expected = np.matmul(x, y, axes=axes)
     np.testing.assert_allclose(sw.matmul(a, b, axes=axes).numpy(), expected)
-    into = sw.empty(expected.shape, dtype="float64", device=device)
-    assert sw.matmul(a, b, out=into, axes=axes) is into
-    np.testing.assert_allclose(into.numpy(), expected)
+    product = sw.empty(expected.shape, dtype="float64", device=device)
+    assert sw.matmul(a, b, out=product, axes=axes) is product
+    np.testing.assert_allclose(product.numpy(), expected)
     for axis in (0, 1, 2, -1):
         for keepdims in (False, True):
             np.testing.assert_allclose(
@@ -115,7 +119,7 @@ def test_axes_and_keepdims_match_numpy(device):
 
 
 def test_axes_of_vectors_match_numpy(device):
-    a, v = some((3, 4)), some((4,))
+    a, v = random_array((3, 4)), random_array((4,))
     check("matmul", device, a, v, axes=[(0, 1), 0, 0])
     check("matmul", device, v, a.T, axes=[(0,), (0, 1), (0,)])
     check("matmul", device, v, v, axes=[0, 0, ()])
@@ -124,10 +128,10 @@ def test_axes_of_vectors_match_numpy(device):
 
 @pytest.mark.parametrize("axes", [[0, 1], [0, 1, 0], [0, 1, 1], [-1, -2, -2]])
 def test_keepdims_keeps_the_axis(axes, device):
-    a, b = some((3, 4)), some((4, 3))
+    a, b = random_array((3, 4)), random_array((4, 3))
     check("vecdot", device, a, b, axes=axes, keepdims=True)
-    kept = np.vecdot(a, b, axes=axes, keepdims=True)
-    out = sw.zeros(kept.shape, dtype="float64", device=device)
+    expected = np.vecdot(a, b, axes=axes, keepdims=True)
+    out = sw.zeros(expected.shape, dtype="float64", device=device)
     factors = (sw.asarray(factor, device=device) for factor in (a, b))
     assert sw.vecdot(*factors, out, axes=axes, keepdims=True) is out
-    np.testing.assert_allclose(out.numpy(), kept)
+    np.testing.assert_allclose(out.numpy(), expected)

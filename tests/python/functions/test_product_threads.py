@@ -9,8 +9,6 @@ from support.products import compare, random_values, widened
 
 import spanwise as sw
 
-pytest.importorskip("hypothesis")
-
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
@@ -26,33 +24,36 @@ pytest.importorskip("hypothesis")
     ],
 )
 def test_products_divided_among_threads_match_numpy(device, threads, dtype, shape):
-    """Cut into parts of rows and columns, which must meet without a gap."""
+    """Threads compute blocks of rows and columns, which must cover the result."""
     rows, columns, depth = shape
     x, y = random_values((rows, depth), dtype, 1), random_values((depth, columns), dtype, 2)
     stored = sw.array(np.ascontiguousarray(y.T), device=device)
     a, b = sw.array(x, device=device), stored.T
-    wide, other = widened(x), widened(y)
+    wide_x, wide_y = widened(x), widened(y)
     with sw.config.change(cpu_threads=threads):
         out = poisoned((rows, columns), dtype, device)
         sw.matmul(a, b, out=out)
-        compare(out, wide @ other, abs(wide) @ abs(other), dtype)
+        compare(out, wide_x @ wide_y, abs(wide_x) @ abs(wide_y), dtype)
         pair = sw.stack([a, a[::-1]])
         compare(
-            pair @ b, widened(pair.numpy()) @ other, abs(widened(pair.numpy())) @ abs(other), dtype
+            pair @ b,
+            widened(pair.numpy()) @ wide_y,
+            abs(widened(pair.numpy())) @ abs(wide_y),
+            dtype,
         )
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
 @pytest.mark.parametrize("threads", [2, 7])
-def test_parts_of_a_matrix_times_its_own_transpose(device, dtype, threads):
+def test_matrix_times_its_own_transpose_matches_numpy_in_threads(device, dtype, threads):
     x = random_values((211, 190), dtype, 3)
     a, wide = sw.array(x, device=device), widened(x)
     with sw.config.change(cpu_threads=threads):
-        for ours, theirs, sizes in (
+        for ours, theirs, magnitudes in (
             (a @ a.T, wide @ wide.T, abs(wide) @ abs(wide.T)),
             (a.T @ a, wide.T @ wide, abs(wide.T) @ abs(wide)),
         ):
-            compare(ours, theirs, 10 * sizes, dtype)
+            compare(ours, theirs, 10 * magnitudes, dtype)
 
 
 @pytest.mark.parametrize(("size", "dtype"), [(600_001, "float32"), (300_001, "complex128")])
@@ -64,8 +65,8 @@ def test_long_dots_do_not_depend_on_the_threads(device, size, dtype):
         with sw.config.change(cpu_threads=threads):
             results.append(complex(sw.vecdot(a, b)))
     assert len(set(results)) == 1
-    wide, other = widened(x), widened(y)
-    compare(sw.vecdot(a, b), np.vecdot(wide, other), np.vecdot(abs(wide), abs(other)), dtype)
+    wide_x, wide_y = widened(x), widened(y)
+    compare(sw.vecdot(a, b), np.vecdot(wide_x, wide_y), np.vecdot(abs(wide_x), abs(wide_y)), dtype)
 
 
 def test_products_in_several_threads_are_independent(device):

@@ -10,9 +10,6 @@ from support.products import EPS, compare, laid_out, layouts, random_values, wid
 
 import spanwise as sw
 
-pytest.importorskip("hypothesis")
-
-
 EXTENTS = st.sampled_from([0, 1, 2, 3, 5, 17])
 
 
@@ -25,8 +22,8 @@ def factors(draw):
 
     def batched(core):
         """The shape `core` with the last axes of `batch`, some of them of extent 1."""
-        kept = batch[draw(st.integers(0, len(batch))) :]
-        return (*(1 if draw(st.booleans()) and draw(st.booleans()) else n for n in kept), *core)
+        extents = batch[draw(st.integers(0, len(batch))) :]
+        return (*(1 if draw(st.booleans()) and draw(st.booleans()) else n for n in extents), *core)
 
     left = (depth,) if kinds[0] == "v" else batched((rows, depth))
     right = (depth,) if kinds[1] == "v" else batched((depth, columns))
@@ -34,9 +31,11 @@ def factors(draw):
 
 
 @given(st.data(), factors(), st.sampled_from(COMPUTABLE), layouts(), layouts(), st.integers(0, 99))
-def test_matmul_matches_numpy_in_any_layout(device, data, shapes, dtype, one, two, seed):
-    a, x = laid_out(random_values(shapes[0], dtype, seed), one, device)
-    b, y = laid_out(random_values(shapes[1], dtype, seed + 1), two, device)
+def test_matmul_matches_numpy_in_any_layout(
+    device, data, shapes, dtype, left_layout, right_layout, seed
+):
+    a, x = laid_out(random_values(shapes[0], dtype, seed), left_layout, device)
+    b, y = laid_out(random_values(shapes[1], dtype, seed + 1), right_layout, device)
     oracle = np.matmul(widened(x), widened(y))
     magnitudes = np.matmul(abs(widened(x)), abs(widened(y))) if dtype in EPS else None
     compare(sw.matmul(a, b), oracle, magnitudes, dtype)
@@ -188,13 +187,13 @@ def test_unsuitable_out_raises(device):
     overlapping = writable_broadcast(sw.ones(2, device=device), (2, 2))
     assert sw.matmul(a, a.T, out=overlapping).tolist() == [[3.0, 3.0], [3.0, 3.0]]
     x = sw.ones((2, 2), device=device)
-    for other in (
+    for right in (
         sw.ones(2, device=device),
         sw.ones((2, 3), device=device),
         sw.ones((3, 2, 2), device=device),
     ):
         with pytest.raises(ValueError, match="matmul"):
-            x @= other
+            x @= right
     with pytest.raises(TypeError):
         x @ "a"
     with pytest.raises(TypeError):

@@ -17,7 +17,7 @@ from spanwise import _core
 from spanwise.random import Generator, default_rng
 
 
-def test_words_are_random123s_known_answer(device):
+def test_words_equal_random123s_known_answer(device):
     """Random123's known answer for the counter and key 0; C++ tests have the others."""
     words = sw.empty((4,), "uint32", device=device)
     _core._random_draw(_core._random_counter(0, 0, 0), "words", words, 0.0, 1.0)
@@ -78,9 +78,9 @@ def test_assigned_state_repeats_the_numbers():
     assert g.random(5).tolist() == ahead
     for twin in (copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
         g.state = state
-        other = twin(g)
-        assert other is not g and other.random(5).tolist() == ahead
-        assert other.spawn(1)[0].state == g.spawn(1)[0].state
+        copied = twin(g)
+        assert copied is not g and copied.random(5).tolist() == ahead
+        assert copied.spawn(1)[0].state == g.spawn(1)[0].state
         assert g.random(5).tolist() == ahead
     for bad in ({}, {**state, "position": 2**64}, {**state, "bit_generator": "PCG64"}, 5):
         with pytest.raises(sw.ArgumentError, match="state"):
@@ -108,11 +108,11 @@ def test_spawned_generators_differ():
 
 
 def test_threads_share_a_generator():
-    g, found = default_rng(51, "cpu"), []
+    g, drawn = default_rng(51, "cpu"), []
 
     def work():
         for _ in range(200):
-            found.append(g.integers(2**62, size=8).tolist())
+            drawn.append(g.integers(2**62, size=8).tolist())
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
@@ -120,7 +120,7 @@ def test_threads_share_a_generator():
     for thread in threads:
         thread.join()
     whole = default_rng(51, "cpu").integers(2**62, size=8 * 1600).numpy().reshape(-1, 8)
-    assert sorted(found) == sorted(whole.tolist())
+    assert sorted(drawn) == sorted(whole.tolist())
 
 
 def test_random_module_is_imported_at_first_use():
@@ -144,7 +144,7 @@ WRONG = {
     "negative means": lambda g: g.exponential([-1.0]),
     "no integers": lambda g: g.integers(5, 5),
     "no integers with endpoint": lambda g: g.integers(5, 4, endpoint=True),
-    "no integers in one": lambda g: g.integers([1, 2], [3, 2]),
+    "no integers in one interval": lambda g: g.integers([1, 2], [3, 2]),
     "high out of bounds": lambda g: g.integers(0, 300, dtype="int8"),
     "low out of bounds": lambda g: g.integers(-1, 3, dtype="uint8"),
     "highs out of bounds": lambda g: g.integers([0], [300], dtype="int8"),
@@ -164,7 +164,7 @@ WRONG = {
     "probabilities of rank 2": lambda g: g.choice(1, p=[[1.0]]),
     "probabilities of another sum": lambda g: g.choice(2, p=[0.1, 0.2]),
     "negative probabilities": lambda g: g.choice(2, p=[2, -1]),
-    "probabilities that are none": lambda g: g.choice(2, p=[np.nan, 1]),
+    "probabilities that are NaN": lambda g: g.choice(2, p=[np.nan, 1]),
     "too few probabilities": lambda g: g.choice(2, 2, p=[1, 0], replace=False),
     "permutation of a float": lambda g: g.permutation(2.5),
     "permutation along no axis": lambda g: g.permutation([[1, 2]], axis=2),
@@ -184,7 +184,7 @@ def test_errors_are_of_numpys_types(device, name):
     before = g.state
     with pytest.raises(expected) as ours:
         WRONG[name](g)
-    assert len(str(ours.value)) > 20
+    assert len(str(ours.value)) > 20  # a sentence, not only a name or number
     assert g.state == before
 
 

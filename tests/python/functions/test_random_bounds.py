@@ -33,13 +33,13 @@ def test_a_scale_below_zero_is_refused_and_so_is_minus_zero(device, name, scale,
         refused = False
     except ValueError:
         refused = True
-    given = sw.asarray(scale, device=device) if as_array else scale
+    our_scale = sw.asarray(scale, device=device) if as_array else scale
     with device:
         if refused:
             with pytest.raises(ValueError, match="scale < 0"):
-                draw(sw.random.default_rng(0), given)
+                draw(sw.random.default_rng(0), our_scale)
         else:
-            assert draw(sw.random.default_rng(0), given).shape == (2,)
+            assert draw(sw.random.default_rng(0), our_scale).shape == (2,)
 
 
 CALLS = [
@@ -64,7 +64,9 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("low", "high", "dtype", "endpoint"), CALLS)
-def test_bounds_of_integers(device, low, high, dtype, endpoint):
+def test_bounds_of_integers_are_accepted_or_rejected_as_in_numpy(
+    device, low, high, dtype, endpoint
+):
     try:
         expected = np.random.default_rng(0).integers(low, high, dtype=dtype, endpoint=endpoint)
     except ValueError:
@@ -74,9 +76,9 @@ def test_bounds_of_integers(device, low, high, dtype, endpoint):
         with pytest.raises(ValueError, match="integers: "):
             generator.integers(low, high, dtype=dtype, endpoint=endpoint)
         return
-    found = generator.integers(low, high, dtype=dtype, endpoint=endpoint).numpy()
-    assert found.dtype == expected.dtype
-    assert found.shape == np.shape(expected)
+    result = generator.integers(low, high, dtype=dtype, endpoint=endpoint).numpy()
+    assert result.dtype == expected.dtype
+    assert result.shape == np.shape(expected)
     lows, highs = np.asarray(low, object), np.asarray(high, object) - (not endpoint)
-    assert (found.astype(object) >= lows).all()
-    assert (found.astype(object) <= highs).all()
+    assert (result.astype(object) >= lows).all()
+    assert (result.astype(object) <= highs).all()

@@ -15,7 +15,7 @@ from spanwise.random import default_rng
 def lemire(generator, size, low, span, bits):
     """The documented algorithm in Python: Lemire's multiplication, which rejects biased words."""
     per_block = 128 // bits
-    attempts, found = {}, []
+    attempts, integers = {}, []
     for i in range(size):
         attempt = 0
         while True:
@@ -27,8 +27,8 @@ def lemire(generator, size, low, span, bits):
             if word * span % 2**bits >= 2**bits % span:
                 break
             attempt += 1
-        found.append(low + (word * span >> bits))
-    return found
+        integers.append(low + (word * span >> bits))
+    return integers
 
 
 @pytest.mark.parametrize("dtype", ["bool", *INTEGERS])

@@ -24,9 +24,6 @@ from support.reductions import (
 
 import spanwise as sw
 
-pytest.importorskip("hypothesis")
-
-
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 REDUCTIONS = (*SUMS, *MOMENTS, *EXTREMES, *LOGICAL, *ARG_EXTREMES)
@@ -36,6 +33,7 @@ MASKED = ("sum", "prod", "nansum", "mean", "var", "std", "min", "max", "any", "a
 
 @st.composite
 def calls(draw, names=REDUCTIONS):
+    """(window, name of the reduction, axis, dtype, keepdims, seed)."""
     window, name = draw(windows()), draw(st.sampled_from(names))
     axis = draw(axes_of(len(window.shape), only_one=name in ARG_EXTREMES))
     dtype = draw(st.sampled_from(COMPUTABLE))
@@ -43,6 +41,7 @@ def calls(draw, names=REDUCTIONS):
 
 
 def needs_elements(name, shape, axis):
+    """Whether the reduction has no identity and no element to reduce, so that it raises."""
     if name not in EXTREMES + ARG_EXTREMES:
         return False
     axes = range(len(shape)) if axis is None else np.atleast_1d(np.array(axis, int)) % len(shape)
@@ -100,8 +99,7 @@ def test_out_accepts_any_dtype_and_layout(device, call, target):
     if name == "argmin" and "int" not in target:
         target = "int32"
     wide = poisoned((*result.shape, 2), target, device)
-    out = wide[..., 1].transpose()
-    out = out.transpose()
+    out = wide[..., 1]
     assert getattr(sw, name)(ours, axis=axis, keepdims=keepdims, out=out) is out
     assert_same(out, result.astype(target).numpy())
 
@@ -193,7 +191,6 @@ def test_unusual_arguments_match_numpy(device):
     assert sw.sum([[1, 2], [3, 4]], axis=0).tolist() == [4, 6]
     assert sw.amax(np.array([1, 5])).item() == 5
     x = sw.array(np.arange(6.0), device=device)
-    x[...] = 0 * x.numpy() + np.arange(6.0)
     sw.cumsum(x, out=x)
     assert x.tolist() == [0, 1, 3, 6, 10, 15]
     y = sw.array(np.arange(9.0).reshape(3, 3), device=device)

@@ -10,9 +10,6 @@ from support.reductions import EPS, assert_close, axes_of, expected_dtype, value
 
 import spanwise as sw
 
-pytest.importorskip("hypothesis")
-
-
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 
@@ -30,7 +27,8 @@ def test_scans_match_numpy(device, window, name, dtype, data):
     )
 
 
-# More than 1024 chunks of a block on a GPU, and lines of many lengths and layouts.
+# The first line has more than 1024 chunks on a GPU, where sums are passed on in groups of 32 and of 32
+# such groups; the others have various lengths and layouts.
 @pytest.mark.parametrize(
     "shape", [(9_000_001,), (2, 2_100_000), (5000, 600), (600, 5000), (70_000, 33)]
 )
@@ -77,8 +75,8 @@ def test_scans_of_long_contiguous_lines_match_numpy(device, dtype, shape):
 )
 def test_cumprod_overflows_and_underflows_as_in_numpy(device, dtype, numbers_at):
     values = np.ones(200_000, dtype)
-    for place, number in numbers_at.items():
-        values[place] = number
+    for index, number in numbers_at.items():
+        values[index] = number
     for lines in (values, values[:600], values[149_990:].reshape(10, -1)):
         with np.errstate(all="ignore"):
             exact = np.cumprod(lines, axis=-1)
@@ -90,9 +88,9 @@ def test_cumprod_overflows_and_underflows_as_in_numpy(device, dtype, numbers_at)
         np.testing.assert_allclose(ours, exact, rtol=1e-14)
 
 
-def test_scan_of_more_than_2_to_the_27_elements_is_right(device):
+def test_scan_of_more_than_2_to_the_27_elements_counts_them(device):
     if device == "cpu":
-        pytest.skip("only GPUs divide a line into chunks, here more than 32768 of a block")
+        pytest.skip("only GPUs divide a line into chunks, here more than 32 * 32 * 32")
     n = (1 << 27) + 5000
     sums = sw.cumsum(sw.ones(n, "bool", device=device))
     assert (sums == sw.arange(1, n + 1, dtype="int64", device=device)).all()

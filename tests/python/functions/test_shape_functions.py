@@ -13,10 +13,10 @@ import spanwise as sw
 
 DTYPES = st.sampled_from(COMPUTABLE)
 
-NUMPYS = [dtype for dtype in COMPUTABLE if dtype != "bfloat16"]
+NUMPY_DTYPES = [dtype for dtype in COMPUTABLE if dtype != "bfloat16"]
 
 
-def same_lists(ours, theirs):
+def assert_same_lists(ours, theirs):
     assert len(ours) == len(theirs)
     for a, b in zip(ours, theirs, strict=True):
         assert_same(a, np.asarray(b))
@@ -50,17 +50,17 @@ COPIES = {
 
 
 class Recorded:
-    """The same draws for NumPy's call and for ours."""
+    """The same draws for NumPy's call and for ours: repeats them once `next` is set to 0."""
 
     def __init__(self, data):
-        self.data, self.drawn, self.at = data, [], None
+        self.data, self.drawn, self.next = data, [], None
 
     def __call__(self, strategy):
-        if self.at is None:
+        if self.next is None:
             self.drawn.append(self.data.draw(strategy))
             return self.drawn[-1]
-        self.at += 1
-        return self.drawn[self.at - 1]
+        self.next += 1
+        return self.drawn[self.next - 1]
 
 
 @pytest.mark.parametrize("name", [*VIEWS, *COPIES])
@@ -73,40 +73,45 @@ def test_function_of_one_array_matches_numpy(device, name, data, window, seed, d
     except InvalidArgument:
         return  # no axis to draw
     except (ValueError, IndexError):
-        draw.at = 0
+        draw.next = 0
         with pytest.raises((ValueError, IndexError)):
             call(sw, ours, draw)
         return
-    draw.at = 0
-    got = call(sw, ours, draw)
-    assert_same(got, np.asarray(expected))
+    draw.next = 0
+    result = call(sw, ours, draw)
+    assert_same(result, np.asarray(expected))
     if name in VIEWS and name != "ravel":
-        assert sw.may_share_memory(got, ours) == np.may_share_memory(expected, oracle)
+        assert sw.may_share_memory(result, ours) == np.may_share_memory(expected, oracle)
 
 
-@given(data=st.data(), dtypes=st.lists(st.sampled_from(NUMPYS), min_size=1, max_size=3), seed=SEEDS)
+@given(
+    data=st.data(),
+    dtypes=st.lists(st.sampled_from(NUMPY_DTYPES), min_size=1, max_size=3),
+    seed=SEEDS,
+)
 def test_concatenate_and_stack_match_numpy(device, data, dtypes, seed):
     shape = data.draw(st.lists(st.integers(0, 4), min_size=1, max_size=3))
-    at = data.draw(st.integers(-len(shape), len(shape) - 1))
+    along = data.draw(st.integers(-len(shape), len(shape) - 1))
     ours, theirs = [], []
     for i, dtype in enumerate(dtypes):
-        own = list(shape)
-        own[at] = data.draw(st.integers(0, 4))
-        values = numbers(tuple(own[::-1]), dtype, seed + i).T  # Fortran order
+        extents = list(shape)
+        extents[along] = data.draw(st.integers(0, 4))
+        values = numbers(tuple(extents[::-1]), dtype, seed + i).T  # Fortran order
         theirs.append(values)
         ours.append(on(device, values) if data.draw(st.booleans()) else on(device, values[:])[...])
-    expected = np.concatenate(theirs, at)
-    assert_same(sw.concatenate(ours, at), expected)
+    expected = np.concatenate(theirs, along)
+    assert_same(sw.concatenate(ours, along), expected)
     assert_same(sw.concatenate(ours, None), np.concatenate(theirs, None))
     assert_same(
-        sw.concatenate(ours, at, dtype="complex128"), np.concatenate(theirs, at, dtype="complex128")
+        sw.concatenate(ours, along, dtype="complex128"),
+        np.concatenate(theirs, along, dtype="complex128"),
     )
     out = on(device, np.full(expected.shape, 9, expected.dtype))
-    assert sw.concatenate(ours, at, out) is out
+    assert sw.concatenate(ours, along, out) is out
     assert_same(out, expected)
     same = [numbers(tuple(shape), dtype, seed) for dtype in dtypes]
-    for place in range(-len(shape) - 1, len(shape) + 1):
-        assert_same(sw.stack([on(device, x) for x in same], place), np.stack(same, place))
+    for new_axis in range(-len(shape) - 1, len(shape) + 1):
+        assert_same(sw.stack([on(device, x) for x in same], new_axis), np.stack(same, new_axis))
 
 
 def test_concatenate_accepts_lists_and_overlapping_out(device):
@@ -130,11 +135,11 @@ def test_stack_functions_match_numpy(device, name, shape):
 @given(data=st.data(), window=windows(min_rank=1), seed=SEEDS)
 def test_split_functions_match_numpy(device, data, window, seed):
     ours, oracle = pair(window, "int16", device, seed)
-    at = data.draw(axis(oracle))
+    along = data.draw(axis(oracle))
     cuts = data.draw(st.integers(1, 5) | st.lists(st.integers(-4, 6), max_size=3))
-    same_lists(sw.array_split(ours, cuts, at), np.array_split(oracle, cuts, at))
-    same_lists(sw.unstack(ours, axis=at), np.moveaxis(oracle, at, 0))
-    for name, rank, along in (
+    assert_same_lists(sw.array_split(ours, cuts, along), np.array_split(oracle, cuts, along))
+    assert_same_lists(sw.unstack(ours, axis=along), np.moveaxis(oracle, along, 0))
+    for name, rank, split_axis in (
         ("split", 1, 0),
         ("vsplit", 2, 0),
         ("dsplit", 3, 2),
@@ -142,18 +147,20 @@ def test_split_functions_match_numpy(device, data, window, seed):
     ):
         if oracle.ndim < rank:
             continue
-        if isinstance(cuts, int) and oracle.shape[along] % cuts:
+        if isinstance(cuts, int) and oracle.shape[split_axis] % cuts:
             with pytest.raises(ValueError, match="equal division"):
                 getattr(sw, name)(ours, cuts)
         else:
-            same_lists(getattr(sw, name)(ours, cuts), getattr(np, name)(oracle, cuts))
+            assert_same_lists(getattr(sw, name)(ours, cuts), getattr(np, name)(oracle, cuts))
 
 
 def test_broadcast_functions_match_numpy(device):
     shapes = [(3, 1), (4,), (), (2, 1, 4)]
     assert sw.broadcast_shapes(*shapes, 4) == np.broadcast_shapes(*shapes, 4)
     arrays = [numbers(shape, "int32", 1) for shape in shapes]
-    same_lists(sw.broadcast_arrays(*(on(device, a) for a in arrays)), np.broadcast_arrays(*arrays))
+    assert_same_lists(
+        sw.broadcast_arrays(*(on(device, a) for a in arrays)), np.broadcast_arrays(*arrays)
+    )
     with pytest.raises(ValueError, match=r"\(2,\) and \(3,\)"):
         sw.broadcast_shapes((2,), (3,))
 

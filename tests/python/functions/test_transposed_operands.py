@@ -18,7 +18,8 @@ def numbers(shape, dtype, seed):
 
 @st.composite
 def operands(draw, count):
-    """(shape, values and the layout of each: plain, transposed, backwards or both)."""
+    """(shape, and for each operand its values, whether its memory is transposed, and its reversed axes:
+    "s" is the last but one, "t" the last)."""
     shape = draw(SHAPES)
     values = [numbers(shape, draw(st.sampled_from(DTYPES)), k) for k in range(count)]
     return shape, [
@@ -26,9 +27,9 @@ def operands(draw, count):
     ]
 
 
-def placed(value, is_transposed, backwards, device):
-    """The value in memory of its own, in another order of the axes."""
-    keys = tuple(slice(None, None, -1 if axis in backwards else 1) for axis in ("s", "t"))
+def placed(value, is_transposed, reversed_axes, device):
+    """A view equal to `value`; in its memory the last two axes are exchanged and reversed as requested."""
+    keys = tuple(slice(None, None, -1 if axis in reversed_axes else 1) for axis in ("s", "t"))
     memory = value[(..., *keys)]
     if is_transposed:
         memory = memory.swapaxes(-1, -2)
@@ -40,7 +41,7 @@ def placed(value, is_transposed, backwards, device):
 
 @pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @given(drawn=operands(3), dtype=st.sampled_from(DTYPES))
-def test_sums_into_any_order(drawn, dtype, device):
+def test_sums_of_any_layout_match_numpy(drawn, dtype, device):
     shape, values = drawn
     x, y = values[0][0], values[1][0]
     a, b = (placed(*each, device) for each in values[:2])
@@ -51,7 +52,7 @@ def test_sums_into_any_order(drawn, dtype, device):
 
 
 @given(drawn=operands(2))
-def test_masks_of_any_order(drawn, device):
+def test_masked_negation_of_any_layout_matches_numpy(drawn, device):
     shape, (x, mask) = drawn
     where = (mask[0] > 20) if mask[0].dtype.kind != "c" else (mask[0].real > 20)
     out = placed(np.full(shape, 91, x[0].dtype), *mask[1:], device)
@@ -60,7 +61,7 @@ def test_masks_of_any_order(drawn, device):
 
 
 @given(drawn=operands(4))
-def test_fused_operations(drawn, device):
+def test_fused_operations_of_any_layout_match_numpy(drawn, device):
     shape, values = drawn
     inputs = [sw.TensorType(v[0].dtype.name, (False,) * len(shape))() for v in values]
 
@@ -70,13 +71,13 @@ def test_fused_operations(drawn, device):
 
     function = sw.function(inputs, compute(*inputs), device=device)
     results = function(*(placed(*each, device) for each in values))
-    for got, wanted in zip(results, compute(*(v[0] for v in values)), strict=True):
-        assert got.dtype == wanted.dtype
-        np.testing.assert_array_equal(got.numpy(), wanted)
+    for result, expected in zip(results, compute(*(v[0] for v in values)), strict=True):
+        assert result.dtype == expected.dtype
+        np.testing.assert_array_equal(result.numpy(), expected)
 
 
 @pytest.mark.parametrize("order", ["in", "out"])
-def test_large_transposes_are_shared_among_threads(order, device):
+def test_large_transposed_operands_match_numpy(order, device):
     x, y = numbers((700, 900), "float32", 1), numbers((900, 700), "float32", 2)
     out = sw.zeros((900, 700), dtype="float32", device=device)
     if order == "out":

@@ -23,8 +23,8 @@ def test_invalid_values_do_not_warn(device):
     a = sw.asarray([0.0, 1e300, -1.0], device=device)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = [(1 / a)[0], (a * a)[1], sw.sqrt(a)[2], sw.mean(a[:0])]
-    assert [str(x.item()) for x in found] == ["inf", "inf", "nan", "nan"]
+        results = [(1 / a)[0], (a * a)[1], sw.sqrt(a)[2], sw.mean(a[:0])]
+    assert [str(x.item()) for x in results] == ["inf", "inf", "nan", "nan"]
 
 
 def test_narrow_sums_are_rounded_once(device):
@@ -47,16 +47,16 @@ def test_indexed_results_are_c_contiguous(device):
 
 def test_index_arrays_are_checked_on_their_device(device):
     a = sw.zeros(3, device=device)
-    places = sw.asarray([0, 3], device=device)
+    indices = sw.asarray([0, 3], device=device)
     with pytest.raises(IndexError, match="index 3 is out of bounds"):
-        a[places] = 1
+        a[indices] = 1
     assert not a.any()
 
 
 def test_last_value_for_an_index_wins(device):
     a = sw.zeros(2, device=device)
-    places = np.arange(100_000) % 2
-    a[sw.asarray(places, device=device)] = sw.asarray(np.arange(1e5), device=device)
+    indices = np.arange(100_000) % 2
+    a[sw.asarray(indices, device=device)] = sw.asarray(np.arange(1e5), device=device)
     assert a.tolist() == [99_998.0, 99_999.0]
 
 
@@ -87,9 +87,9 @@ def test_values_that_broadcast_are_assigned(device):
 
 def test_uint64_indices_are_accepted(device):
     a = sw.asarray([1, 2, 3], device=device)
-    places = sw.asarray([2, 0], "uint64", device=device)
-    assert sw.take(a, places).tolist() == [3, 1]
-    sw.put(a, places, 9)
+    indices = sw.asarray([2, 0], "uint64", device=device)
+    assert sw.take(a, indices).tolist() == [3, 1]
+    sw.put(a, indices, 9)
     assert a.tolist() == [9, 2, 9]
     with pytest.raises(TypeError):
         np.put(np.zeros(3), np.asarray([2, 0], "uint64"), 9)
