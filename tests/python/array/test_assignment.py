@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""a[k] = v: broadcast, cast and right under overlap, as NumPy does it."""
+"""a[k] = v broadcasts and casts values, and reads overlapping ones before it writes, as in NumPy."""
 
 import os
 import subprocess

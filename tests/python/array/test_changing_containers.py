@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Lists and dicts that code of their items, or another thread, changes while they are read."""
+"""Lists and dicts that change while they are read, by code of their items or by another thread."""
 
 import ctypes
 import gc

@@ -131,7 +131,7 @@ def test_mt_swaps_the_last_two_axes(device):
         _ = sw.zeros(3, device=device).mT
 
 
-def test_axes_without_stride_are_walked_as_numpy_does():
+def test_axes_of_stride_0_are_ordered_as_in_numpy():
     values = np.arange(23.0)
     for shape, strides in (
         ((2, 3, 2), (-24, 0, -48)),

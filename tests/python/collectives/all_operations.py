@@ -88,7 +88,7 @@ def run_case(comm, case, number, device):
 
 
 def run_messages(comm, device):
-    """A ring of messages in a group, and one after the other."""
+    """A ring of messages in one group, then messages from each rank to the next, one after the other."""
     problems = []
     right, left = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
     for dtype in DTYPES:

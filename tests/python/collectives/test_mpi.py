@@ -17,6 +17,7 @@ def failures(tmp_path_factory):
 
 
 def texts(failures, key, ranks=(0, 1, 2)):
+    """Yields the error texts of the ranks, whose outcomes must be CollectiveErrors."""
     for rank in ranks:
         kind, text, _ = failures[rank][key]
         assert kind == "CollectiveError", (rank, failures[rank][key])

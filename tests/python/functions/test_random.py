@@ -76,9 +76,9 @@ def test_assigned_state_repeats_the_numbers():
     ahead = g.random(5).tolist()
     g.state = state
     assert g.random(5).tolist() == ahead
-    for twin in (copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
+    for duplicate in (copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))):
         g.state = state
-        copied = twin(g)
+        copied = duplicate(g)
         assert copied is not g and copied.random(5).tolist() == ahead
         assert copied.spawn(1)[0].state == g.spawn(1)[0].state
         assert g.random(5).tolist() == ahead
@@ -156,10 +156,10 @@ WRONG = {
     "dtype and out": lambda g: g.random(dtype="float64", out=np.empty(4, "float32")),
     "negative size": lambda g: g.random(-3),
     "size by parameters": lambda g: g.normal([0, 1, 2], 1, size=2),
-    "too many": lambda g: g.choice(5, 7, replace=False),
-    "of none": lambda g: g.choice(0, 1),
-    "of an empty list": lambda g: g.choice([]),
-    "of fewer than none": lambda g: g.choice(-1, 2),
+    "choice of more than there are": lambda g: g.choice(5, 7, replace=False),
+    "choice among 0 items": lambda g: g.choice(0, 1),
+    "choice among an empty list": lambda g: g.choice([]),
+    "choice among -1 items": lambda g: g.choice(-1, 2),
     "probabilities of another size": lambda g: g.choice(3, p=[0.5, 0.5]),
     "probabilities of rank 2": lambda g: g.choice(1, p=[[1.0]]),
     "probabilities of another sum": lambda g: g.choice(2, p=[0.1, 0.2]),
