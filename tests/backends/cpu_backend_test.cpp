@@ -37,7 +37,7 @@ TEST(CpuBackend, DescribesTheMachine) {
   EXPECT_GE(properties.multiprocessors, 1);
   EXPECT_EQ(properties.max_threads_per_block, 1024);
   EXPECT_GT(backend().device_count(), 1) << "logical devices over one processor";
-  EXPECT_EQ(backend().why_absent(), "");
+  EXPECT_EQ(backend().unavailable_reason(), "");
 }
 
 TEST(CpuMemory, IsAlignedWritableAndDistinct) {

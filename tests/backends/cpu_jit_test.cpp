@@ -148,8 +148,8 @@ TEST(CpuJit, ReportsOffsetAndSizeOfParameters) {
       "struct S { char c; double d; };\n__global__ void k(char a, float* b, short c, S d, float4 "
       "e, bool f) {}");
   std::vector<std::pair<std::int64_t, std::int64_t>> offsets_and_sizes;
-  for (const auto& slot : kernels.kernel("k")->slots())
-    offsets_and_sizes.emplace_back(slot.offset, slot.size);
+  for (const auto& info : kernels.kernel("k")->parameter_info())
+    offsets_and_sizes.emplace_back(info.offset, info.size);
   using P = std::pair<std::int64_t, std::int64_t>;
   EXPECT_THAT(offsets_and_sizes,
               ElementsAre(P(0, 1), P(8, 8), P(16, 2), P(24, 16), P(48, 16), P(64, 1)));

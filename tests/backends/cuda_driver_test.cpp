@@ -21,16 +21,17 @@ TEST(CudaDriver, AbsentLibraryIsReportedAsTheReason) {
   EXPECT_FALSE(status.usable);
   EXPECT_EQ(status.device_count, 0);
   EXPECT_EQ(status.version, 0);
-  EXPECT_NE(status.why_absent.find("libcuda-that-is-not-there.so"), std::string::npos);
-  EXPECT_NE(status.why_absent.find("install the NVIDIA driver"), std::string::npos);
-  EXPECT_EQ(status.why_absent.find('\n'), std::string::npos);
+  EXPECT_NE(status.unavailable_reason.find("libcuda-that-is-not-there.so"), std::string::npos);
+  EXPECT_NE(status.unavailable_reason.find("install the NVIDIA driver"), std::string::npos);
+  EXPECT_EQ(status.unavailable_reason.find('\n'), std::string::npos);
 }
 
 TEST(CudaDriver, LibraryWithoutTheEntryPointIsTooOldAndTheErrorNamesTheVersion) {
   const DriverStatus status = load("libm.so.6");
   EXPECT_FALSE(status.usable);
-  EXPECT_NE(status.why_absent.find("12.4"), std::string::npos) << status.why_absent;
-  EXPECT_NE(status.why_absent.find("too old"), std::string::npos) << status.why_absent;
+  EXPECT_NE(status.unavailable_reason.find("12.4"), std::string::npos) << status.unavailable_reason;
+  EXPECT_NE(status.unavailable_reason.find("too old"), std::string::npos)
+      << status.unavailable_reason;
 }
 
 TEST(CudaDriver, ToolkitStubIsNotUsedAsADriver) {
@@ -40,12 +41,13 @@ TEST(CudaDriver, ToolkitStubIsNotUsedAsADriver) {
   if (!std::filesystem::exists(stub)) GTEST_SKIP() << "no toolkit with a stub library";
   const DriverStatus status = load(stub);
   EXPECT_FALSE(status.usable);
-  EXPECT_FALSE(status.why_absent.empty());
+  EXPECT_FALSE(status.unavailable_reason.empty());
 }
 
 TEST(CudaDriver, TheSecondNameIsTriedWhereTheFirstIsAbsent) {
   const DriverStatus status = load_driver(std::array{"libcuda-that-is-not-there.so", "libm.so.6"});
-  EXPECT_NE(status.why_absent.find("too old"), std::string::npos) << status.why_absent;
+  EXPECT_NE(status.unavailable_reason.find("too old"), std::string::npos)
+      << status.unavailable_reason;
 }
 
 TEST(CudaDriver, VersionsAreShownAsNvidiaWritesThem) {
@@ -58,8 +60,8 @@ TEST(CudaBackend, IsRegisteredAndGivesTheReasonForNoDevices) {
   runtime::Backend* backend = runtime::find_backend(DeviceKind::cuda);
   ASSERT_NE(backend, nullptr);
   const int count = backend->device_count();
-  EXPECT_EQ(count == 0, !backend->why_absent().empty());
-  EXPECT_EQ(why_no_cuda(), backend->why_absent());
+  EXPECT_EQ(count == 0, !backend->unavailable_reason().empty());
+  EXPECT_EQ(why_no_cuda(), backend->unavailable_reason());
 }
 
 TEST(CudaBackend, WithoutADeviceEachCallThrowsADeviceErrorWithTheReason) {
@@ -69,7 +71,7 @@ TEST(CudaBackend, WithoutADeviceEachCallThrowsADeviceErrorWithTheReason) {
     backend.create_stream(0);
     FAIL() << "expected a DeviceError";
   } catch (const DeviceError& error) {
-    EXPECT_NE(std::string(error.what()).find(backend.why_absent()), std::string::npos)
+    EXPECT_NE(std::string(error.what()).find(backend.unavailable_reason()), std::string::npos)
         << error.what();
   }
   EXPECT_THROW(backend.properties(0), DeviceError);
@@ -92,8 +94,8 @@ TEST(CudaBackend, ForkedChildHasNoDevicesAndTheErrorSuggestsSpawn) {
   runtime::Backend& backend = *runtime::find_backend(DeviceKind::cuda);
   const ForkedChild child;
   EXPECT_EQ(backend.device_count(), 0);
-  EXPECT_NE(backend.why_absent().find("forked"), std::string::npos);
-  EXPECT_NE(backend.why_absent().find("spawn"), std::string::npos);
+  EXPECT_NE(backend.unavailable_reason().find("forked"), std::string::npos);
+  EXPECT_NE(backend.unavailable_reason().find("spawn"), std::string::npos);
   EXPECT_THROW(backend.create_stream(0), DeviceError);
 }
 

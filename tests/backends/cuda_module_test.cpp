@@ -42,15 +42,15 @@ TEST_F(CudaModules, SlotsAreThoseOfTheBinary) {
       "__global__ void k(char a, short b, double c, S d, float* e, char f) { *e = a + b + c + d.d "
       "+ f; }\n",
       "k");
-  const auto slots = kernel->slots();
+  const auto parameter_info = kernel->parameter_info();
   const std::vector<std::pair<int, int>> expected{{0, 1},   {2, 2},  {8, 8},
                                                   {16, 16}, {32, 8}, {40, 1}};
-  ASSERT_EQ(slots.size(), expected.size());
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    EXPECT_EQ(slots[i].offset, expected[i].first) << i;
-    EXPECT_EQ(slots[i].size, expected[i].second) << i;
+  ASSERT_EQ(parameter_info.size(), expected.size());
+  for (std::size_t i = 0; i < parameter_info.size(); ++i) {
+    EXPECT_EQ(parameter_info[i].offset, expected[i].first) << i;
+    EXPECT_EQ(parameter_info[i].size, expected[i].second) << i;
   }
-  EXPECT_TRUE(load_kernel("__global__ void none() {}\n", "none")->slots().empty());
+  EXPECT_TRUE(load_kernel("__global__ void none() {}\n", "none")->parameter_info().empty());
 }
 
 TEST_F(CudaModules, AttributesAreThoseOfTheCompiler) {

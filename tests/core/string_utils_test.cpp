@@ -25,10 +25,10 @@ TEST(StringUtils, EmptyFirstItemIsFollowedByTheSeparator) {
 }
 
 TEST(StringUtils, NumbersMustFitAndFillTheText) {
-  EXPECT_EQ(number_in("-12"), -12);
-  EXPECT_EQ(number_in<std::int64_t>("4294967296"), 4294967296);
+  EXPECT_EQ(parse_number("-12"), -12);
+  EXPECT_EQ(parse_number<std::int64_t>("4294967296"), 4294967296);
   for (const std::string_view text : {"4294967296", "12 ", "+1", "x", ""})
-    EXPECT_EQ(number_in(text), std::nullopt) << text;
+    EXPECT_EQ(parse_number(text), std::nullopt) << text;
 }
 
 }  // namespace

@@ -76,18 +76,21 @@ struct FakeLog {
 
 class FakeKernel final : public runtime::LoadedKernel {
  public:
-  FakeKernel(std::shared_ptr<FakeLog> log, std::string symbol, std::vector<Slot> slots)
-      : log_(std::move(log)), symbol_(std::move(symbol)), slots_(std::move(slots)) {}
-  std::vector<Slot> slots() const override { return slots_; }
+  FakeKernel(std::shared_ptr<FakeLog> log, std::string symbol,
+             std::vector<ParameterInfo> parameter_info)
+      : log_(std::move(log)),
+        symbol_(std::move(symbol)),
+        parameter_info_(std::move(parameter_info)) {}
+  std::vector<ParameterInfo> parameter_info() const override { return parameter_info_; }
   KernelAttributes attributes() const override {
     return {.registers = 17, .architecture = "sm_00"};
   }
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
               runtime::StreamState& stream, void* const* arguments) override {
     RecordedLaunch launch{symbol_, grid, block, shared_bytes, &stream, {}, false};
-    for (std::size_t i = 0; i < slots_.size(); ++i)
+    for (std::size_t i = 0; i < parameter_info_.size(); ++i)
       launch.arguments.emplace_back(static_cast<const char*>(arguments[i]),
-                                    static_cast<std::size_t>(slots_[i].size));
+                                    static_cast<std::size_t>(parameter_info_[i].size));
     log_->launches.push_back(std::move(launch));
   }
   void launch_with(const runtime::LaunchAttributes& attributes, const Dim3& grid, const Dim3& block,
@@ -100,7 +103,7 @@ class FakeKernel final : public runtime::LoadedKernel {
  private:
   std::shared_ptr<FakeLog> log_;
   std::string symbol_;
-  std::vector<Slot> slots_;
+  std::vector<ParameterInfo> parameter_info_;
 };
 
 /// The size in bytes that the fake compiler gives a parameter: that of a pointer, of a known dtype
@@ -124,13 +127,13 @@ class FakeModule final : public runtime::LoadedModule {
   Ref<runtime::LoadedKernel> kernel(const std::string& symbol) override {
     for (const source::SourceKernel& kernel : source_.kernels) {
       if (symbol.find(kernel.name) == std::string::npos) continue;
-      std::vector<runtime::LoadedKernel::Slot> slots;
+      std::vector<runtime::LoadedKernel::ParameterInfo> parameter_info;
       std::int64_t offset = 0;
       for (const source::SourceParameter& parameter : kernel.parameters) {
-        slots.push_back({offset, size_of(parameter)});
-        offset += (slots.back().size + 7) / 8 * 8;
+        parameter_info.push_back({offset, size_of(parameter)});
+        offset += (parameter_info.back().size + 7) / 8 * 8;
       }
-      return make_ref<FakeKernel>(log_, symbol, std::move(slots));
+      return make_ref<FakeKernel>(log_, symbol, std::move(parameter_info));
     }
     fail<DeviceError>("fake device: no symbol ", symbol);
   }
@@ -154,7 +157,7 @@ class FakeBackend final : public runtime::Backend {
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   int device_count() noexcept override { return 2; }
-  std::string why_absent() override { return ""; }
+  std::string unavailable_reason() override { return ""; }
   DeviceProperties properties(int) override { return {}; }
   void* allocate(int, std::size_t bytes, runtime::StreamState&) override {
     return std::aligned_alloc(256, (bytes + 255) / 256 * 256 + 256);

@@ -24,7 +24,7 @@ class NaiveCpu : public runtime::Backend {
 
   DeviceKind kind() const noexcept override { return device_.kind(); }
   int device_count() noexcept override { return 1; }
-  std::string why_absent() override { return ""; }
+  std::string unavailable_reason() override { return ""; }
   DeviceProperties properties(int ordinal) override;
   void* allocate(int ordinal, std::size_t bytes, runtime::StreamState& stream) override;
   void* allocate_zeroed(int ordinal, std::size_t bytes, runtime::StreamState& stream) override;

@@ -55,7 +55,7 @@ class RecordingBackend final : public runtime::Backend {
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   int device_count() noexcept override { return devices_; }
-  std::string why_absent() override {
+  std::string unavailable_reason() override {
     return devices_ == 0 ? "the fake driver found no device" : "";
   }
   DeviceProperties properties(int ordinal) override;

@@ -262,7 +262,7 @@ class SW_API Communicator final : public RefCounted {
 struct CommunicatorEngineType {
   std::string name;
   /// Why it cannot be used, one sentence; "" where it can.
-  std::function<std::string()> why_absent;
+  std::function<std::string()> unavailable_reason;
   /// Bytes that rank 0 makes and all ranks pass to start().
   std::function<std::string()> make_id;
   /// Connects the ranks; returns when all have called it, or throws after `timeout`.

@@ -102,7 +102,8 @@ SW_BIND(collectives) {
   type.def("_last_call", member(&Communicator::last_call));
   module.def(
       "_why_no_engine",
-      [](const std::string& name) { return communicator_engine(name).why_absent(); }, unlocked);
+      [](const std::string& name) { return communicator_engine(name).unavailable_reason(); },
+      unlocked);
   module.def("_engine_id", [](const std::string& name) {
     return py::bytes(communicator_engine(name).make_id());
   });

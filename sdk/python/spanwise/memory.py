@@ -90,7 +90,7 @@ class Pool:
 
 
 def use_allocator(allocator: str | Allocator | None, device: Any = None) -> AllocatorChange:
-    """Makes new arrays on `device` allocate_block their memory from `allocator`: "torch", "cupy" or "rmm" for
+    """Makes new arrays on `device` take their memory from `allocator`: "torch", "cupy" or "rmm" for
     that library's GPU allocator, "pool" or None for Spanwise's pool, or a function.
 
     The function is called as ``allocate(ordinal, nbytes, stream)``, with the stream as an integer

@@ -28,7 +28,7 @@ constexpr std::array<KindName, 5> kind_names{{{"cpu", DeviceKind::cpu},
 int parse_ordinal(std::string_view text) {
   if (text.empty()) return 0;
   if (text.front() == ':') text.remove_prefix(1);
-  return number_in(text).value_or(-1);
+  return parse_number(text).value_or(-1);
 }
 
 }  // namespace

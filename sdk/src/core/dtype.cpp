@@ -47,7 +47,9 @@ std::string element_name(DTypeCode code, int bits) {
 }
 
 // Parses a positive integer; 0 where `digits` is not one.
-int parse_positive(std::string_view digits) { return std::max(number_in(digits).value_or(0), 0); }
+int parse_positive(std::string_view digits) {
+  return std::max(parse_number(digits).value_or(0), 0);
+}
 
 std::optional<DType> parse_element(std::string_view name, int lanes) {
   if (name == "bool") return DType(DTypeCode::bool_, 8, lanes);

@@ -70,7 +70,7 @@ std::optional<Number> take_number(std::string_view& text) {
 
 /// The number that the whole of `text` writes; nullopt if it is not one or does not fit.
 template <class Number = int>
-std::optional<Number> number_in(std::string_view text) {
+std::optional<Number> parse_number(std::string_view text) {
   const std::optional<Number> number = take_number<Number>(text);
   return text.empty() ? number : std::nullopt;
 }

@@ -172,13 +172,13 @@ KernelState::KernelState(Ref<ModuleState> module, std::string_view name)
   auto [full_name, symbol] = module_->resolve(name);
   name_ = std::move(full_name);
   kernel_ = module_->loaded().kernel(symbol);
-  const auto slots = kernel_->slots();
-  const source::SourceKernel* declared = module_->declaration(name_, slots.size());
+  const auto parameter_info = kernel_->parameter_info();
+  const source::SourceKernel* declared = module_->declaration(name_, parameter_info.size());
   if (declared != nullptr && declared->is_template && name_.find('<') != std::string::npos) {
     const auto instance = template_instance(*module_->request().source, *declared, name_);
-    signature_ = make_signature(&instance, slots, kernel_->parameter_types());
+    signature_ = make_signature(&instance, parameter_info, kernel_->parameter_types());
   } else {
-    signature_ = make_signature(declared, slots, kernel_->parameter_types());
+    signature_ = make_signature(declared, parameter_info, kernel_->parameter_types());
   }
 }
 

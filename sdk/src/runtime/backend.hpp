@@ -39,7 +39,7 @@ class Backend {
   /// 0 where the driver or the hardware is missing; never throws.
   virtual int device_count() noexcept = 0;
   /// Why there is no device, one sentence; "" where there is one.
-  virtual std::string why_absent() = 0;
+  virtual std::string unavailable_reason() = 0;
   virtual DeviceProperties properties(int ordinal) = 0;
   /// The external programs and libraries that this back end uses (spanwise::tools). Never throws
   /// for a missing one.

@@ -69,7 +69,7 @@ std::vector<Device> devices() {
 
 std::string why_no_cuda() {
   runtime::Backend* backend = find_backend(DeviceKind::cuda);
-  return backend != nullptr ? backend->why_absent() : "this build has no CUDA back end";
+  return backend != nullptr ? backend->unavailable_reason() : "this build has no CUDA back end";
 }
 
 DeviceProperties properties(Device device) {

@@ -61,20 +61,20 @@ struct LaunchAttributes {
 class LoadedKernel : public RefCounted {
  public:
   /// Where a parameter is in the kernel's parameter buffer, in bytes.
-  struct Slot {
+  struct ParameterInfo {
     std::int64_t offset = 0, size = 0;
   };
   /// Offset and size of each parameter, read from the binary.
-  virtual std::vector<Slot> slots() const = 0;
+  virtual std::vector<ParameterInfo> parameter_info() const = 0;
   virtual KernelAttributes attributes() const = 0;
   /// CUfunction as an integer; 0 on the CPU.
   virtual std::uintptr_t handle() const noexcept { return 0; }
   /// The parameters' types with typedefs resolved, "float*, float const*, int"; "" where the binary
   /// does not have them.
   virtual std::string parameter_types() const { return {}; }
-  /// Queues the kernel on `stream`. `arguments[i]` points to slots()[i].size bytes. The caller has
-  /// checked the arguments and ordered the stream; this checks the launch limits (block, grid,
-  /// shared memory) and throws KernelArgumentError naming the limit.
+  /// Queues the kernel on `stream`. `arguments[i]` points to parameter_info()[i].size bytes. The
+  /// caller has checked the arguments and ordered the stream; this checks the launch limits (block,
+  /// grid, shared memory) and throws KernelArgumentError naming the limit.
   virtual void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
                       StreamState& stream, void* const* arguments) = 0;
   /// launch() with attributes. Throws KernelArgumentError where the device does not support one.

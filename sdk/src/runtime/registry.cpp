@@ -34,7 +34,7 @@ BackendSlot* slot_of(DeviceKind kind) noexcept {
                       find_backend(DeviceKind::cuda) != nullptr ? " or cuda:<ordinal>" : "");
   const int count = backend->device_count();
   if (count <= 0)
-    fail<DeviceError>("device ", device, " does not exist: ", backend->why_absent(),
+    fail<DeviceError>("device ", device, " does not exist: ", backend->unavailable_reason(),
                       ". Use device \"cpu\", or set SPANWISE_DEVICE=cpu");
   fail<DeviceError>("device ", device, " does not exist; expected an ordinal from 0 to ",
                     count - 1);

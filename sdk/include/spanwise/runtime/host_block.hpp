@@ -19,7 +19,7 @@ struct HostBlock {
   std::int64_t source_row_step, source_step;
   /// Use non-temporal stores: the whole target is larger than the caches. convert_block() ignores
   /// it where it converts.
-  bool stream = false;
+  bool non_temporal = false;
 };
 
 /// Converts the source's elements from dtype `from` to `to`, as copy() does, and writes them to the

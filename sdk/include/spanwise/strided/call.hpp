@@ -70,7 +70,7 @@ class SW_API StridedCall {
     arrays_[count_++] = nullptr;
   }
 
-  /// Plans arrays that are all contiguous and aligned; returns false for body_arguments.
+  /// Plans arrays that are all contiguous and aligned; returns false for others.
   bool try_plan_dense(const PlanOptions& options = {}) noexcept {
     return plan_.try_make_dense(broadcast_, arrays(), options);
   }

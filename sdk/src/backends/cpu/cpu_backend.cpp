@@ -104,7 +104,7 @@ class CpuBackend final : public runtime::Backend {
   }
   DeviceKind kind() const noexcept override { return DeviceKind::cpu; }
   int device_count() noexcept override { return logical_devices; }
-  std::string why_absent() override { return {}; }
+  std::string unavailable_reason() override { return {}; }
 
   DeviceProperties properties(int) override {
     const SystemMemory memory = system_memory();

@@ -18,7 +18,7 @@ constexpr int max_threads = 1024, max_stack_kb = 4096, max_slack = 16 << 20,
               max_output_kb = 1 << 20;
 
 // -1 if `value` is not a number that fits.
-int parse(std::string_view value) { return number_in(value).value_or(-1); }
+int parse(std::string_view value) { return parse_number(value).value_or(-1); }
 
 // OMP_NUM_THREADS is a list, whose first number is for parallel regions that are not nested (OpenMP
 // API 5.2, 21.1.2). 0 if the variable is unset, -1 if that is not a number.

@@ -11,7 +11,7 @@
 
 /// cuBLAS, loaded at run time. cublas_v2.h is not in the wheel with the CUDA headers, so the few
 /// prototypes that are needed are declared here (cuBLAS documentation, "Using the cuBLAS API"); a
-/// test compares them with the real header if it is library_path.
+/// test compares them with the real header if it is installed.
 namespace spanwise::cuda::cublas {
 
 using Status = int;

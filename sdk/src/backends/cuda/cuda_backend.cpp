@@ -87,8 +87,8 @@ class CudaBackend final : public runtime::Backend {
       return 0;
     }
   }
-  std::string why_absent() override {
-    return usable_after_fork() ? driver_status().why_absent : fork_error();
+  std::string unavailable_reason() override {
+    return usable_after_fork() ? driver_status().unavailable_reason : fork_error();
   }
   DeviceProperties properties(int ordinal) override {
     DeviceProperties properties = device_info(ordinal).properties;

@@ -115,22 +115,23 @@ DriverStatus load_driver(std::span<const char* const> file_names) {
   std::string reason;
   void* library = open_first(file_names, reason);
   if (library == nullptr) {
-    status.why_absent = text("no CUDA driver was found (", reason,
-                             "); install the NVIDIA driver, or start the container with its GPUs");
+    status.unavailable_reason =
+        text("no CUDA driver was found (", reason,
+             "); install the NVIDIA driver, or start the container with its GPUs");
     return status;
   }
   status.version = version_of(library);
   const auto load = find_get_proc_address(library);
   if (load == nullptr || (status.version > 0 && status.version < oldest_driver)) {
-    status.why_absent = too_old(status.version);
+    status.unavailable_reason = too_old(status.version);
     return status;
   }
   if (const char* missing = fill(status.api, load)) {
-    status.why_absent = text(too_old(status.version), " (it lacks ", missing, ')');
+    status.unavailable_reason = text(too_old(status.version), " (it lacks ", missing, ')');
     return status;
   }
-  status.why_absent = start(status.api, status.device_count);
-  status.usable = status.why_absent.empty();
+  status.unavailable_reason = start(status.api, status.device_count);
+  status.usable = status.unavailable_reason.empty();
   return status;
 }
 
@@ -149,7 +150,7 @@ const DriverStatus& driver_status() {
 
 const DriverApi& driver() {
   const DriverStatus& status = driver_status();
-  if (!status.usable) fail<DeviceError>("cuda: ", status.why_absent);
+  if (!status.usable) fail<DeviceError>("cuda: ", status.unavailable_reason);
   if (!usable_after_fork()) [[unlikely]]
     fail<DeviceError>("cuda: ", fork_error());
   return status.api;

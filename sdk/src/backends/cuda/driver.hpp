@@ -119,18 +119,18 @@ struct DriverStatus {
   bool usable = false;
   int version = 0;  ///< 13000 for 13.0; 0 if there is no driver
   int device_count = 0;
-  std::string why_absent;  ///< one sentence; "" if there are devices
+  std::string unavailable_reason;  ///< one sentence; "" if there are devices
 };
 
 /// Loads the first of `file_names` that exists, fills the table and initializes the driver. Does
-/// not throw if the driver is missing or unusable: why_absent then gives the reason.
+/// not throw if the driver is missing or unusable: unavailable_reason then gives the reason.
 DriverStatus load_driver(std::span<const char* const> file_names);
 
 /// The process's driver, loaded at the first call.
 const DriverStatus& driver_status();
 
-/// The function table. Throws DeviceError with why_absent if there is no driver or no device, and
-/// in a process that was forked after the driver was initialized.
+/// The function table. Throws DeviceError with unavailable_reason if there is no driver or no
+/// device, and in a process that was forked after the driver was initialized.
 const DriverApi& driver();
 
 /// Set in a child process that was forked after the driver was initialized.

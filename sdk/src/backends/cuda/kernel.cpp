@@ -44,7 +44,7 @@ void CudaKernel::read_slots(CUkernel kernel) {
     const CUresult code = context_.api.kernel_get_param_info(kernel, i, &offset, &size);
     if (code == CUDA_ERROR_INVALID_VALUE) return;  // one past the last
     check(context_.api, code, "reading parameter ", i, " of kernel ", name_);
-    slots_.push_back({static_cast<std::int64_t>(offset), static_cast<std::int64_t>(size)});
+    parameter_info_.push_back({static_cast<std::int64_t>(offset), static_cast<std::int64_t>(size)});
   }
 }
 

@@ -54,13 +54,13 @@ class CudaKernel final : public runtime::LoadedKernel {
   CudaKernel(Ref<CudaModule> module, DeviceContext& context, CUkernel kernel,
              const std::string& symbol);
 
-  std::vector<Slot> slots() const override { return slots_; }
+  std::vector<ParameterInfo> parameter_info() const override { return parameter_info_; }
   KernelAttributes attributes() const override;
   std::uintptr_t handle() const noexcept override {
     return reinterpret_cast<std::uintptr_t>(function_);
   }
   CUfunction function() const noexcept { return function_; }
-  std::span<const Slot> slot_list() const noexcept { return slots_; }
+  std::span<const ParameterInfo> parameter_list() const noexcept { return parameter_info_; }
   const std::string& name() const noexcept { return name_; }
   std::string parameter_types() const override { return types_; }
   void launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
@@ -89,7 +89,7 @@ class CudaKernel final : public runtime::LoadedKernel {
   DeviceContext& context_;
   CUfunction function_ = nullptr;
   std::string name_, types_;
-  std::vector<Slot> slots_;
+  std::vector<ParameterInfo> parameter_info_;
   KernelGraphCache graphs_;
   LaunchLimits limits_;
   // The current limit of dynamic shared memory, in bytes; raised at the first launch that needs

@@ -214,7 +214,7 @@ const nccl::Api& nccl_library() {
 }
 
 std::string why_no_nccl() {
-  if (driver_status().device_count == 0) return driver_status().why_absent;
+  if (driver_status().device_count == 0) return driver_status().unavailable_reason;
   return nccl::library() != nullptr ? std::string()
                                     : std::string("found no libnccl.so.2 of version 2.18 or newer");
 }
@@ -238,8 +238,11 @@ Ref<CommunicatorEngine> start_nccl(const std::string& id, const Communicator::Op
   return engine;
 }
 
-[[maybe_unused]] const bool nccl_registered = register_communicator_engine(
-    {.name = "nccl", .why_absent = why_no_nccl, .make_id = make_nccl_id, .start = start_nccl});
+[[maybe_unused]] const bool nccl_registered =
+    register_communicator_engine({.name = "nccl",
+                                  .unavailable_reason = why_no_nccl,
+                                  .make_id = make_nccl_id,
+                                  .start = start_nccl});
 
 }  // namespace
 }  // namespace spanwise::cuda

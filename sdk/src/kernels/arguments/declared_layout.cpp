@@ -103,7 +103,7 @@ class DeclarationParser {
     const std::size_t end = tokens.size();
     if (end < first + 4 || tokens[end - 3].text != "[") refuse("no type before [N]");
     const std::string_view digits = tokens[end - 2].text;
-    declared_.rank = number_in(digits).value_or(0);
+    declared_.rank = parse_number(digits).value_or(0);
     if (declared_.rank < 1 || declared_.rank > max_rank)
       refuse(text("the number of axes '", digits, "'"));
     return end - 3;

@@ -36,7 +36,7 @@ std::optional<ViewType> parse_view(std::string_view type) {
   const std::size_t comma = inside.rfind(',');
   if (comma == std::string_view::npos) return std::nullopt;
   ViewType view;
-  view.rank = number_in(inside.substr(comma + 1)).value_or(0);
+  view.rank = parse_number(inside.substr(comma + 1)).value_or(0);
   if (view.rank < 1 || view.rank > max_rank) return std::nullopt;
   auto element = pointer_to(inside.substr(0, comma));
   if (!element) return std::nullopt;
@@ -50,11 +50,11 @@ bool is_plain_char(std::string_view type) {
 }
 
 KernelParameter known_parameter(const source::SourceParameter& source,
-                                const runtime::LoadedKernel::Slot& slot) {
+                                const runtime::LoadedKernel::ParameterInfo& info) {
   KernelParameter parameter{.name = source.name,
                             .type = source.type,
-                            .offset = slot.offset,
-                            .size = slot.size,
+                            .offset = info.offset,
+                            .size = info.size,
                             .is_pointer = source.is_pointer,
                             .is_const = source.is_const,
                             .dtype = source.dtype};
@@ -136,17 +136,18 @@ void Signature::add(KernelParameter parameter) {
 }
 
 Signature make_signature(const source::SourceKernel* source,
-                         std::span<const runtime::LoadedKernel::Slot> slots,
+                         std::span<const runtime::LoadedKernel::ParameterInfo> parameter_info,
                          std::string_view types) {
-  const bool is_known = source != nullptr && source->parameters.size() == slots.size();
-  const std::vector<source::SourceParameter> compiled = parameters_in(types, slots.size());
+  const bool is_known = source != nullptr && source->parameters.size() == parameter_info.size();
+  const std::vector<source::SourceParameter> compiled = parameters_in(types, parameter_info.size());
   Signature out;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
+  for (std::size_t i = 0; i < parameter_info.size(); ++i) {
     const KernelParameter bare{
-        .name = "", .type = "", .offset = slots[i].offset, .size = slots[i].size};
-    KernelParameter parameter = is_known ? known_parameter(source->parameters[i], slots[i]) : bare;
+        .name = "", .type = "", .offset = parameter_info[i].offset, .size = parameter_info[i].size};
+    KernelParameter parameter =
+        is_known ? known_parameter(source->parameters[i], parameter_info[i]) : bare;
     if (contradicts_size(parameter)) parameter = bare;
-    if (!compiled.empty()) complete(parameter, known_parameter(compiled[i], slots[i]));
+    if (!compiled.empty()) complete(parameter, known_parameter(compiled[i], parameter_info[i]));
     out.add(std::move(parameter));
   }
   return out;

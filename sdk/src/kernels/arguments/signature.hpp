@@ -47,7 +47,7 @@ struct Signature {
 /// (LoadedKernel::parameter_types()) supplies types that the source leaves open: typedefs of
 /// headers, template parameters, or all of them without source.
 Signature make_signature(const source::SourceKernel* source,
-                         std::span<const runtime::LoadedKernel::Slot> slots,
+                         std::span<const runtime::LoadedKernel::ParameterInfo> parameter_info,
                          std::string_view types = {});
 
 /// Parses the parameter "<type> *"; nullopt where `type` is not a type.

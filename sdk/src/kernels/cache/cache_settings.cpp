@@ -42,7 +42,7 @@ constexpr std::int64_t mebibyte = 1 << 20;
 
 // In MiB; nullopt where it is not a number, negative or too large for bytes.
 std::optional<std::int64_t> parse_limit(std::string_view value) {
-  const auto mebibytes = number_in<std::int64_t>(value);
+  const auto mebibytes = parse_number<std::int64_t>(value);
   return mebibytes >= 0 && mebibytes <= INT64_MAX / mebibyte ? mebibytes : std::nullopt;
 }
 

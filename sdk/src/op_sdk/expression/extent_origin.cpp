@@ -16,7 +16,7 @@ std::optional<int> index_of_item(const Apply& subtensor) {
   if (index == properties.end() || subtensor.inputs().size() != 1) return {};
   const auto* index_text = std::get_if<std::string>(&index->second);
   if (index_text == nullptr) return {};
-  std::optional<int> k = number_in(*index_text);
+  std::optional<int> k = parse_number(*index_text);
   const auto extent = static_cast<int>(subtensor.inputs()[0].type().shape()[0]);
   if (k && *k < 0) *k += extent;
   return k >= 0 && k < extent ? k : std::nullopt;

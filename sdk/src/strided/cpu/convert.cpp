@@ -42,7 +42,7 @@ void transpose_then(const Block& block, int bytes, BlockKernel then) {
   from_tile.source = tile;
   to_tile.target_step = from_tile.source_step = bytes;
   to_tile.target_row_step = from_tile.source_row_step = bytes * block.columns;
-  to_tile.stream = false;
+  to_tile.non_temporal = false;
   move_kernels().transpose[kernel_index(bytes)](to_tile);
   then(from_tile);
 }

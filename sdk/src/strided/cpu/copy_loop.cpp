@@ -127,7 +127,7 @@ void StridedCopy::move_runs() {
     split_.rows = fastest;
     split_.block_rows = split_.block_layers = 32;
   }
-  stream_ &= run_bytes >= 2 * line_bytes;
+  non_temporal_ &= run_bytes >= 2 * line_bytes;
   run(bytes_, run_bytes < 4 * line_bytes ? serial_element_bytes : serial_run_bytes,
       move_kernels().rows);
 }
@@ -139,7 +139,7 @@ void StridedCopy::move() {
   const BlockKernel by_words = swaps ? kernels.swap[index] : kernels.move[index];
   if (split_.axes == 0) return by_words({data_[0], data_[1], 1, 1, bytes_, bytes_, bytes_, bytes_});
   const bool is_packed = target_step(inner()) == bytes_;
-  stream_ = is_packed && walk_.size() * itemsizes_[0] >= streaming_threshold;
+  non_temporal_ = is_packed && walk_.size() * itemsizes_[0] >= streaming_threshold;
   if (is_packed && source_step(inner()) == bytes_ && !swaps) return move_runs();
   const int rows = transposed_axis();
   if (rows < 0) {
@@ -147,7 +147,7 @@ void StridedCopy::move() {
     return run(bytes_, serial_element_bytes, by_words);
   }
   if (has_small_axes(rows)) {
-    stream_ = false;
+    non_temporal_ = false;
     split_small_axes();
     return run(bytes_, serial_element_bytes, by_words);
   }

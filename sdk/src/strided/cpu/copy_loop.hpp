@@ -70,15 +70,15 @@ class StridedCopy {
   std::array<std::byte*, 2> data_;         ///< first elements of the walk: target, source
   int bytes_;                              ///< of a word
   BlockSplit split_;
-  bool stream_ = false;  ///< HostBlock::stream
+  bool non_temporal_ = false;  ///< HostBlock::non_temporal
 };
 
 template <class F>
 void StridedCopy::run(std::int64_t item_bytes, std::int64_t serial_bytes, F&& work) const {
   const int columns = split_.columns < 0 ? inner() : split_.columns, rows = split_.rows;
   Block block{
-      data_[0], data_[1], 1, extent(columns), 0, target_step(columns), 0, source_step(columns),
-      stream_};
+      data_[0],     data_[1], 1, extent(columns), 0, target_step(columns), 0, source_step(columns),
+      non_temporal_};
   if (rows >= 0) {
     block.rows = extent(rows);
     block.target_row_step = target_step(rows);
@@ -88,7 +88,7 @@ void StridedCopy::run(std::int64_t item_bytes, std::int64_t serial_bytes, F&& wo
   if (is_plane && block.columns <= split_.block_columns && block.rows <= split_.block_rows)
     return work(block);
   BlockSplit split = split_;
-  if (stream_) split.first_columns = first_columns();
+  if (non_temporal_) split.first_columns = first_columns();
   const BlockLoop loop(walk_, data_, itemsizes_, split);
   const auto run_blocks = [&](std::int64_t first, std::int64_t last) {
     Block part = block;

@@ -19,11 +19,11 @@ constexpr std::int64_t buffer_bytes = 1 << 13;
 constexpr std::int64_t direct_columns = 1 << 13;
 // The block of transposed inputs, and the extents of both axes from which on it is faster.
 constexpr std::int64_t transposed_columns = 256, transposed_rows = 32, min_transposed = 16;
-// Buffers a multiple of a page buffer_gap would be in the same lines of the cache.
+// Buffers a multiple of a page apart would be in the same lines of the cache.
 constexpr std::size_t buffer_gap = 5 * 64;
 
 // Whether rows that are visited one by one would use a few bytes of each cache line: elements are
-// far buffer_gap along the last axis, and adjacent along the other.
+// far apart along the last axis, and adjacent along the other.
 bool is_transposed(std::int64_t step, std::int64_t row_step) noexcept {
   return std::abs(step) >= cache_line_bytes && row_step != 0 &&
          std::abs(row_step) <= cache_line_bytes / 4;

@@ -35,11 +35,11 @@ void run_in_parallel(const LaunchedKernel& launched, const sw_range& launch, std
 CpuKernel::CpuKernel(Ref<CpuModule> module, const sw_module& unit, const sw_kernel* kernel)
     : module_(std::move(module)), unit_(unit), kernel_(kernel) {}
 
-std::vector<runtime::LoadedKernel::Slot> CpuKernel::slots() const {
-  std::vector<Slot> slots;
+std::vector<runtime::LoadedKernel::ParameterInfo> CpuKernel::parameter_info() const {
+  std::vector<ParameterInfo> parameter_info;
   for (int i = 0; i < kernel_->parameter_count; ++i)
-    slots.push_back({kernel_->parameters[i].offset, kernel_->parameters[i].size});
-  return slots;
+    parameter_info.push_back({kernel_->parameters[i].offset, kernel_->parameters[i].size});
+  return parameter_info;
 }
 
 std::string CpuKernel::parameter_types() const {

@@ -55,7 +55,7 @@ class CpuKernel final : public runtime::LoadedKernel {
  public:
   /// `unit` and `kernel` are in the module.
   CpuKernel(Ref<CpuModule> module, const sw_module& unit, const sw_kernel* kernel);
-  std::vector<Slot> slots() const override;
+  std::vector<ParameterInfo> parameter_info() const override;
   KernelAttributes attributes() const override;
   std::string parameter_types() const override;
   /// Synchronous. Throws KernelArgumentError if a limit is exceeded, DeviceError if a thread of the

@@ -32,7 +32,7 @@ std::optional<Frame> read_frame(std::string_view line) {
   if (size == std::string_view::npos || kind == std::string_view::npos) return {};
   Frame frame;
   frame.function = line.substr(0, size);
-  frame.bytes = number_in<std::size_t>(line.substr(size + 1, kind - size - 1)).value_or(0);
+  frame.bytes = parse_number<std::size_t>(line.substr(size + 1, kind - size - 1)).value_or(0);
   frame.is_fixed = line.substr(kind + 1).find("dynamic") == std::string_view::npos ||
                    line.substr(kind + 1).find("bounded") != std::string_view::npos;
   return frame;

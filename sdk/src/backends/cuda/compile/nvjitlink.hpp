@@ -10,7 +10,7 @@
 
 /// nvJitLink, NVIDIA's run-time linker, loaded at run time. nvJitLink.h is not in the wheel with
 /// the CUDA headers, so its few prototypes are declared here (nvJitLink documentation, "User
-/// interface"); a test compares them with the real header if it is library_path.
+/// interface"); a test compares them with the real header if it is installed.
 namespace spanwise::cuda::nvjitlink {
 
 using Result = int;

@@ -27,17 +27,19 @@ constexpr int enough_recurrences = 3;
 struct LaunchChain::Link {
   Link(CudaKernel& of_kernel, Kernels kernels) : kernel(of_kernel) {
     if (kernels == Kernels::held) holder = Ref<CudaKernel>(&of_kernel);
-    const std::span<const runtime::LoadedKernel::Slot> slots = kernel.slot_list();
-    if (!slots.empty())
-      values.resize(static_cast<std::size_t>(slots.back().offset + slots.back().size));
-    for (const auto& slot : slots) arguments.push_back(values.data() + slot.offset);
+    const std::span<const runtime::LoadedKernel::ParameterInfo> parameter_info =
+        kernel.parameter_list();
+    if (!parameter_info.empty())
+      values.resize(
+          static_cast<std::size_t>(parameter_info.back().offset + parameter_info.back().size));
+    for (const auto& info : parameter_info) arguments.push_back(values.data() + info.offset);
   }
 
   void set(const LaunchShape& new_shape, void* const* new_arguments) noexcept {
     shape = new_shape;
-    const auto slots = kernel.slot_list();
-    for (std::size_t i = 0; i < slots.size(); ++i)
-      std::memcpy(arguments[i], new_arguments[i], static_cast<std::size_t>(slots[i].size));
+    const auto parameter_info = kernel.parameter_list();
+    for (std::size_t i = 0; i < parameter_info.size(); ++i)
+      std::memcpy(arguments[i], new_arguments[i], static_cast<std::size_t>(parameter_info[i].size));
   }
 
   CUDA_KERNEL_NODE_PARAMS parameters() noexcept {

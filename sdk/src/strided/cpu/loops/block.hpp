@@ -14,7 +14,7 @@ using Block = HostBlock;
 
 using BlockKernel = void (*)(const Block& block);
 
-/// Converts elements as core::convert does; both dtypes are computable. Ignores `stream`.
+/// Converts elements as core::convert does; both dtypes are computable. Ignores `non_temporal`.
 BlockKernel cast_kernel(DType from, DType to);
 
 /// The size of a tile: about half of an L1 cache.

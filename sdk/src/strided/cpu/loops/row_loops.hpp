@@ -116,8 +116,8 @@ SW_INLINE void stream_run(std::byte* target, const std::byte* source, std::int64
 }
 
 __attribute__((noinline)) void write_run(std::byte* target, const std::byte* source,
-                                         std::int64_t bytes, bool stream) {
-  if (stream)
+                                         std::int64_t bytes, bool non_temporal) {
+  if (non_temporal)
     stream_run(target, source, bytes);
   else
     copy_run(target, source, bytes);
@@ -130,9 +130,9 @@ void copy_rows(const Block& b) {
     if (row + 1 < b.rows)
       for (std::int64_t at = 0; at < run && at < 1024; at += 64)
         __builtin_prefetch(source + b.source_row_step + at);
-    write_run(b.target + row * b.target_row_step, source, run, b.stream);
+    write_run(b.target + row * b.target_row_step, source, run, b.non_temporal);
   }
-  if (b.stream) end_streaming();
+  if (b.non_temporal) end_streaming();
 }
 
 template <class T>
@@ -213,14 +213,14 @@ void stream_row(std::byte* target, const std::byte* source, std::int64_t source_
 
 template <int N, bool swap>
 void move_block(const Block& b) {
-  const bool stream = b.stream && b.target_step == N && b.columns * N >= 512;
+  const bool non_temporal = b.non_temporal && b.target_step == N && b.columns * N >= 512;
   for (std::int64_t row = 0; row < b.rows; ++row) {
     std::byte* target = b.target + row * b.target_row_step;
     const std::byte* source = b.source + row * b.source_row_step;
-    if (stream)
+    if (non_temporal)
       stream_row<N, swap>(target, source, b.source_step, b.columns);
     else
       move_row<N, swap>(target, b.target_step, source, b.source_step, b.columns);
   }
-  if (stream) end_streaming();
+  if (non_temporal) end_streaming();
 }

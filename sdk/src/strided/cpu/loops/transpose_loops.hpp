@@ -125,9 +125,9 @@ void transpose_tile(const Block& b, std::int64_t row, std::int64_t column, std::
     transpose_lines<N>(tile, pitch, lines, line_pitch, rows, columns);
   }
   if (b.target_row_step == pitch && pitch == columns * N)
-    return write_run(target, tile, rows * pitch, b.stream);
+    return write_run(target, tile, rows * pitch, b.non_temporal);
   for (std::int64_t j = 0; j < rows; ++j)
-    write_run(target + j * b.target_row_step, tile + j * pitch, columns * N, b.stream);
+    write_run(target + j * b.target_row_step, tile + j * pitch, columns * N, b.non_temporal);
 }
 
 template <int N>
@@ -140,5 +140,5 @@ void transpose_block(const Block& b) {
       transpose_tile<N>(b, row, column, rows, left < sides.columns ? left : sides.columns);
     }
   }
-  if (b.stream) end_streaming();
+  if (b.non_temporal) end_streaming();
 }
