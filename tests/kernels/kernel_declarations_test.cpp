@@ -93,11 +93,13 @@ TEST_F(KernelDeclarationsTest, OfATemplateMatchTheInstance) {
 }
 
 TEST(Signatures, UseTheBinaryForUnknownTypes) {
-  const std::vector<runtime::LoadedKernel::ParameterInfo> parameter_info{{0, 8}, {8, 8}, {16, 4}, {20, 4}, {24, 12}};
+  const std::vector<runtime::LoadedKernel::ParameterInfo> parameter_info{
+      {0, 8}, {8, 8}, {16, 4}, {20, 4}, {24, 12}};
   const char* types = "float*, float const*, float, int, Vec";
   const source::KernelSource source =
       source::scan_kernels("__global__ void k(real *out, input x, real a, int n, Vec v) {}");
-  const kernels::Signature from_both = kernels::make_signature(&source.kernels.at(0), parameter_info, types);
+  const kernels::Signature from_both =
+      kernels::make_signature(&source.kernels.at(0), parameter_info, types);
   EXPECT_EQ(from_both.parameters[0].dtype, float32);
   EXPECT_EQ(from_both.parameters[0].type, "real *");
   EXPECT_TRUE(from_both.parameters[1].is_pointer && from_both.parameters[1].is_const);
@@ -109,8 +111,10 @@ TEST(Signatures, UseTheBinaryForUnknownTypes) {
   EXPECT_EQ(from_binary.parameters[3].dtype, int32);
   // If the count or a size differs from the source's, only the binary's parameter_info are used.
   EXPECT_EQ(kernels::make_signature(nullptr, parameter_info, "float*").parameters[0].type, "");
-  EXPECT_EQ(
-      kernels::make_signature(nullptr, parameter_info, "int, float*, int, int, Vec").parameters[0].type, "");
+  EXPECT_EQ(kernels::make_signature(nullptr, parameter_info, "int, float*, int, int, Vec")
+                .parameters[0]
+                .type,
+            "");
 }
 
 TEST(KernelTexts, ListTheirKernels) {
