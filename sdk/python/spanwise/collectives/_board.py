@@ -1,11 +1,20 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The board: a thread of rank 0 to which all ranks are connected. It keeps values, compares the calls
-that the ranks are about to make, and records which ranks have ended. No data of collectives pass
-through it.
+"""The board: a thread of rank 0 to which all ranks are connected. It stores values by key, compares
+the calls that the ranks are about to make, and records which ranks have ended. No data of
+collectives pass through it. Ranks are numbered here as in init(), also those of a split communicator.
 
 A message is 4 bytes of length, then JSON. A reply has the number of its request, so that a reply
-after the time limit of its request is not taken for that of the next one.
+after the time limit of its request is not taken for that of the next one. The requests, by their "do":
+
+- hello (token, rank, watch): the first one of each connection.
+- set (key, value), get (key): get waits until the key is set, and returns "value".
+- agree (communicator, items): an item is [key, ranks, text]. Waits until all of `ranks` have sent a
+  text for the key, and returns "texts" by key and rank; or "missing" and the status, where a rank
+  that has sent none has ended or failed. The client compares the texts.
+- beat (calls by communicator): a heartbeat; returns the status: "ended", "errors" and "calls".
+- error (communicator, text): this rank has failed in that communicator, "*" for all.
+- bye (why): this rank has ended.
 """
 
 from __future__ import annotations
@@ -61,7 +70,7 @@ class _Client:
         self.connection = connection
         self.messages = MessageReader()
         self.rank: int | None = None  # until its message "hello"
-        self.is_watch = False  # whether the rank has ended when this connection does
+        self.is_watch = False  # whether the end of this connection is taken for the end of the rank
 
 
 class BoardServer:
@@ -73,12 +82,13 @@ class BoardServer:
         self.port: int = self._listener.getsockname()[1]
         self._size, self._token = size, token
         self._values: dict[str, Any] = {}
-        self._getters: list[tuple[_Client, dict[str, Any]]] = []
-        self._texts: dict[str, dict[int, str]] = {}  # of each item to agree on, by rank
-        self._agreeing: list[tuple[_Client, dict[str, Any]]] = []
+        self._waiting_gets: list[tuple[_Client, dict[str, Any]]] = []
+        # By key and rank. Never removed: requests with a common key are answered at different times.
+        self._texts: dict[str, dict[int, str]] = {}
+        self._waiting_agrees: list[tuple[_Client, dict[str, Any]]] = []
         self._calls: dict[int, dict[str, str]] = {}  # a rank's last calls, by communicator
         self._ended: dict[int, str] = {}  # why a rank has ended
-        self._errors: dict[str, dict[int, str]] = {}  # of a communicator, "*" for all, by rank
+        self._errors: dict[str, dict[int, str]] = {}  # by communicator ("*": all) and rank
         self._stops = threading.Event()
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
@@ -123,11 +133,11 @@ class BoardServer:
     def _drop(self, client: _Client) -> None:
         self._selector.unregister(client.connection)
         client.connection.close()
-        self._getters = [each for each in self._getters if each[0] is not client]
-        self._agreeing = [each for each in self._agreeing if each[0] is not client]
+        self._waiting_gets = [each for each in self._waiting_gets if each[0] is not client]
+        self._waiting_agrees = [each for each in self._waiting_agrees if each[0] is not client]
         if client.is_watch and client.rank is not None and client.rank not in self._ended:
             self._ended[client.rank] = "its process has ended without closing the communicator"
-            self._reply_to_agreeing()
+            self._answer_agrees()
 
     def _handle(self, client: _Client, message: dict[str, Any]) -> None:
         do = message["do"]
@@ -140,26 +150,26 @@ class BoardServer:
         elif do == "set":
             self._values[message["key"]] = message["value"]
             self._reply(client, message, {})
-            self._reply_to_getters()
+            self._answer_gets()
         elif do == "get":
-            self._getters.append((client, message))
-            self._reply_to_getters()
+            self._waiting_gets.append((client, message))
+            self._answer_gets()
         elif do == "agree":
             for key, _, text in message["items"]:
                 self._texts.setdefault(key, {})[client.rank] = text
-            self._agreeing.append((client, message))
-            self._reply_to_agreeing()
+            self._waiting_agrees.append((client, message))
+            self._answer_agrees()
         elif do == "beat":
             self._calls[client.rank] = message["calls"]
             self._reply(client, message, self._status())
         elif do == "error":
             self._errors.setdefault(message["communicator"], {})[client.rank] = message["text"]
             self._reply(client, message, {})
-            self._reply_to_agreeing()
+            self._answer_agrees()
         elif do == "bye":
             self._ended.setdefault(client.rank, message["why"])
             self._reply(client, message, {})
-            self._reply_to_agreeing()
+            self._answer_agrees()
 
     def _status(self) -> dict[str, Any]:
         return {"ended": self._ended, "errors": self._errors, "calls": self._calls}
@@ -168,16 +178,16 @@ class BoardServer:
         with suppress(OSError):  # the next read of the connection drops it
             send_message(client.connection, {**reply, "number": message["number"]})
 
-    def _reply_to_getters(self) -> None:
-        waiting, self._getters = self._getters, []
+    def _answer_gets(self) -> None:
+        waiting, self._waiting_gets = self._waiting_gets, []
         for client, message in waiting:
             if message["key"] in self._values:
                 self._reply(client, message, {"value": self._values[message["key"]]})
             else:
-                self._getters.append((client, message))
+                self._waiting_gets.append((client, message))
 
-    def _reply_to_agreeing(self) -> None:
-        waiting, self._agreeing = self._agreeing, []
+    def _answer_agrees(self) -> None:
+        waiting, self._waiting_agrees = self._waiting_agrees, []
         for client, message in waiting:
             missing = {
                 rank
@@ -191,7 +201,7 @@ class BoardServer:
             elif self._has_failed(message["communicator"], missing):
                 self._reply(client, message, {"missing": sorted(missing), **self._status()})
             else:
-                self._agreeing.append((client, message))
+                self._waiting_agrees.append((client, message))
 
     def _has_failed(self, communicator: str, missing: set[int]) -> bool:
         """Whether one of the ranks `missing` has ended or failed."""
@@ -219,7 +229,7 @@ class BoardClient:
         """Sends a message and returns the reply. Raises TimeoutError after `timeout` seconds, and
         ConnectionError where the board has ended."""
         self._number += 1
-        self._connection.settimeout(max(timeout, 0.001))
+        self._connection.settimeout(max(timeout, 0.001))  # 0 would make the socket nonblocking
         send_message(self._connection, {**message, "number": self._number})
         end = time.monotonic() + timeout
         while True:

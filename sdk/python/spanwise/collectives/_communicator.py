@@ -43,28 +43,30 @@ class Communicator(_core._Communicator):
         engine: Any,
         monitor: Monitor | None,
     ) -> None:
+        # `ranks` are the members by their ranks in init(), `rank` is the index of this process there.
+        # `engine` is an object such as MpiEngine, or the pair that _nccl_id() returns.
         super().__init__(name, rank, len(ranks), device, timeout, check, engine, monitor)
         self._ranks, self._check, self._engine, self._monitor = ranks, check, engine, monitor
-        self._splits = 0
+        self._split_count = 0
         _open[name] = self
         if monitor is not None:
-            monitor.serve(self)
+            monitor.attach(self)
 
     def split(self, color: int | None, key: int = 0) -> Communicator | None:
         """One communicator for the ranks that pass the same `color`, ordered by `key`, then by rank.
         All ranks call it. None for a rank that passes color=None."""
-        self._splits += 1
-        name = f"{self.name}/{self._splits}"
+        self._split_count += 1
+        name = f"{self.name}/{self._split_count}"
         requests = [[color, key]]
         if self._monitor is not None:
             requests = self._monitor.exchange(name, [color, key])
         members = sorted((k, r) for r, (c, k) in enumerate(requests) if c == color)
-        own = [self._ranks[rank] for _, rank in members]
+        split_ranks = [self._ranks[rank] for _, rank in members]
         start = _split_starter(self, color, key)
         if color is None:
             return None
         return _create(
-            f"{name}.{color}", own, self._monitor and self._monitor.link, self.engine,
+            f"{name}.{color}", split_ranks, self._monitor and self._monitor.link, self.engine,
             self.device, self.timeout, self._check, start,
         )  # fmt: skip
 
@@ -164,8 +166,8 @@ def init(
     default GPU number LOCAL_RANK, else the CPU.
 
     No wait takes longer than `timeout` seconds. The first `check` calls (-1: all) are compared
-    before they start. Raises ArgumentError, CollectiveError, TimeoutError, and ImportError for a
-    missing package.
+    before they start. Raises ArgumentError, CollectiveError, TimeoutError, TypeError or ValueError
+    for a wrong `store`, and ImportError for a missing package.
     """
     global _default, _unnamed_count
     if engine not in ("auto", *_ENGINES):
@@ -199,7 +201,7 @@ def _choose_engine(engine: str, link: Link | None, name: str, device: Any) -> st
     has_nccl = device.kind == "cuda" and not _core._why_no_engine("nccl")
     if link is None:
         return "nccl" if has_nccl else "self"
-    # Ranks that use the same GPU have the same text; NCCL needs a GPU for each rank.
+    # Ranks whose lists are equal use the same GPU; NCCL needs a GPU for each rank.
     gpu = [socket.gethostname(), os.environ.get("CUDA_VISIBLE_DEVICES", ""), str(device)]
     monitor = Monitor(link, f"{name}/engine", list(range(link.size)), link.timeout)
     gpus = monitor.exchange("gpu", gpu if has_nccl else None)
@@ -221,7 +223,8 @@ def _create(
     check: int,
     start: Callable[[BoundedWait], Any] | None,
 ) -> Communicator:
-    """The communicator of this rank; `start` makes its engine where it derives from another one."""
+    """The communicator of this rank, among the `ranks` of `link`. `start` makes the engine where it
+    is not started by its name: see _split_starter."""
     rank = ranks.index(link.rank) if link else 0
     monitor = Monitor(link, name, ranks, timeout) if link else None
     if monitor is not None:
@@ -233,6 +236,8 @@ def _create(
 
 
 def _start_engine(name: str, monitor: Monitor | None, waits: BoundedWait) -> Any:
+    """The engine of that name, or for NCCL the pair of _nccl_id(). A process without a launcher gets
+    SelfEngine instead of MPI and PyTorch."""
     if name == "nccl":
         return _nccl_id(monitor)
     if name == "self" or monitor is None:
@@ -263,7 +268,7 @@ def _nccl_id(monitor: Monitor | None) -> tuple[str, bytes]:
 def _split_starter(
     parent: Communicator, color: int | None, key: int
 ) -> Callable[[BoundedWait], Any] | None:
-    """A function that makes the engine of a split of `parent`; None where it starts as that of init().
+    """A function that makes the engine of a split of `parent`; None where _start_engine does it.
     MPI splits its own communicator, a call of all ranks, also of those without a color."""
     if parent.engine != "mpi":
         return None

@@ -16,9 +16,9 @@ from .._core import Array, CollectiveError, DTypeError
 if TYPE_CHECKING:
     from ._monitor import Monitor
 
-#: Tests without a pause, which take some 100 us: most small calls end within them.
+#: Calls of `test` without a pause between them, some 100 us: most small operations end within them.
 _SPINS = 200
-#: Seconds in which the thread only yields between tests; later it sleeps.
+#: Seconds in which the thread only yields between calls of `test`; later it sleeps.
 _YIELD_SECONDS = 0.02
 
 #: bool as 0 and 1: the sum is "or" and the product "and", as in NumPy.
@@ -27,8 +27,9 @@ BOOL_OPS = {"sum": "max", "prod": "min", "min": "min", "max": "max"}
 
 class Reduction:
     """A reduction over `size` ranks of `source` into `target` (None where this rank gets no result) in a
-    dtype that the library has. `computed` maps names of dtypes to such dtypes. The library reduces by
-    the attribute `op` from the attribute `source` into `target`; finish() follows."""
+    dtype that the engine's library supports. `computed` maps the names of other dtypes to those of
+    supported ones. The engine reduces the attribute `source` into the attribute `target` by the attribute
+    `op`, then calls finish()."""
 
     def __init__(
         self,
@@ -80,7 +81,7 @@ class BoundedWait:
         for _ in range(_SPINS):
             if test():
                 return
-        # The tests make the progress of large messages, so there are no pauses at first.
+        # MPI moves large messages only during `test`, so there are no pauses at first.
         begin = time.monotonic()
         while not test():
             waited = time.monotonic() - begin
@@ -95,6 +96,7 @@ class BoundedWait:
             raise CollectiveError(failure)
         if waited > self.timeout:
             if self._monitor is not None:
+                # The reply updates the last calls of the ranks, which are appended to the error.
                 self._monitor.link.send_heartbeat()
             raise CollectiveError(f"it did not end within {self.timeout:g} s")
 
@@ -105,6 +107,7 @@ class SelfEngine:
     name = "self"
 
     def run(self, calls: list[tuple[Any, ...]]) -> None:
+        """Runs calls as MpiEngine.run() does."""
         for _, _, _, source, target in calls:
             if source is not None and target is not None and source.ptr != target.ptr:
                 target[...] = source.reshape(target.shape)

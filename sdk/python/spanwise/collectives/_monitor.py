@@ -11,18 +11,17 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from .._core import CollectiveError
 from ._board import BoardClient, BoardServer
 
 #: Seconds between two heartbeats of a rank; longer for many ranks.
 _HEARTBEAT_SECONDS = 0.1
-#: Heartbeats a second that the board answers, from all ranks together.
-_MAX_HEARTBEATS = 5000
+_MAX_HEARTBEATS_PER_SECOND = 5000  # of all ranks together, which the board answers
 #: Seconds that a call goes on after another rank has ended: that rank may have done its part.
 _GRACE_SECONDS = 0.5
-#: Time limit of the last messages to the board, and of rank 0's wait for the other ranks at exit.
+#: Time limit of reports of errors and ends to the board, and of rank 0's wait for the others at exit.
 _CLOSE_SECONDS = 2.0
 _MAX_ERROR_LENGTH = 10000  # characters
 
@@ -48,10 +47,10 @@ class Link:
         self._address, self._token, self._server = address, token, server
         self._board = BoardClient(address, token, rank, watch=True, timeout=timeout)
         self._lock = threading.Lock()  # of _board
-        self._ended: dict[int, str] = {}
+        self._ended: dict[int, str] = {}  # these three: the status in the board's last reply
         self._errors: dict[str, dict[int, str]] = {}
         self._calls: dict[int, dict[str, str]] = {}
-        self.monitors: list[Monitor] = []
+        self.monitors: list[Monitor] = []  # of the open communicators
         self._stops = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="spanwise-watchdog", daemon=True)
         self._thread.start()
@@ -63,13 +62,14 @@ class Link:
         return BoardClient(self._address, self._token, self.rank, watch=False, timeout=self.timeout)
 
     def remove(self, monitor: Monitor) -> None:
-        """Closes the link with its last monitor."""
+        """Removes `monitor`, and closes the link when that was the last one."""
         if monitor in self.monitors:
             self.monitors.remove(monitor)
         if not self.monitors:
             self.close(CLOSED)
 
     def close(self, why: str) -> None:
+        """Reports to the board that this rank has ended. Rank 0 then waits for the others to end."""
         if self._stops.is_set():
             return
         self._stops.set()
@@ -89,7 +89,7 @@ class Link:
             with self._lock:
                 reply = self._board.request(timeout, **message)
                 if "ended" in reply:
-                    self.receive(reply)
+                    self.take_over(reply)
         except OSError:
             if not self._stops.is_set():
                 self._ended = {**self._ended, 0: "its process, which connects the ranks, has ended"}
@@ -120,7 +120,7 @@ class Link:
         """The last call of each rank, as of the last heartbeat."""
         return [self._calls.get(rank, {}).get(communicator, "not known") for rank in ranks]
 
-    def receive(self, status: dict[str, Any]) -> None:
+    def take_over(self, status: dict[str, Any]) -> None:
         """Takes over the status of the ranks from a reply of the board; the keys of JSON are text."""
         by_rank = lambda values: {int(rank): value for rank, value in values.items()}  # noqa: E731
         self._errors = {name: by_rank(errors) for name, errors in status["errors"].items()}
@@ -132,9 +132,9 @@ class Link:
         self._request(self.timeout, do="beat", calls=calls)
 
     def _watch(self) -> None:
-        pause = max(_HEARTBEAT_SECONDS, self.size / _MAX_HEARTBEATS)
+        pause = max(_HEARTBEAT_SECONDS, self.size / _MAX_HEARTBEATS_PER_SECOND)
         while not self._stops.wait(pause):
-            if 0 not in self._ended or self._server is not None:
+            if 0 not in self._ended or self._server is not None:  # the board has not ended
                 self.send_heartbeat()
             for monitor in list(self.monitors):
                 monitor.watch()
@@ -148,13 +148,13 @@ class Monitor:
         self.link, self.name, self.ranks, self.timeout = link, name, ranks, timeout
         self.rank = ranks.index(link.rank)
         self._client = link.client()
-        #: Returns the communicator, None before serve() and after the communicator is destroyed.
+        #: Returns the communicator, None before attach() and after the communicator is destroyed.
         self.communicator: Callable[[], Any] = lambda: None
         self._failed_at: float | None = None
         self._closed = False
 
-    def serve(self, communicator: Any) -> None:
-        """Begins to watch for `communicator`, which stays alive only while others refer to it."""
+    def attach(self, communicator: Any) -> None:
+        """From now on the watchdog calls watch(). Keeps only a weak reference to `communicator`."""
         self.communicator = weakref.ref(communicator)
         self.link.monitors.append(self)
 
@@ -163,7 +163,7 @@ class Monitor:
         return communicator._last_call() if communicator is not None else "closed"
 
     def failure(self) -> str | None:
-        """Why a call that waits now will not end; None where it may, also within _GRACE_SECONDS."""
+        """Why a call that waits now will not end; None where it may, or for _GRACE_SECONDS at first."""
         reason = self.link.failure_among(self.name, self.ranks)
         if reason is None:
             self._failed_at = None
@@ -181,11 +181,11 @@ class Monitor:
         if communicator is None or communicator.failure:
             return
         communicator._poll()
-        reported = self.link.error_among(self.name, self.ranks)
-        if reported is None and communicator.engine == "nccl" and self.link.lost_among(self.ranks):
-            reported = self.failure()
-        if reported is not None:
-            communicator._abort(reported)
+        reason = self.link.error_among(self.name, self.ranks)
+        if reason is None and communicator.engine == "nccl" and self.link.lost_among(self.ranks):
+            reason = self.failure()
+        if reason is not None:
+            communicator._abort(reason)
 
     def abort(self, reason: str) -> None:
         communicator = self.communicator()
@@ -194,7 +194,7 @@ class Monitor:
 
     def agree(self, items: list[tuple[str, list[int], str]], number: int, op: str) -> None:
         """Checks for each item (key, ranks, text) that all of `ranks` pass the same text. Empty `ranks`
-        means all ranks."""
+        means all ranks. `number` (-1: a call without a number) and `op` describe the call in errors."""
         all_ranks = range(len(self.ranks))
         sent = [
             (f"{self.name}: {key}", [self.ranks[rank] for rank in ranks or all_ranks], text)
@@ -210,7 +210,7 @@ class Monitor:
         except OSError:
             self._give_up(number, op, "rank 0, whose process connects the ranks, has ended")
         if "texts" not in reply:
-            self.link.receive(reply)
+            self.link.take_over(reply)
             why = self.link.failure_among(self.name, self.ranks) or "a rank has ended"
             self._give_up(number, op, why)
         for key, _, text in sent:
@@ -237,7 +237,7 @@ class Monitor:
             raise self._error(-1, key, f"the board is lost ({error})", []) from error
         return values
 
-    def _give_up(self, number: int, op: str, why: str) -> None:
+    def _give_up(self, number: int, op: str, why: str) -> NoReturn:
         """Reports the error, aborts the communicator and raises the error."""
         error = self._error(number, op, why, self.last_calls())
         self.report(str(error).partition("\n")[0])
@@ -245,9 +245,9 @@ class Monitor:
         raise error
 
     def _error(self, number: int, op: str, why: str, calls: list[str]) -> CollectiveError:
-        call = f"call {number}, {op}" if number >= 0 else op  # what starts a communicator has none
+        call = f"call {number}, {op}" if number >= 0 else op
         lines = [f"communicator {self.name}, rank {self.rank} of {len(self.ranks)}, {call}: {why}"]
-        lines += [f"  rank {rank}: {call}" for rank, call in enumerate(calls)]
+        lines += [f"  rank {rank}: {last}" for rank, last in enumerate(calls)]
         error = CollectiveError("\n".join(lines))
         error.number, error.op, error.calls = number, op, calls
         return error
@@ -261,7 +261,7 @@ class Monitor:
         return calls
 
     def disconnect(self) -> None:
-        """For a monitor that serves no communicator."""
+        """Closes its connection to the board: all that a monitor needs that was not attached."""
         self._client.close()
 
     def close(self) -> None:
@@ -272,6 +272,7 @@ class Monitor:
 
 
 def _close_links() -> None:
+    """At exit: closes the communicators of each link, then links without any (of a failed init())."""
     for link in list(_links):
         for monitor in list(link.monitors):
             if (communicator := monitor.communicator()) is not None:
@@ -280,14 +281,14 @@ def _close_links() -> None:
 
 
 def _report_uncaught() -> None:
-    """Makes sys.excepthook report an exception that ends this process to the other ranks, once."""
+    """Once: makes sys.excepthook report to the other ranks, and registers _close_links for the exit."""
     if getattr(sys.excepthook, "_spanwise", False):
         return
-    before: Callable[..., Any] = sys.excepthook
+    previous_hook: Callable[..., Any] = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, trace: Any) -> None:
-        before(kind, error, trace)
-        if not isinstance(error, CollectiveError):  # the others have got that themselves
+        previous_hook(kind, error, trace)
+        if not isinstance(error, CollectiveError):  # the other ranks raise that themselves
             for link in list(_links):
                 reason = f"rank {link.rank} raised {kind.__name__}: {error}"
                 link.report("*", reason)

@@ -15,9 +15,10 @@ from .._core import Array, CollectiveError, dtype
 from ._host import BoundedWait, Reduction, unsupported_reduction
 
 _TEXT_BYTES = 1000  # more than an address and a token
-#: The dtypes in which 16-bit floats are reduced: MPI need not have them.
+#: The dtypes in which 16-bit floats are reduced: MPI need not support 16-bit floats.
 _COMPUTED = {"float16": "float32", "bfloat16": "float32"}
-_TYPES = {
+#: The names in mpi4py.MPI of MPI's datatypes, by dtype.
+_DATATYPES = {
     "uint8": "UINT8_T", "int8": "INT8_T", "int16": "INT16_T", "uint16": "UINT16_T",
     "int32": "INT32_T", "uint32": "UINT32_T", "int64": "INT64_T", "uint64": "UINT64_T",
     "float32": "FLOAT", "float64": "DOUBLE",
@@ -59,13 +60,16 @@ class MpiEngine:
         self._mpi = mpi = load_mpi()
         self._comm, self._waits = comm, waits
         self._rank, self._size = comm.Get_rank(), comm.Get_size()
-        self._types = {dtype(name): getattr(mpi, type_) for name, type_ in _TYPES.items()}
+        self._datatypes = {
+            dtype(name): getattr(mpi, attribute) for name, attribute in _DATATYPES.items()
+        }
         self._buffer_at = mpi.buffer.fromaddress
         self._ops = {"sum": mpi.SUM, "prod": mpi.PROD, "min": mpi.MIN, "max": mpi.MAX}
 
     def run(self, calls: list[tuple[Any, ...]]) -> None:
         """Runs calls of one group: (op, reduction, peer, source, target), as CollectiveCall in
-        spanwise/communicator.hpp. Returns when they are complete."""
+        spanwise/communicator.hpp, None for an array that this rank does not use. Returns when they are
+        complete."""
         requests, finishers = [], []
         try:
             for op, reduction, peer, source, target in calls:
@@ -99,16 +103,18 @@ class MpiEngine:
     def _reduced(
         self, start: Callable[..., Any], reduction: str, source: Array, target: Array | None
     ) -> tuple[Any, Callable[[], None] | None]:
-        kind, finish = self._types.get(source.dtype), None
-        if kind is None or reduction == "mean":
-            work = Reduction(reduction, source, target, self._size, _COMPUTED)
-            source, target, reduction, finish = work.source, work.target, work.op, work.finish
-            kind = self._types.get(source.dtype)
-        if kind is None:
+        """start(sent, received, op) starts the operation of MPI and returns its request."""
+        datatype, finish = self._datatypes.get(source.dtype), None
+        if datatype is None or reduction == "mean":
+            converted = Reduction(reduction, source, target, self._size, _COMPUTED)
+            source, target = converted.source, converted.target
+            reduction, finish = converted.op, converted.finish
+            datatype = self._datatypes.get(source.dtype)
+        if datatype is None:
             raise unsupported_reduction("mpi", reduction, source.dtype, "convert the array first")
-        sent, received = [self._buffer_at(source.ptr, source.nbytes), kind], None
+        sent, received = [self._buffer_at(source.ptr, source.nbytes), datatype], None
         if target is not None:
-            received = [self._buffer_at(target.ptr, target.nbytes), kind]
+            received = [self._buffer_at(target.ptr, target.nbytes), datatype]
             if target.ptr == source.ptr:
                 sent = self._mpi.IN_PLACE
         return start(sent, received, self._ops[reduction]), finish

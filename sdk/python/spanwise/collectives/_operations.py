@@ -12,6 +12,8 @@ from .._graph.op import apply_registered
 from ._communicator import Communicator, default
 
 _collective = _core._collective
+#: Passed where an operation does not reduce, and where it has neither a root nor another rank.
+_NO_REDUCTION, _NO_PEER = "sum", 0
 
 
 def _call(
@@ -23,9 +25,11 @@ def _call(
     out: Any,
     overlap: bool,
 ) -> Any:
+    """Runs operation `name` on an array, or makes its node on a variable. `op` is the reduction, `peer`
+    the root, the receiver of send or the sender of recv."""
     if comm is None:
         comm = default()
-    if type(x) is Array or not isinstance(x, Variable):
+    if type(x) is Array or not isinstance(x, Variable):  # the first test is the faster one
         return _collective(comm, name, x, op, peer, out, overlap)
     if out is not None:
         raise _core.ArgumentError(f"{name}: out= is for arrays; a graph places its results itself")
@@ -52,7 +56,7 @@ def all_reduce(
     use `x` or the result. The sum of 16-bit floats is accumulated as the engine does it: float32 on
     the CPU. A variable gives a variable. Raises CollectiveError.
     """
-    return _call("all_reduce", x, comm, op, 0, out, overlap)
+    return _call("all_reduce", x, comm, op, _NO_PEER, out, overlap)
 
 
 def reduce(
@@ -64,8 +68,8 @@ def reduce(
     out: Any = None,
     overlap: bool = False,
 ) -> Any:
-    """As all_reduce, with the result on rank `root`; None on the others. In a graph the others get
-    zeros."""
+    """As all_reduce, with the result on rank `root`. The others get None, or `out` unchanged if they
+    pass it; in a graph zeros."""
     return _call("reduce", x, comm, op, root, out, overlap)
 
 
@@ -78,14 +82,14 @@ def broadcast(
     overlap: bool = False,
 ) -> Any:
     """The array of rank `root`, on every rank. `x` gives shape and dtype on the others."""
-    return _call("broadcast", x, comm, "sum", root, out, overlap)
+    return _call("broadcast", x, comm, _NO_REDUCTION, root, out, overlap)
 
 
 def all_gather(
     x: Any, comm: Communicator | None = None, *, out: Any = None, overlap: bool = False
 ) -> Any:
     """The arrays of all ranks, joined along axis 0, on every rank. A scalar counts as one row."""
-    return _call("all_gather", x, comm, "sum", 0, out, overlap)
+    return _call("all_gather", x, comm, _NO_REDUCTION, _NO_PEER, out, overlap)
 
 
 def reduce_scatter(
@@ -97,7 +101,7 @@ def reduce_scatter(
     overlap: bool = False,
 ) -> Any:
     """Block `rank` of all_reduce(x, op): axis 0 is divided into `size` equal blocks."""
-    return _call("reduce_scatter", x, comm, op, 0, out, overlap)
+    return _call("reduce_scatter", x, comm, op, _NO_PEER, out, overlap)
 
 
 def all_to_all(
@@ -105,14 +109,14 @@ def all_to_all(
 ) -> Any:
     """Block `rank` of each rank's array, joined along axis 0, which is divided into `size` equal
     blocks."""
-    return _call("all_to_all", x, comm, "sum", 0, out, overlap)
+    return _call("all_to_all", x, comm, _NO_REDUCTION, _NO_PEER, out, overlap)
 
 
 def send(x: Any, to: int, comm: Communicator | None = None, *, overlap: bool = False) -> Any:
     """Sends `x` to rank `to`, which calls recv(). May wait until it does: use group() where ranks
     send to each other. A variable gives a variable with the value of `x`, which is sent when that is
     computed: make it an output of the function."""
-    return _call("send", x, comm, "sum", to, None, overlap)
+    return _call("send", x, comm, _NO_REDUCTION, to, None, overlap)
 
 
 def recv(
@@ -125,7 +129,7 @@ def recv(
 ) -> Any:
     """The array that rank `source` sends: of the shape and dtype of `like`, received into `out` or
     a new array."""
-    return _call("recv", like, comm, "sum", source, out, overlap)
+    return _call("recv", like, comm, _NO_REDUCTION, source, out, overlap)
 
 
 def barrier(comm: Communicator | None = None) -> None:

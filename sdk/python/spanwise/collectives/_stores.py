@@ -55,9 +55,9 @@ def connect(store: Any, rank: int | None, size: int | None, timeout: float) -> L
         store = _store_of_launcher()
         if store is None:
             return None
-    if hasattr(store, "workers") and hasattr(store, "shared"):
+    if hasattr(store, "workers") and hasattr(store, "shared"):  # spanwise.dask's Rank
         return _by_dask(store, timeout)
-    if store == "mpi" or hasattr(store, "Get_rank"):
+    if store == "mpi" or hasattr(store, "Get_rank"):  # a communicator of mpi4py
         return _by_mpi(store, timeout)
     if not isinstance(store, str):
         raise TypeError(
@@ -112,7 +112,8 @@ def own_address() -> str:
 
 
 class _Board:
-    """Rank 0's server, and its address and token as text."""
+    """Rank 0's server, and its address and token as text. With `is_local`, for ranks that are all on
+    this machine, other machines cannot reach it."""
 
     def __init__(self, size: int, *, is_local: bool) -> None:
         self.token = secrets.token_hex(16)
@@ -151,8 +152,8 @@ def _by_environment(rank: int, size: int, timeout: float) -> Link:
     from torch.distributed import TCPStore
 
     agent = TCPStore(host, port, is_master=False, timeout=timedelta(seconds=timeout))
-    run = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-    key = f"spanwise/collectives/{run}/{_next_use(f'agent {host}:{port}')}"
+    restarts = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+    key = f"spanwise/collectives/{restarts}/{_next_use(f'agent {host}:{port}')}"
     board = None
     if rank == 0:
         is_local = os.environ.get("LOCAL_WORLD_SIZE") == str(size)
@@ -176,11 +177,12 @@ def _by_file(path: str, rank: int, size: int, timeout: float) -> Link:
         path += f".{use}"
     if rank == 0:
         board = _Board(size, is_local=False)
-        with open(f"{path}.new", "w", opener=_private) as file:
+        with open(f"{path}.new", "w", opener=_open_private) as file:
             file.write(board.text)
         os.replace(f"{path}.new", path)
         return _link(board.text, rank, size, timeout, board.server)
-    # A file of an earlier run has the token of a board that does not exist any more.
+    # A file of an earlier run has the address of a board that does not exist any more: _link() fails
+    # and is repeated.
     return _retried(
         lambda: _link(Path(path).read_text(), rank, size, timeout, None),
         f"rank 0 did not write {path}",
@@ -188,28 +190,30 @@ def _by_file(path: str, rank: int, size: int, timeout: float) -> Link:
     )
 
 
-def _private(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
+    """For open(opener=): only the user can read and write the file, which has the token."""
     return os.open(path, flags, 0o600)
 
 
-def _retried(connect: Callable[[], Link], problem: str, timeout: float) -> Link:
-    """`connect()`, repeated until it succeeds. Raises TimeoutError after `timeout` seconds."""
+def _retried(make_link: Callable[[], Link], problem: str, timeout: float) -> Link:
+    """`make_link()`, repeated until it succeeds. Raises TimeoutError after `timeout` seconds."""
     end = time.monotonic() + timeout
     while True:
         try:
-            return connect()
+            return make_link()
         except (OSError, ValueError) as error:
             if time.monotonic() > end:
                 raise TimeoutError(f"init: {problem} within {timeout:g} s ({error})") from error
             time.sleep(0.02)
 
 
-def _by_dask(rank: Any, timeout: float) -> Link:
-    size = len(rank.workers)
-    key = f"collectives/{_next_use(f'dask {rank.token}')}"
-    if rank.rank == 0:
-        hosts = {urlsplit(address).hostname for address in rank.workers}
+def _by_dask(store: Any, timeout: float) -> Link:
+    """`store` is the Rank that spanwise.dask.run_ranks passes."""
+    size = len(store.workers)
+    key = f"collectives/{_next_use(f'dask {store.token}')}"
+    if store.rank == 0:
+        hosts = {urlsplit(address).hostname for address in store.workers}
         board = _Board(size, is_local=len(hosts) == 1)
-        rank.share(key, board.text)
+        store.share(key, board.text)
         return _link(board.text, 0, size, timeout, board.server)
-    return _link(rank.shared(key, timeout), rank.rank, size, timeout, None)
+    return _link(store.shared(key, timeout), store.rank, size, timeout, None)

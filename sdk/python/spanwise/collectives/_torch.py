@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The engine "torch": a ProcessGroupGloo of PyTorch on the CPU, apart from the default group of
+"""The engine "torch": a ProcessGroupGloo of PyTorch on the CPU, independent of the default group of
 torch.distributed."""
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from ._host import BoundedWait, Reduction, unsupported_reduction
 from ._monitor import Monitor
 from ._stores import own_address
 
-#: Gloo lacks these; sums and products of unsigned numbers are those of signed ones of that width.
+#: The dtypes in which arrays are reduced whose dtype Gloo lacks. They hold all values of it, so that
+#: "min" and "max" are right; sums and products of integers wrap when they are converted back.
 _COMPUTED = {
     "float16": "float32", "bfloat16": "float32",
     "int16": "int32", "uint16": "int32", "uint32": "int64",
 }  # fmt: skip
+#: Complex numbers are added as pairs of real ones.
 _REAL = {"complex64": "float32", "complex128": "float64"}
 
 
@@ -39,11 +41,11 @@ def start_torch(monitor: Monitor, waits: BoundedWait) -> TorchEngine:
     if monitor.rank == 0:
         is_local = monitor.link._address[0] == "127.0.0.1"
         host = "127.0.0.1" if is_local else own_address()
-        store = TCPStore(host, 0, size, True, timeout, wait_for_workers=False)
+        store = TCPStore(host, 0, size, is_master=True, timeout=timeout, wait_for_workers=False)
         text = json.dumps([host, store.port])
     host, port = json.loads(monitor.exchange("torch", text)[0])
     if store is None:
-        store = TCPStore(host, port, size, False, timeout, wait_for_workers=False)
+        store = TCPStore(host, port, size, is_master=False, timeout=timeout, wait_for_workers=False)
     group = ProcessGroupGloo(store, monitor.rank, size, timeout)
     return TorchEngine(torch, group, store, monitor.rank, size, waits)
 
@@ -58,10 +60,11 @@ class TorchEngine:
     ) -> None:
         self._torch, self._group, self._store = torch, group, store
         self._rank, self._size, self._waits = rank, size, waits
-        kind = torch.distributed.ReduceOp
-        self._ops = {"sum": kind.SUM, "prod": kind.PRODUCT, "min": kind.MIN, "max": kind.MAX}
+        ops = torch.distributed.ReduceOp
+        self._ops = {"sum": ops.SUM, "prod": ops.PRODUCT, "min": ops.MIN, "max": ops.MAX}
 
     def run(self, calls: list[tuple[Any, ...]]) -> None:
+        """Runs calls as MpiEngine.run() does."""
         started = []
         for op, reduction, peer, source, target in calls:
             work, finish = getattr(self, "_" + op)(reduction, peer, source, target)
@@ -73,8 +76,8 @@ class TorchEngine:
                 finish()
 
     def _wait(self, op: str, work: Any) -> None:
-        # A message of Gloo is complete only after wait(), which also returns when the other rank
-        # closes the connection.
+        # is_completed() of a send or recv is false until wait(), which raises RuntimeError when the
+        # other rank closes the connection.
         if op not in ("send", "recv"):
             self._waits.until(work.is_completed)
         try:
@@ -111,26 +114,27 @@ class TorchEngine:
             raise unsupported_reduction("torch", reduction, source.dtype, remedy)
         if name == "uint64" and reduction in ("min", "max"):
             raise unsupported_reduction("torch", reduction, source.dtype, "use engine='mpi'")
-        work = Reduction(reduction, source, None, self._size, _COMPUTED)
-        values = work.source.copy() if work.source.ptr == source.ptr else work.source
+        converted = Reduction(reduction, source, None, self._size, _COMPUTED)
+        is_shared = converted.source.ptr == source.ptr
+        values = converted.source.copy() if is_shared else converted.source
         flat = values.reshape(-1)
         if name in _REAL:
             flat = flat.view(_REAL[name])
-        if name == "uint64":
+        if name == "uint64":  # sums and products have the same bits as those of int64
             flat = flat.view("int64")
 
         def finish() -> None:
             if target is None:
                 return
             part = values
-            if target.shape != values.shape:
+            if target.shape != values.shape:  # reduce_scatter keeps the block of this rank
                 rows = values.shape[0] // self._size
                 part = values[self._rank * rows : (self._rank + 1) * rows]
             if reduction == "mean":
                 part /= self._size
             target[...] = part.view("bool") if name == "bool" else part.astype(target.dtype)
 
-        return start(self._tensor(flat), self._ops[work.op]), finish
+        return start(self._tensor(flat), self._ops[converted.op]), finish
 
     def _all_reduce(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
         def start(tensor: Any, op: Any) -> Any:

@@ -1,3 +1,4 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions with the names and arguments of older libraries (Theano, PyCUDA, CUDAMat, Gnumpy)."""
+"""Modules with the names and arguments of older ones: of Theano (theano.misc, theano.sandbox.cuda)
+and of pygpu."""

@@ -28,5 +28,6 @@ def cudandarray_to_cudamat(x: Any, copyif: bool = False, *, theano_layout: bool 
 def cudamat_to_cudandarray(
     x: Any, copyif: bool = False, *, theano_layout: bool = True
 ) -> _core.Array:
-    """An array over the memory of the CUDAMatrix ``x``."""
+    """An array over the memory of the CUDAMatrix ``x``. ``copyif`` allows a copy if that memory cannot
+    be shared."""
     return _core.from_cudamat(x, copyif, theano_layout=theano_layout)
