@@ -21,6 +21,9 @@ namespace {
 constexpr std::int64_t max_columns = 2048;        // outputs of a task
 constexpr std::int64_t piece_elements = 1 << 15;  // elements of a task, if there are enough tasks
 constexpr std::int64_t enough_tasks = 32;         // for the threads of a large processor
+/// Rows of a task that has one output: their sums are added one after the other, and rounding errors
+/// grow with their number.
+constexpr std::int64_t max_rows = 256;
 /// Elements that make a second thread worthwhile.
 constexpr std::int64_t grain_elements = 1 << 15;
 
@@ -72,8 +75,10 @@ class CpuReduction {
     const std::int64_t fold_grain = std::max<std::int64_t>(1, 4096 / (tile_ * pieces_));
     parallel_for(outer_kept_ * tiles_, fold_grain, [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t task = first; task < last; ++task) {
-        for (std::int64_t p = 1; p < pieces_; ++p)
-          loops_.join(part(task * pieces_), part(task * pieces_ + p), tile_);
+        // In pairs, so that rounding errors grow with the logarithm of the number of pieces.
+        for (std::int64_t step = 1; step < pieces_; step *= 2)
+          for (std::int64_t p = 0; p + step < pieces_; p += 2 * step)
+            loops_.join(part(task * pieces_ + p), part(task * pieces_ + p + step), tile_);
         finish(task, part(task * pieces_));
       }
     });
@@ -90,7 +95,8 @@ class CpuReduction {
     piece_ = elements;
     if (outer_kept_ * tiles_ < enough_tasks || elements > piece_elements * enough_tasks)
       piece_ = std::min(elements, std::max<std::int64_t>(piece_elements * 4 / tile_, 16));
-    if (!axes_.is_column && tile_ == 1) piece_ = std::min(piece_, piece_elements);
+    if (!axes_.is_column && tile_ == 1)
+      piece_ = std::min({piece_, piece_elements, rows_.extent * max_rows});
     pieces_ = (elements + piece_ - 1) / piece_;
   }
 
