@@ -9,20 +9,23 @@ from collections.abc import Callable
 
 import numpy as np
 
+# As in the descriptions of lines: 10k is 10000, but 1M is 2**20.
 K, M = 1000, 1 << 20
 
 
 @dataclasses.dataclass(frozen=True)
 class Operand:
-    """Random values of a dtype and a shape, and the view of them that is the operand."""
+    """Random values of a dtype and a shape, and the function that makes the operand from them, such
+    as a view. It is called with the values as an array of Spanwise and as one of NumPy."""
 
     dtype: str
     shape: tuple[int, ...]
     view: Callable = lambda a: a
-    below: int = 100  # integers are from `low` to below this
+    below: int = 100  # integers are in [low, below), other numbers in [0.5, 1.5)
     low: int = 0
 
     def make(self, seed):
+        """The values as a NumPy array, before `view`."""
         rng = np.random.default_rng(seed)
         if self.dtype == "bool":
             return rng.random(self.shape) < 0.5
@@ -35,10 +38,10 @@ class Operand:
 class Line:
     family: str
     operation: str
-    layout: str  # size and layout, as text
+    layout: str  # size, dtype and layout of the operands, as text
     operands: tuple[Operand, ...]
-    prepare: Callable  # (module, operands) -> a call without arguments
-    is_random: bool = False
+    prepare: Callable  # (module, *operands) -> a call without arguments; module: spanwise or numpy
+    is_random: bool = False  # only shapes and dtypes of the two results are compared
 
 
 def f32(*shape, view=lambda a: a):
@@ -70,7 +73,7 @@ def ascending(a):
 
 
 def random_in_range(a):
-    """Random values in the range of 100k ascending ones."""
+    """Random values in the range of `ascending` of 100k values, whose last is about 100k."""
     return (a - 0.5) * (100 * K)
 
 
@@ -78,18 +81,21 @@ def transposed(a):
     return a.T
 
 
+# Each of the following returns a `Line.prepare`.
+
+
 def function(name, **options):
-    """The module's function of the operands."""
+    """Calls the module's function `name` with the operands."""
     return lambda m, *a: functools.partial(getattr(m, name), *a, **options)
 
 
 def method(name, *arguments, **options):
-    """The first operand's method."""
+    """Calls the method `name` of the first operand, with the others and `arguments`."""
     return lambda m, a, *b: functools.partial(getattr(a, name), *b, *arguments, **options)
 
 
-def infix(name):
-    """The operator in an expression, as programs write it."""
+def infix(expression):
+    """Evaluates the operator in an expression, as programs write it."""
     return {
         "+": lambda m, a, b: lambda: a + b,
         "@": lambda m, a, b: lambda: a @ b,
@@ -101,4 +107,4 @@ def infix(name):
         "** 0.5": lambda m, a: lambda: a**0.5,
         "** 2": lambda m, a: lambda: a**2,
         "*= 1": lambda m, a: functools.partial(operator.imul, a, 1),
-    }[name]
+    }[expression]

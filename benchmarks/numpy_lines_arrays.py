@@ -32,10 +32,10 @@ def indexing():
     def write(m, a, key, values=1):
         return lambda: a.__setitem__(key, values)
 
-    def accumulate(name):
+    def ufunc_at(name):
         return lambda m, a, key, values: functools.partial(getattr(m, name).at, a, key, values)
 
-    def at(key):
+    def read_at(key):
         return lambda m, a: lambda: a[key]
 
     def line(operation, layout, *operands, prepare=read):
@@ -44,27 +44,27 @@ def indexing():
     def as_float(m, a):
         return lambda: float(a[1])
 
-    def assign(key, value):
+    def write_at(key, value):
         return lambda m, a: lambda: a.__setitem__(key, value)
 
     reversed_indices = np.arange(16)[::-1].copy()
-    yield line("a[1]", "a view of 4x4 float64", f64(4, 4), prepare=at(1))
-    yield line("a[1, 2:]", "a view of 4x4 float64", f64(4, 4), prepare=at((1, slice(2, None))))
+    yield line("a[1]", "a view of 4x4 float64", f64(4, 4), prepare=read_at(1))
+    yield line("a[1, 2:]", "a view of 4x4 float64", f64(4, 4), prepare=read_at((1, slice(2, None))))
     yield line(
-        "a[i], i a NumPy integer", "a view of 4x4 float64", f64(4, 4), prepare=at(np.int64(1))
+        "a[i], i a NumPy integer", "a view of 4x4 float64", f64(4, 4), prepare=read_at(np.int64(1))
     )
     yield line("float(a[1])", "16 float64", f64(16), prepare=as_float)
-    yield line("a[1] = 2.5", "16 float64", f64(16), prepare=assign(1, 2.5))
-    yield line("a[2:5] = 1", "16 float64", f64(16), prepare=assign(slice(2, 5), 1))
+    yield line("a[1] = 2.5", "16 float64", f64(16), prepare=write_at(1, 2.5))
+    yield line("a[2:5] = 1", "16 float64", f64(16), prepare=write_at(slice(2, 5), 1))
     yield line("a[i]", "16 float32", f32(16), ints(16, below=16))
-    yield line("a[i], i of NumPy", "16 float32", f32(16), prepare=at(reversed_indices))
+    yield line("a[i], i of NumPy", "16 float32", f32(16), prepare=read_at(reversed_indices))
     yield line("a[i]", "1M float32", f32(M), ints(M, below=M))
     yield line("a[i]", "rows of 8 of 1M float32", f32(M // 8, 8), ints(M // 8, below=M // 8))
     yield line(
         "take", "64k float32", f32(1 << 16), ints(1 << 16, below=1 << 16), prepare=method("take")
     )
     yield line("a[i] = v", "1M float32", f32(M), ints(M, below=M), f32(M), prepare=write)
-    add_at, maximum_at = accumulate("add"), accumulate("maximum")
+    add_at, maximum_at = ufunc_at("add"), ufunc_at("maximum")
     yield line("add.at", "16 float32", f32(16), ints(16, below=16), f32(16), prepare=add_at)
     yield line("add.at", "1M float32", f32(M), ints(M, below=M), f32(M), prepare=add_at)
     yield line("add.at", "1M values for 100 float64", f64(100), ints(M), f64(M), prepare=add_at)
@@ -75,10 +75,10 @@ def indexing():
     yield line("a[mask]", "1M float32", f32(M), bools(M))
     yield line("a[mask] = 1", "16M float32", f32(16 * M), bools(16 * M), prepare=write)
     yield line("nonzero", "1M bool", bools(M), prepare=method("nonzero"))
-    ordered, searched = f64(100 * K, view=ascending), function("searchsorted")
+    ordered, search = f64(100 * K, view=ascending), function("searchsorted")
     few, many = f64(16, view=random_in_range), f64(100 * K, view=random_in_range)
-    yield line("searchsorted", "16 among 100k float64", ordered, few, prepare=searched)
-    yield line("searchsorted", "100k among 100k float64", ordered, many, prepare=searched)
+    yield line("searchsorted", "16 among 100k float64", ordered, few, prepare=search)
+    yield line("searchsorted", "100k among 100k float64", ordered, many, prepare=search)
 
 
 def copies():

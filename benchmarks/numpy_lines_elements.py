@@ -75,6 +75,7 @@ def elementwise():
     yield line("divmod", "100k float64", f64(100 * K), f64(100 * K))
     yield line("a ** 0.5", "100k float64", f64(100 * K), prepare=infix("** 0.5"))
     yield line("left_shift", "100k int64", ints(100 * K), ints(100 * K))
+    # Results that underflow to 0.
     yield line("exp", "100k float32, far below 0", f32(100 * K, view=lambda a: a * -300))
     yield line("clip", "16 float32", f32(16), prepare=function("clip", min=0.7, max=1.2))
     yield line("clip", "1M float32", f32(M), prepare=function("clip", min=0.7, max=1.2))
@@ -121,6 +122,7 @@ def reductions():
     yield line("min", "1000x1000 float32 along axis 0", f32(K, K), axis=0)
     yield line("std", "1000x1000 float64 along axis 1", f64(K, K), axis=1)
     yield line("var", "1000x1000 float32 along axis 0", f32(K, K), axis=0)
+    # All true: all() has to read every element.
     yield line("all", "1M bool", Operand("bool", (M,), lambda a: a | True))
     yield line("count_nonzero", "1M bool", bools(M))
 

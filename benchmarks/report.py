@@ -17,19 +17,19 @@ def as_text(result: Result) -> str:
         low, high = figures.spread
         ratio = "" if name == result.ours else f"   ours / this = {ours / figures.median:.3g}"
         rows.append(
-            f"  {name:<32} {_unit(figures.median):>10}  [{_unit(low)} .. {_unit(high)}]{ratio}"
+            f"  {name:<32} {_with_unit(figures.median):>10}  [{_with_unit(low)} .. {_with_unit(high)}]{ratio}"
         )
     head = result.name + (f"  ({result.note})" if result.note else "")
     goal = ""
     if result.goal is not None:
         verdict = {True: "reached", False: "NOT reached", None: "peer absent"}[result.reached]
-        goal = f"\n  goal: {_goal(result.goal)}: {verdict}"
+        goal = f"\n  goal: {_goal_text(result.goal)}: {verdict}"
     return head + "\n" + "\n".join(rows) + goal + "\n"
 
 
 def verdicts(results: list[Result]) -> dict[str, dict]:
-    """For each table: the number of lines that reached their goal, and the ratios of all lines in
-    descending order. With a high "load_average", helper threads may have had no processor."""
+    """For each table: the number of its lines whose ratio to a peer was measured, the number of those that
+    reached their goal, and the ratios in descending order."""
     summaries = {}
     for table in dict.fromkeys(r.table for r in results if r.table is not None):
         lines = [r for r in results if r.table == table and r.ratio is not None]
@@ -44,6 +44,7 @@ def verdicts(results: list[Result]) -> dict[str, dict]:
 
 
 def verdicts_as_text(results: list[Result]) -> str:
+    """A sentence for each table, which ends with the table's name, and the lines that missed their goal."""
     text = ""
     for table, verdict in verdicts(results).items():
         text += f"{verdict['reached']} of {verdict['lines']} lines {table}\n"
@@ -53,6 +54,7 @@ def verdicts_as_text(results: list[Result]) -> str:
 
 
 def as_json(results: list[Result]) -> str:
+    """With a high "load_average", other processes may have used the processors of worker threads."""
     return json.dumps(
         {
             "python": platform.python_version(),
@@ -73,7 +75,7 @@ def _record(result: Result) -> dict:
         "note": result.note,
         "table": result.table,
         "ours": result.ours,
-        "goal": None if result.goal is None else _goal(result.goal),
+        "goal": None if result.goal is None else _goal_text(result.goal),
         "reached": result.reached,
         "contenders": {
             name: {
@@ -112,16 +114,16 @@ def _versions() -> dict[str, str]:
     return versions
 
 
-def _goal(goal: tuple[str, str | None, float]) -> str:
+def _goal_text(goal: tuple[str, str | None, float]) -> str:
     kind, peer, bound = goal
     return {
         "ratio": f"<= {bound:g} x {peer}",
-        "over": f"<= {peer} + {_unit(bound)}",
-        "at most": f"<= {_unit(bound)}",
+        "over": f"<= {peer} + {_with_unit(bound)}",
+        "at most": f"<= {_with_unit(bound)}",
     }[kind]
 
 
-def _unit(seconds: float) -> str:
+def _with_unit(seconds: float) -> str:
     for scale, unit in ((1, "s"), (1e-3, "ms"), (1e-6, "us")):
         if seconds >= scale:
             return f"{seconds / scale:.3g} {unit}"

@@ -85,7 +85,7 @@ def _rows(loops, z, x, y):
         interleave(
             {
                 "ElementwiseKernel": lambda: kernel(sx, row, sz),
-                "plain loop": lambda: loops.plain_columns(*pointers, *map(ctypes.c_long, shape)),
+                "plain loop": lambda: loops.plain_add_row(*pointers, *map(ctypes.c_long, shape)),
             }
         ),
         goal=("ratio", "plain loop", 1.3),

@@ -1,7 +1,9 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Measures the host time of ncclAllReduce alone. The prototypes are those of NCCL's documentation.
+// Measures the host time of ncclAllReduce alone. NCCL is loaded at run time; the types below repeat
+// those of nccl.h, with int for its enumerations and void* for its handles, so that its header is
+// not needed.
 #include <dlfcn.h>
 
 #include <chrono>
@@ -9,11 +11,11 @@
 
 namespace {
 
-struct Id {
+struct UniqueId {
   char bytes[128];
 };
-using GetId = int (*)(Id*);
-using Init = int (*)(void**, int, Id, int);
+using GetUniqueId = int (*)(UniqueId*);
+using CommInitRank = int (*)(void**, int, UniqueId, int);
 using AllReduce = int (*)(const void*, void*, std::size_t, int, int, void*, void*);
 
 void* nccl = nullptr;
@@ -22,13 +24,14 @@ void* comm = nullptr;
 }  // namespace
 
 // Makes a communicator of one rank on the current device, by the libnccl.so at `path`. 0 on
-// success, -1 if the library cannot be loaded, -2 if it gives no id, else NCCL's error.
+// success, -1 if the library cannot be loaded, -2 if it lacks a function or returns no unique id,
+// else the ncclResult_t of ncclCommInitRank.
 extern "C" int init_communicator(const char* path) {
   nccl = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (nccl == nullptr) return -1;
-  const auto get_id = reinterpret_cast<GetId>(dlsym(nccl, "ncclGetUniqueId"));
-  const auto init = reinterpret_cast<Init>(dlsym(nccl, "ncclCommInitRank"));
-  Id id;
+  const auto get_id = reinterpret_cast<GetUniqueId>(dlsym(nccl, "ncclGetUniqueId"));
+  const auto init = reinterpret_cast<CommInitRank>(dlsym(nccl, "ncclCommInitRank"));
+  UniqueId id;
   if (get_id == nullptr || init == nullptr || get_id(&id) != 0) return -2;
   return init(&comm, 1, id, 0);
 }

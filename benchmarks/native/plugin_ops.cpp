@@ -11,6 +11,7 @@ namespace swp = spanwise::plugin;
 
 namespace {
 
+// Not inlined, so that Increment::run and increment_repeatedly execute the same code.
 [[gnu::noinline]] void increment(const float* x, float* z, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) z[i] = x[i] + 1;
 }

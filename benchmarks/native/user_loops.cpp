@@ -9,7 +9,7 @@ void plain_axpy(float* z, float a, const float* x, const float* y, long n) {
   for (long i = 0; i < n; ++i) z[i] = a * x[i] + y[i];
 }
 
-void plain_columns(float* z, const float* x, const float* row, long rows, long columns) {
+void plain_add_row(float* z, const float* x, const float* row, long rows, long columns) {
   for (long i = 0; i < rows; ++i)
     for (long k = 0; k < columns; ++k) z[i * columns + k] = x[i * columns + k] + row[k];
 }

@@ -17,7 +17,8 @@ namespace {
 constexpr std::string_view buffer_name = "buffer";
 
 /// Objects of the buffer protocol (PEP 3118): bytes, bytearray, memoryview, array.array, mmap,
-/// ctypes arrays. The buffer stays exported, so that a bytearray cannot be resized meanwhile.
+/// ctypes arrays. The buffer stays exported until the storage is released; a bytearray cannot be
+/// resized before.
 class BufferBridge final : public Bridge {
  public:
   std::string_view name() const override { return buffer_name; }
@@ -27,7 +28,8 @@ class BufferBridge final : public Bridge {
   bool accepts(PyObject* object) const override { return PyObject_CheckBuffer(object) != 0; }
 
   ForeignView view(PyObject* object, bool) const override {
-    // The owner is a memoryview, Python's object for an exported buffer.
+    // The owner is a memoryview, Python's object for an exported buffer. Its Py_buffer has shape
+    // and strides even where the exporter left them out.
     const py::object holder = owned(PyMemoryView_FromObject(object));
     const Py_buffer& buffer = *PyMemoryView_GET_BUFFER(holder.ptr());
     if (buffer.suboffsets != nullptr)

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "draw.hpp"
 
+#include <iterator>
+
 #include "cpu_kernels.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/creation.hpp"
@@ -37,8 +39,8 @@ DType dtype_drawn(Distribution kind, DType result) {
   }
 }
 
-// The random bits of a uniform number of 32 bits: the mantissa bits of the result's dtype, so that
-// rounding never gives 1.
+// The random bits of a uniform number of 32 bits: as many as the result's dtype has significant
+// bits, so that rounding never gives 1. Not used for float64.
 Word uniform_bits_for(DType dtype) {
   if (dtype == float16) return 11;
   return dtype == bfloat16 ? 8 : 24;
@@ -75,12 +77,13 @@ void check_parameter_arrays(const DrawSpec& spec, const Array& out) {
                       " and ", spec.spans->size());
 }
 
-Draw parameters_for(const SequencePosition& source, const DrawSpec& spec, const Array& out) {
+// `start`: of the blocks taken for the draw.
+Draw parameters_for(const SequencePosition& start, const DrawSpec& spec, const Array& out) {
   Draw draw{};
-  draw.position = source.position;
-  draw.key0 = static_cast<Word>(source.key);
-  draw.key1 = static_cast<Word>(source.key >> 32);
-  draw.stream = source.stream;
+  draw.position = start.position;
+  draw.key0 = static_cast<Word>(start.key);
+  draw.key1 = static_cast<Word>(start.key >> 32);
+  draw.stream = start.stream;
   draw.uniform_bits = uniform_bits_for(out.dtype());
   draw.shift = spec.shift;
   draw.scale = spec.scale;
@@ -133,15 +136,16 @@ void fill_after_waiting(const DrawSpec& spec, Draw draw, const Array& out) {
   fill_on_host(spec.kind, draw, out);
 }
 
-void permute_on_host(Bijection bijection, const Array& out) {
+void permute_after_waiting(Bijection bijection, const Array& out) {
   order_host_use(out, true);
   const Permute permute = find_permute();
-  parallel_for(out.size(), 1 << 12, [&](std::int64_t first, std::int64_t last) {
+  constexpr std::int64_t min_indices_per_thread = 1 << 12;
+  parallel_for(out.size(), min_indices_per_thread, [&](std::int64_t first, std::int64_t last) {
     permute(bijection, first, last, static_cast<std::int64_t*>(out.data()));
   });
 }
 
-constexpr RandomBackend host_backend{&fill_after_waiting, &permute_on_host};
+constexpr RandomBackend host_backend{&fill_after_waiting, &permute_after_waiting};
 [[maybe_unused]] const auto* const previous_host_backend =
     random_backends.set(DeviceKind::cpu, &host_backend);
 
@@ -163,11 +167,12 @@ void draw(Counter& counter, const DrawSpec& spec, const Array& out) {
 
 namespace {
 
-// Knuth, "The Art of Computer Programming" 2, algorithm 3.4.2 P (Fisher and Yates). Each block
-// makes two of its integers.
+// The blocks that each permutation takes, and the largest size for which they suffice for
+// permuted_by_swaps(), which draws two integers from each block.
 constexpr std::int64_t permutation_blocks = 2048, max_by_swaps = 2 * permutation_blocks;
 
-Array permuted_by_swaps(const SequencePosition& source, std::int64_t size) {
+// Knuth, "The Art of Computer Programming" 2, algorithm 3.4.2 P (Fisher and Yates).
+Array permuted_by_swaps(const SequencePosition& start, std::int64_t size) {
   const Array result = empty({size}, int64, cpu), spans = empty({size}, uint64, cpu),
               lows = zeros({size}, uint64, cpu);
   auto* to = static_cast<std::int64_t*>(result.data());
@@ -177,7 +182,7 @@ Array permuted_by_swaps(const SequencePosition& source, std::int64_t size) {
   spec.kind = Distribution::integers_within;
   spec.lows = &lows;
   spec.spans = &spans;
-  fill_on_host(spec.kind, parameters_for(source, spec, result), result);
+  fill_on_host(spec.kind, parameters_for(start, spec, result), result);
   // On entry, to[i] in [0, i] is the index that element i is exchanged with. The permutation is
   // built in place from left to right: only to[0..i] is written, which has been read.
   for (std::int64_t i = 0; i < size; ++i) {
@@ -188,20 +193,22 @@ Array permuted_by_swaps(const SequencePosition& source, std::int64_t size) {
   return result;
 }
 
-Bijection bijection_for(const SequencePosition& source, std::int64_t size) {
+Bijection bijection_for(const SequencePosition& start, std::int64_t size) {
   Bijection bijection{};
   bijection.size = static_cast<Wide>(size);
   Word bits = 2;
   while ((Wide{1} << bits) < bijection.size) ++bits;
   bijection.left_bits = bits / 2;
   bijection.right_bits = bits - bits / 2;
+  // The keys are the first words of the sequence from `start`, four to a block.
+  constexpr std::int64_t keys = std::ssize(bijection.keys), key_blocks = keys / 4;
   Draw words{};
-  words.position = source.position;
-  words.key0 = static_cast<Word>(source.key);
-  words.key1 = static_cast<Word>(source.key >> 32);
-  words.stream = source.stream;
-  words.size = 24;
-  find_fill(Distribution::words, 4)(words, 0, 6, bijection.keys);
+  words.position = start.position;
+  words.key0 = static_cast<Word>(start.key);
+  words.key1 = static_cast<Word>(start.key >> 32);
+  words.stream = start.stream;
+  words.size = keys;
+  find_fill(Distribution::words, sizeof(Word))(words, 0, key_blocks, bijection.keys);
   return bijection;
 }
 
@@ -215,11 +222,11 @@ void permutation(Counter& counter, std::int64_t size, const Array& out) {
     fail<LayoutError>("permutation: expected a vector of at most ", size, " elements, got shape ",
                       out.shape());
   if (out.size() == 0) return;
-  const SequencePosition source = counter.take(permutation_blocks);
+  const SequencePosition start = counter.take(permutation_blocks);
   if (size <= max_by_swaps)
     return copy(
-        to_device(permuted_by_swaps(source, size).slice(0, {0, out.size(), 1}), out.device()), out);
-  const Bijection bijection = bijection_for(source, size);
+        to_device(permuted_by_swaps(start, size).slice(0, {0, out.size(), 1}), out.device()), out);
+  const Bijection bijection = bijection_for(start, size);
   const Array values = contiguous_target(out, int64);
   random_backends[values.device()].permute(bijection, values);
   if (values.storage() != out.storage()) copy(values, out);

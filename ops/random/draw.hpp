@@ -11,7 +11,8 @@
 #include "spanwise/export.hpp"
 
 /// Arrays of random numbers, the same on every device. Element i of a draw depends only on the
-/// source, the kind, the parameters, the dtype and i, not on strides, threads or launches.
+/// position in the sequence, the kind, the parameters, the dtype and i, not on strides, threads or
+/// launches.
 namespace spanwise::ops::random {
 
 /// A position in a generator's sequence. Generators with another key or stream have other

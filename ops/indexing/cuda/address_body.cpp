@@ -19,11 +19,13 @@ std::string_view indexing_file(std::string_view name) {
 
 // The element type that accumulate.cuh expects: unsigned where signedness makes no difference.
 const char* accumulated_text(DType dtype, Accumulation how) {
-  const bool keeps_sign = how == Accumulation::maximum || how == Accumulation::minimum;
-  return dtype.is_integer() && !keeps_sign ? word_text(dtype.itemsize()) : element_text(dtype);
+  const bool depends_on_sign = how == Accumulation::maximum || how == Accumulation::minimum;
+  return dtype.is_integer() && !depends_on_sign ? word_text(dtype.itemsize()) : element_text(dtype);
 }
 
-std::string accumulation(const AddressKey& key) {
+// Declares Word, How and Atomic<How, Word>.
+std::string accumulation_text(const AddressKey& key) {
+  // The structs of accumulate.cuh, in the order of Accumulation.
   static constexpr const char* operations[] = {"Plus", "Minus", "Times", "Largest", "Smallest"};
   return text(indexing_file("half_bits.cuh"), indexing_file("elements.cuh"),
               indexing_file("half_elements.cuh"), "#define SW_FN __device__ __forceinline__\n",
@@ -32,12 +34,14 @@ std::string accumulation(const AddressKey& key) {
               operations[static_cast<int>(key.how)], " How;\n");
 }
 
-std::string words(int bytes) {
+// Declares Word, the type by which elements are moved.
+std::string moved_word_text(int bytes) {
   return text("typedef ", bytes == 16 ? "uint4" : word_text(bytes), " Word;\n");
 }
 
-// mark() returns the word before the mark was set. write_once also marks the words that hold marks:
-// these second-level marks let most threads skip the write of the flag that there is any mark.
+// mark() sets bit i and returns its word as it was before. A thread of write_once that finds a bit
+// in the returned word skips the following parts of `marks`, which another thread sets; so few
+// threads write the last word.
 constexpr const char* marks_text = R"(
 __device__ __forceinline__ bool has_bit(unsigned int word, long long i) {
   return (word >> (i & 31) & 1) != 0;
@@ -47,24 +51,32 @@ __device__ __forceinline__ unsigned int mark(unsigned int* words, long long i) {
 }
 )";
 
-// Declares the offset of the element, and its number among those that the indices can select.
-std::string address(const AddressKey& key, std::span<const std::string> indices) {
-  std::string all = "      long long offset = 0, target = 0;\n";
+// Declares the offset of the element, and what the indices contribute to the number of the target,
+// the element among those that can be selected.
+std::string address_text(const AddressKey& key, std::span<const std::string> indices) {
+  std::string declarations = "      long long offset = 0, target = 0;\n";
   for (int j = 0; j < key.indices; ++j)
-    all += text("      {\n        long long at = ", indices[static_cast<std::size_t>(j)],
-                ";\n        at += at < 0 ? axes.extent[", j, "] : 0;\n        offset += at * ",
-                "axes.stride[", j, "];\n        target += at * axes.target[", j, "];\n      }\n");
-  return all;
+    declarations +=
+        text("      {\n        long long at = ", indices[static_cast<std::size_t>(j)],
+             ";\n        at += at < 0 ? axes.extent[", j, "] : 0;\n        offset += at * ",
+             "axes.stride[", j, "];\n        target += at * axes.target[", j, "];\n      }\n");
+  return declarations;
 }
 
-std::string statement(const AddressKey& key, std::span<const std::string> elements) {
-  const std::size_t arrays = std::size_t{key.has_value()} + std::size_t{key.has_element()};
-  const std::string element = text("(&", elements[arrays - key.has_element()], ")[offset]");
-  const std::string& order = elements[elements.size() - 2];
-  const std::string number = text("(", elements.back(), " + target)");
-  const std::string last = text("last[", number, "]");
+// The arrays of a body before its index arrays: the value and the element.
+std::size_t leading_arrays(const AddressKey& key) {
+  return std::size_t{key.has_value()} + std::size_t{key.has_element()};
+}
+
+// `elements`: of the arrays in the order of address_body(). The works that lack an array do not use
+// the strings made from its element.
+std::string work_text(const AddressKey& key, std::span<const std::string> elements) {
+  const std::string element = text("(&", elements[key.has_value() ? 1 : 0], ")[offset]");
+  const std::string& position = elements[elements.size() - 2];
+  const std::string target = text("(", elements.back(), " + target)");
+  const std::string last = text("last[", target, "]");
   const std::string marked =
-      key.only_marked ? text("if (has_bit(marks[words + (", number, " >> 5)], ", number, ")) ")
+      key.only_marked ? text("if (has_bit(marks[mark_words + (", target, " >> 5)], ", target, ")) ")
                       : std::string();
   switch (key.work) {
     case AddressWork::read:
@@ -72,20 +84,21 @@ std::string statement(const AddressKey& key, std::span<const std::string> elemen
     case AddressWork::write:
       return text(element, " = ", elements[0]);
     case AddressWork::find_last:
-      return text(marked, "atomicMax(&", last, ", (Last)(", order, " + 1))");
+      return text(marked, "atomicMax(&", last, ", (Last)(", position, " + 1))");
     case AddressWork::write_last:
-      return text(marked, "if (", last, " == (Last)(", order, " + 1)) ", element, " = ",
+      return text(marked, "if (", last, " == (Last)(", position, " + 1)) ", element, " = ",
                   elements[0]);
     case AddressWork::write_once:
-      return text(
-          "const long long number = ", number, ";\n      if (!has_bit(mark(marks, number), ",
-          "number)) {\n        ", element, " = ", elements[0],
-          ";\n      } else {\n        atomicExch(&last[number], (Last)0);\n        ",
-          "if (mark(marks + words, number) == 0 && mark(marks + 2 * words, number >> 5) == 0)",
-          "\n          atomicOr(marks + 3 * words, 1u);\n      }");
+      return text("const long long number = ", target,
+                  ";\n      if (!has_bit(mark(marks, number), number)) {\n        ", element, " = ",
+                  elements[0],
+                  ";\n      } else {\n        atomicExch(&last[number], (Last)0);\n        ",
+                  "if (mark(marks + mark_words, number) == 0 && ",
+                  "mark(marks + 2 * mark_words, number >> 5) == 0)",
+                  "\n          atomicOr(marks + 3 * mark_words, 1u);\n      }");
     case AddressWork::accumulate:
       return text("Atomic<How, Word>::apply(&", element, ", ", elements[0], ")");
-    default:
+    default:  // add_up
       return text(elements[0], " = offset");
   }
 }
@@ -94,8 +107,9 @@ std::string statement(const AddressKey& key, std::span<const std::string> elemen
 
 strided::Body address_body(const AddressKey& key) {
   strided::Body body;
-  body.prelude = key.work == AddressWork::accumulate ? accumulation(key) : words(key.word);
-  const int axes = std::max(key.indices, 1);
+  body.prelude =
+      key.work == AddressWork::accumulate ? accumulation_text(key) : moved_word_text(key.word);
+  const int axes = std::max(key.indices, 1);  // C++ has no arrays of 0 elements
   body.prelude += text("struct IndexedAxes { long long extent[", axes, "], stride[", axes,
                        "], target[", axes, "]; };\n");
   body.parameters = "const IndexedAxes axes, ";
@@ -105,20 +119,21 @@ strided::Body address_body(const AddressKey& key) {
   for (int j = 0; j < key.indices; ++j)
     body.arrays.push_back({"long long", strided::ArrayRole::read});
   if (key.finds_last()) {
-    body.arrays.insert(body.arrays.end(), 2, {"long long", strided::ArrayRole::index});
+    body.arrays.insert(body.arrays.end(), 2,
+                       {"long long", strided::ArrayRole::index});  // position, target
     body.prelude += text("typedef ", word_text(key.dtype.itemsize()), " Last;\n");
     body.parameters += "Last* last, ";
     body.arguments += "last, ";
   }
   if (key.has_marks()) {
     body.prelude += marks_text;
-    body.parameters += "unsigned int* marks, const long long words, ";
-    body.arguments += "marks, words, ";
-    if (key.only_marked) body.before = "  if (marks[3 * words] == 0) return;\n";
+    body.parameters += "unsigned int* marks, const long long mark_words, ";
+    body.arguments += "marks, mark_words, ";
+    if (key.only_marked) body.before = "  if (marks[3 * mark_words] == 0) return;\n";
   }
   body.compute = [key](std::span<const std::string> elements) {
-    const std::size_t arrays = std::size_t{key.has_value()} + std::size_t{key.has_element()};
-    return text(address(key, elements.subspan(arrays)), "      ", statement(key, elements), ";\n");
+    return text(address_text(key, elements.subspan(leading_arrays(key))), "      ",
+                work_text(key, elements), ";\n");
   };
   return body;
 }

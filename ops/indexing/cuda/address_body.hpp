@@ -62,9 +62,10 @@ struct AddressKey {
 /// the position in C order and the number of the target (ArrayRole::index); without those that the
 /// work does not need. Parameters: for each index array its axis' extent, then all strides, then
 /// all strides of targets, int64; the address of `last` if it is needed; and for write_once and
-/// only_marked `marks`, uint32, and n, int64: n words with a bit for each target that is written, n
-/// with one for each that is selected again, n with one for each of these words, and whether there
-/// is any; 0 before.
+/// only_marked `marks`, uint32, and `mark_words`, int64. `marks` has three parts of `mark_words`
+/// words: a bit for each target that is written, one for each that is selected again, and one for
+/// each word of the second part that is not 0; then a word that is 1 if the second part has any
+/// bit. All are 0 before write_once.
 strided::Body address_body(const AddressKey& key);
 
 }  // namespace spanwise::ops

@@ -19,7 +19,7 @@ namespace spanwise {
 class SW_API Scalar {
  public:
   Scalar(bool value) noexcept : Scalar(DTypeCode::bool_, value) {}
-  /// Any C++ integer but bool: int8 to int64, uint8 to uint64 by its width and sign.
+  /// Any C++ integer but bool: int8 to int64 or uint8 to uint64, by its width and signedness.
   template <std::integral T>
   Scalar(T value) noexcept
       : Scalar(std::is_signed_v<T> ? DTypeCode::int_ : DTypeCode::uint, value) {}
@@ -41,6 +41,8 @@ class SW_API Scalar {
   /// True where cast(dtype) keeps the value exactly (NaN equals NaN). Where a dtype is not
   /// computable, true only for dtype() itself.
   bool fits(DType dtype) const;
+  /// In Python's syntax, with the fewest digits that determine the value: True, 1.5, (1.0+2.0j);
+  /// where the dtype is not computable, its name and the bytes in hexadecimal.
   friend SW_API std::ostream& operator<<(std::ostream& out, const Scalar& scalar);
 
  private:
