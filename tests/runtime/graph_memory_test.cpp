@@ -135,7 +135,7 @@ TEST_F(GraphMemoryTest, ForeignOwnerIsReleasedWhenTheGraphIsDestroyed) {
 TEST_F(GraphMemoryTest, MemoryThatNoGraphUsesIsFreedAtOnceDuringCapture) {
   const Array earlier = empty({4}, float32, test::gpu);
   begin_capture(graph_);
-  static_cast<void>(Array(earlier));
+  static_cast<void>(Array(earlier));  // a copy that is dropped; `earlier` still uses the memory
   {
     const Array fresh = empty({4}, float32, test::gpu);
   }
@@ -144,13 +144,13 @@ TEST_F(GraphMemoryTest, MemoryThatNoGraphUsesIsFreedAtOnceDuringCapture) {
   gpus().destroy_graph(graph_);
 }
 
-TEST_F(GraphMemoryTest, CapturingStreamIsUsedOnlyAfterItsCapture) {
+TEST_F(GraphMemoryTest, StreamUnusableDuringACaptureIsUsedOnlyAfterIt) {
   const Stream reader = Stream::create(test::gpu);
   {
     const Array array = empty({4}, float32, test::gpu);
     order_use(reader, array, false);
     gpus().take_log();
-    gpus().begin_capture(Stream::current(test::gpu).state(), 0);
+    gpus().begin_capture(Stream::current(test::gpu).state(), 0);  // another stream is captured
   }
   collect();
   EXPECT_THAT(gpus().take_log(), IsEmpty());
@@ -197,8 +197,8 @@ TEST_F(GraphMemoryTest, ThreadsMayDropArraysWhileAnotherCaptures) {
   EXPECT_EQ(blocks(), 0);
 }
 
-/// Memory of aligned_alloc(). Records the number of flushes of launches before a block was
-/// released; -1 before any release.
+/// Memory of aligned_alloc(). Records the number of flushes of launch batches before the last
+/// release of a block; -1 before any release.
 class FlushCountingSource final : public MemorySource {
  public:
   explicit FlushCountingSource(test::RecordingBackend& gpus) : gpus_(gpus) {}
@@ -216,7 +216,7 @@ class FlushCountingSource final : public MemorySource {
   test::RecordingBackend& gpus_;
 };
 
-TEST_F(GraphMemoryTest, DeferredLaunchesAreFlushedBeforeMemoryIsFreed) {
+TEST_F(GraphMemoryTest, LaunchBatchesAreFlushedBeforeMemoryIsFreed) {
   const auto source = std::make_shared<FlushCountingSource>(gpus());
   use_memory_source(test::gpu, source);
   Storage storage = allocate_on_stream();

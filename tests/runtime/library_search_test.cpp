@@ -93,7 +93,7 @@ TEST_F(LibrarySearch, AnEarlierFolderWinsOverANewerVersion) {
   EXPECT_EQ(libraries[0].major, 12);
 }
 
-TEST_F(LibrarySearch, MissingFoldersAreEmpty) {
+TEST_F(LibrarySearch, MissingFoldersHaveNoLibraries) {
   EXPECT_TRUE(find_libraries("nvrtc", {root_ / "missing"}).empty());
 }
 
@@ -134,7 +134,8 @@ TEST_F(LibrarySearch, HeadersOfCcclAreInAToolkitOrInAWheel) {
   EXPECT_EQ(cccl_headers(wheels), fs::path{});
   const auto make_cccl = [&](const std::string& folder) {
     make_file(folder + "/nv/target");
-    EXPECT_FALSE(has_cccl(root_ / folder)) << "the wheels of CUDA 13 have only nv/target";
+    EXPECT_FALSE(has_cccl(root_ / folder))
+        << "nv/target alone is not CCCL: other wheels of CUDA 13 have it, too";
     make_file(folder + "/cuda/std/type_traits");
   };
   make_cccl("cuda/include/cccl");
@@ -144,7 +145,7 @@ TEST_F(LibrarySearch, HeadersOfCcclAreInAToolkitOrInAWheel) {
   EXPECT_EQ(cccl_headers({wheels[1]}), root_ / "nvidia/cu13/include/cccl");
   make_cccl("nvidia/cuda_cccl/include");
   EXPECT_EQ(cccl_headers({wheels[0]}),
-            root_ / "nvidia/cu13/include/cccl");  // of several wheels the first by name
+            root_ / "nvidia/cu13/include/cccl");  // of several folders of wheels, the first by name
 }
 
 TEST_F(LibrarySearch, WithoutHeadersTheListIsEmpty) {

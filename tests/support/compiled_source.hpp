@@ -19,9 +19,9 @@ struct CompileSettings {
   bool includes_device_headers = false;  ///< those of <spanwise/...>
 };
 
-/// Expects that NVRTC compiles the CUDA C for compute capability 9.0, and that the module has these
-/// kernels. Needs NVRTC. A failure shows the log and the source from its last typedef on, which is
-/// where the text that depends on the test begins.
+/// Expects that NVRTC compiles `source_text`, CUDA C, for compute capability 9.0, and that the
+/// module has `kernels`. Needs NVRTC: call it in an NvrtcTest. A failure shows the log and the
+/// source from its last typedef on, which is where the text that depends on the test begins.
 inline void expect_compiles(const std::string& source_text, const std::vector<std::string>& kernels,
                             const CompileSettings& settings = {}) {
   const source::KernelSource source = source::scan_kernels(source_text);

@@ -14,9 +14,10 @@ namespace {
 using ForkClock = std::chrono::steady_clock;
 
 // Delay between two attempts to pause all participants.
-constexpr auto pause_between_attempts = std::chrono::microseconds(100);
+constexpr auto delay_between_attempts = std::chrono::microseconds(100);
 
-// Protects the list; the forking thread holds it from the end of prepare() to the end of the fork.
+// Protects the list of participants; the forking thread holds it from the end of prepare() to the
+// end of the fork.
 constinit std::mutex registry_mutex;
 constinit ForkParticipant* first_participant = nullptr;
 constinit bool has_handlers = false;
@@ -49,19 +50,19 @@ struct ForkRegistry {
   }
 
  private:
-  // Holds no participant while it sleeps, so that a thread holding one of the mutexes can lock
-  // another.
+  // Keeps no participant paused while it sleeps, so that a thread holding one of the mutexes can
+  // lock another.
   static void prepare() noexcept {
     if (preparations++ > 0) return;
     const ForkClock::time_point begin = ForkClock::now();
     for (;;) {
       registry_mutex.lock();
-      const bool all_paused = pause_all(ForkClock::now() - begin);
-      fork_is_waiting.store(!all_paused, std::memory_order_relaxed);
-      if (all_paused) return;
+      const bool is_ready = pause_all(ForkClock::now() - begin);
+      fork_is_waiting.store(!is_ready, std::memory_order_relaxed);
+      if (is_ready) return;
       resume_all();
       registry_mutex.unlock();
-      std::this_thread::sleep_for(pause_between_attempts);
+      std::this_thread::sleep_for(delay_between_attempts);
     }
   }
 
@@ -79,7 +80,8 @@ struct ForkRegistry {
     registry_mutex.unlock();
   }
 
-  // Participants still in use after their pause_timeout() stay unpaused.
+  // Returns false, with some participants paused, if another attempt is needed. Participants still
+  // in use after their pause_timeout() are left unpaused.
   static bool pause_all(ForkClock::duration waited) noexcept {
     for (ForkParticipant* p = first_participant; p != nullptr; p = p->next_) {
       p->is_paused_ = p->try_pause();
@@ -96,7 +98,7 @@ struct ForkRegistry {
 
 constinit std::atomic<bool> fork_is_waiting{false};
 
-void yield_to_fork() noexcept { std::this_thread::sleep_for(2 * pause_between_attempts); }
+void yield_to_fork() noexcept { std::this_thread::sleep_for(2 * delay_between_attempts); }
 
 ForkParticipant::ForkParticipant() noexcept { ForkRegistry::add(*this); }
 ForkParticipant::~ForkParticipant() { ForkRegistry::remove(*this); }

@@ -1,7 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the array API standard 2024.12 (data-apis.org/array-api/2024.12): functions with their
-signatures, elementwise functions, dtypes, and special methods without underscores."""
+"""Names of the array API standard 2024.12 (data-apis.org/array-api/2024.12) without its extensions
+linalg and fft: functions with their signatures, elementwise functions except real and imag, dtypes,
+and special methods without underscores."""
 
 import inspect
 
@@ -32,7 +33,10 @@ clip(x, /, min=None, max=None)
 round(x, /)
 take(x, indices, /, *, axis=None)
 take_along_axis(x, indices, /, *, axis=-1)
+matmul(x1, x2, /)
 matrix_transpose(x, /)
+tensordot(x1, x2, /, *, axes=2)
+vecdot(x1, x2, /, *, axis=-1)
 broadcast_arrays(*arrays)
 broadcast_to(x, /, shape)
 concat(arrays, /, *, axis=0)
@@ -89,8 +93,8 @@ bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 complex64
 OPERATORS = """
 abs add and bool complex eq float floordiv ge getitem gt index int invert le lshift lt mod mul ne neg
 or pos pow rshift setitem sub truediv xor iadd radd isub rsub imul rmul itruediv rtruediv ifloordiv
-rfloordiv ipow rpow imod rmod iand rand ior ror ixor rxor ilshift rlshift irshift rrshift
-dlpack dlpack_device array_namespace
+rfloordiv ipow rpow imod rmod iand rand ior ror ixor rxor ilshift rlshift irshift rrshift matmul
+imatmul rmatmul dlpack dlpack_device array_namespace
 """
 
 

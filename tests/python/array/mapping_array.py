@@ -1,6 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""An array whose type is a mapping to CPython and not a sequence, like torch.Tensor."""
+"""An array whose type is a mapping to CPython and not a sequence, like torch.Tensor.
+
+The type comes from PyType_FromSpec(): a class with __getitem__ has the slots of a sequence, too.
+"""
 
 import ctypes
 
@@ -24,6 +27,7 @@ class _PyTypeSpec(ctypes.Structure):
     ]
 
 
+# In the module, since ctypes frees the C function together with this object.
 _SUBSCRIPT = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object)(
     lambda self, key: self.values[key]
 )
@@ -32,7 +36,7 @@ _SUBSCRIPT = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_obj
 def _mapping_type():
     subscript = ctypes.cast(_SUBSCRIPT, ctypes.c_void_p)
     slots = (_PyTypeSlot * 2)(_PyTypeSlot(MP_SUBSCRIPT, subscript), _PyTypeSlot(0, None))
-    spec = _PyTypeSpec(b"support.Mapping", 0, 0, BASETYPE, slots)
+    spec = _PyTypeSpec(b"mapping_array.Mapping", 0, 0, BASETYPE, slots)
     type_from_spec = ctypes.pythonapi.PyType_FromSpec
     type_from_spec.restype = ctypes.py_object
     return type_from_spec(ctypes.byref(spec))

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Results of collective operations, computed by NumPy, and the arrays that the programs pass to them."""
+"""Results of collective operations, computed by NumPy, and the operands of all_operations.py."""
 
 import zlib
 
@@ -13,8 +13,9 @@ DTYPES = [*ALL, "bfloat16"]
 REDUCTIONS = ("sum", "prod", "min", "max", "mean")
 REDUCING = ("all_reduce", "reduce", "reduce_scatter")
 MOVING = ("broadcast", "all_gather", "all_to_all")
-ROWS, COLUMNS = 6, 5
-#: Views of an array with twice the extents, all of shape (ROWS, COLUMNS) but the last ones.
+ROWS, COLUMNS = 6, 5  # 6 rows can be divided among 1, 2 and 3 ranks
+#: Views and one copy of an array of shape (2 * ROWS, 2 * COLUMNS). All but the last three have shape
+#: (ROWS, COLUMNS).
 LAYOUTS = {
     "contiguous": lambda a: a[:ROWS, :COLUMNS].copy(),
     "window": lambda a: a[1 : ROWS + 1, 2 : COLUMNS + 2],
@@ -29,6 +30,7 @@ LAYOUTS = {
 
 
 def is_defined(op, reduction, dtype):
+    """Whether Spanwise defines the operation for the dtype; the engine may still refuse it."""
     if op not in REDUCING:
         return True
     if reduction in ("min", "max"):
@@ -37,8 +39,9 @@ def is_defined(op, reduction, dtype):
 
 
 def values(key, dtype, rank):
-    """Random numbers that every rank can draw for every other one. Sums and products of 8-bit
-    integers overflow, as NumPy's do; those of real and complex numbers stay in range."""
+    """Random numbers for the operand of `rank` in the case `key`; each rank can compute those of the
+    others. Sums and products of 8-bit integers overflow, as NumPy's do; those of real and complex
+    numbers stay in range."""
     random = np.random.default_rng([zlib.crc32(key.encode()), rank])
     shape = (2 * ROWS, 2 * COLUMNS)
     if dtype == "bool":
@@ -96,9 +99,9 @@ def difference(result, oracle, dtype, op):
     result = as_numpy(result)
     if result.shape != oracle.shape:
         return f"shape {result.shape}, expected {oracle.shape}"
-    if op in MOVING or np.dtype(result.dtype).kind not in "fc":
-        same = np.array_equal(result, oracle)
+    if op in REDUCING and result.dtype.kind in "fc":
+        significand = {"bfloat16": 8, "float16": 11, "float32": 24, "complex64": 24}  # bits
+        same = np.allclose(result, oracle, rtol=8 * 2.0 ** -significand.get(dtype, 53), atol=0)
     else:
-        bits = {"bfloat16": 8, "float16": 11, "float32": 24, "complex64": 24}.get(dtype, 53)
-        same = np.allclose(result, oracle, rtol=8 * 2.0**-bits, atol=0)
+        same = np.array_equal(result, oracle)
     return "" if same else f"got {result.ravel()[:4]}, expected {oracle.ravel()[:4]}"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``theano.misc.pycuda_init``: makes PyCUDA use the primary context, as Spanwise does.
 
-Importing it calls ``init()`` if there is a GPU and PyCUDA is installed, which is the value of
-``pycuda_available``.
+``pycuda_available`` is whether there is a GPU and PyCUDA is installed; importing this module then
+calls ``init()``.
 """
 
 import sys
@@ -21,14 +21,15 @@ def init() -> None:
     Raises DeviceError if PyCUDA has created its own context already (pycuda.autoinit): memory of
     one context cannot be used in the other.
     """
-    has_own_context = "pycuda.autoinit" in sys.modules
-    import_module("pycuda.autoprimaryctx")
-    if has_own_context or not _core._works_in_primary_context():
-        raise _core.DeviceError(
-            "pycuda_init: PyCUDA has made another context than the primary one on this thread; "
-            "import spanwise.compat.pycuda_init (or pycuda.autoprimaryctx) instead of "
-            "pycuda.autoinit"
-        )
+    if "pycuda.autoinit" not in sys.modules:
+        import_module("pycuda.autoprimaryctx")
+        if _core._works_in_primary_context():
+            return
+    raise _core.DeviceError(
+        "pycuda_init: PyCUDA has made another context than the primary one on this thread; "
+        "import spanwise.compat.pycuda_init (or pycuda.autoprimaryctx) instead of "
+        "pycuda.autoinit"
+    )
 
 
 pycuda_available = not _core._why_no_cuda() and find_spec("pycuda") is not None

@@ -13,9 +13,9 @@ __all__ = ["to_cudandarray", "to_gpuarray"]
 
 
 def to_gpuarray(x: Any, copyif: bool = False) -> Any:
-    """A GPUArray over the memory of ``x`` if that is in C order; else a copy if ``copyif`` allows
-    it, or CopyNeededError. (``spanwise.to_gpuarray`` shares other strides as well.) Raises
-    ValueError if ``x`` is no spanwise.Array."""
+    """A GPUArray over the memory of ``x`` if that is in C order and in PyCUDA's current context;
+    else a copy if ``copyif`` allows it, or CopyNeededError. (``spanwise.to_gpuarray`` shares other
+    strides as well.) Raises ValueError if ``x`` is no spanwise.Array."""
     array = our_array(x, "to_gpuarray", ValueError)
     if not array.flags.c_contiguous:
         if not copyif:
@@ -29,8 +29,9 @@ def to_gpuarray(x: Any, copyif: bool = False) -> Any:
 
 
 def to_cudandarray(x: Any, copyif: bool = False) -> _core.Array:
-    """An array over the memory of the float32 GPUArray ``x``, with its strides. Raises ValueError
-    for another dtype or another object."""
+    """An array over the memory of the float32 GPUArray ``x``, with its strides. ``copyif`` allows
+    a copy if the memory is in another context than Spanwise's; without it that raises
+    CopyNeededError. Raises ValueError for another dtype or another object."""
     if (dtype := getattr(x, "dtype", None)) is not None and dtype != "float32":
         raise ValueError(f"to_cudandarray: expected float32, got {dtype}; cast it first")
     try:

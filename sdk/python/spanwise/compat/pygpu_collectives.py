@@ -3,10 +3,13 @@
 """The names of ``pygpu.collectives`` (libgpuarray) over spanwise.collectives.
 
 As in pygpu, one rank makes a GpuCommCliqueId, the program passes its ``comm_id`` to the others, and
-each rank makes a GpuComm of it. Here the bytes are an address of the machine where rank 0 runs, so
-that rank 0, or another process of its machine, makes the id. Arrays that are not C-contiguous are
-joined and divided along their last axis, as in pygpu. Arrays of any library are accepted, and the
-engine is the one that spanwise.collectives.init selects.
+each rank makes a GpuComm of it. Here the bytes contain an address at which rank 0 listens, so the id
+must be made by rank 0 or by another process of its machine. Arrays of any library are accepted, and
+the engine is the one that spanwise.collectives.init selects.
+
+Results without `dest` have pygpu's shapes: arrays that are not C-contiguous are joined and divided
+along their last axis. `dest` must have the shape that spanwise.collectives gives the result, joined
+or divided along axis 0, whatever the layout.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from ..collectives._stores import own_address
 
 __all__ = ["GpuComm", "GpuCommCliqueId"]
 
-_ID_BYTES = 128
+_ID_BYTES = 128  # GA_COMM_ID_BYTES of libgpuarray
 _OPS = {
     "+": "sum", "sum": "sum", "add": "sum",
     "*": "prod", "prod": "prod", "product": "prod",
@@ -37,7 +40,7 @@ class GpuCommCliqueId:
     def __init__(self, context: Any = None, bytearr: bytes | None = None) -> None:
         self.context = context
         if bytearr is None:
-            with socket.socket() as probe:  # finds a free port
+            with socket.socket() as probe:  # finds a free port for rank 0
                 probe.bind(("", 0))
                 port = probe.getsockname()[1]
             text = f"tcp://{own_address()}:{port}/{secrets.token_hex(16)}"
@@ -45,7 +48,7 @@ class GpuCommCliqueId:
         self.comm_id = bytes(bytearr)
         if len(self.comm_id) < _ID_BYTES:
             raise ValueError(
-                f"GpuCommCliqueId: expected {_ID_BYTES} bytes, got {len(self.comm_id)}"
+                f"GpuCommCliqueId: expected at least {_ID_BYTES} bytes, got {len(self.comm_id)}"
             )
 
     def __eq__(self, other: object) -> bool:
@@ -59,7 +62,8 @@ class GpuCommCliqueId:
 
 
 class GpuComm:
-    """Rank ``rank`` of the ``ndev`` ranks of the group ``cid``. All ranks make it."""
+    """Rank ``rank`` of the ``ndev`` ranks of the group ``cid``. Made by all ranks, which wait for each
+    other."""
 
     def __init__(self, cid: GpuCommCliqueId, ndev: int, rank: int) -> None:
         store = cid.comm_id.decode().strip("\0 ")
@@ -77,16 +81,18 @@ class GpuComm:
         return self.rank if root == -1 else root
 
     def reduce(self, src: Any, op: str, dest: Any = None, root: int = -1) -> Array | None:
-        """root=-1 is this rank, which gets the result in `dest` or a new array."""
+        """The root gets the result, in `dest` or a new array; the others get None. root=-1 is this
+        rank."""
         return collectives.reduce(src, self._comm, _op(op), self._root(root), out=dest)
 
     def all_reduce(self, src: Any, op: str, dest: Any = None) -> Array:
         return collectives.all_reduce(src, self._comm, _op(op), out=dest)
 
     def reduce_scatter(self, src: Any, op: str, dest: Any = None) -> Array:
-        """A block of one row loses its axis. Raises TypeError for an axis that cannot be divided."""
+        """Block `rank` of all_reduce(src, op). Without `dest`, a block of extent 1 loses the axis that
+        was divided. Raises TypeError for an axis that cannot be divided."""
         source = asarray(src)
-        axis = 0 if source.flags.c_contiguous else source.ndim - 1
+        axis = 0 if dest is not None or source.flags.c_contiguous else source.ndim - 1
         if source.ndim == 0 or source.shape[axis] % self.count:
             raise TypeError(
                 f"reduce_scatter: expected axis {axis} to be a multiple of {self.count}, got shape "
@@ -100,13 +106,14 @@ class GpuComm:
         return block if axis == 0 else block.T
 
     def broadcast(self, array: Any, root: int = -1) -> None:
-        """Into `array`; root=-1 is this rank."""
+        """Overwrites `array` with that of rank `root`; root=-1 is this rank."""
         collectives.broadcast(array, self._comm, self._root(root), out=array)
 
     def all_gather(self, src: Any, dest: Any = None, nd_up: int = 1) -> Array:
-        """The arrays of all ranks, with `nd_up` new axes before those of `src`, the first of extent
-        `count`; with nd_up=0 joined along the first axis. For arrays that are not C-contiguous the new
-        axes are behind the others, or the last axis is that of the joined arrays."""
+        """The arrays of all ranks, stacked along the first of `nd_up` new axes before those of `src`;
+        the other new axes have extent 1. With nd_up=0 they are joined along the first axis. If `src`
+        is not C-contiguous, the new axes come last, in reverse order, and nd_up=0 joins along the
+        last axis. With `dest`, `nd_up` has no effect: the arrays are joined along axis 0."""
         if dest is not None:
             return collectives.all_gather(src, self._comm, out=dest)
         source = asarray(src)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "strided/cpu/loops/cast_block.hpp"
 
+// Casts from the signed integers and from bool.
 namespace spanwise::strided {
 
 template BlockKernel cast_from<bool>(DType);
