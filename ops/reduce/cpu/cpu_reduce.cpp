@@ -21,8 +21,8 @@ namespace {
 constexpr std::int64_t max_columns = 2048;        // outputs of a task
 constexpr std::int64_t piece_elements = 1 << 15;  // elements of a task, if there are enough tasks
 constexpr std::int64_t enough_tasks = 32;         // for the threads of a large processor
-/// Rows of a task that has one output: their sums are added one after the other, and rounding errors
-/// grow with their number.
+/// Rows of a task that has one output: their sums are added one after the other, and rounding
+/// errors grow with their number.
 constexpr std::int64_t max_rows = 256;
 /// Elements that make a second thread worthwhile.
 constexpr std::int64_t grain_elements = 1 << 15;
