@@ -263,8 +263,6 @@ PyObject* try_call_simple(OpId op, PyObject* const* values, int count) {
 
 }  // namespace
 
-bool is_python_number(PyObject* value) noexcept { return number_kind(value) != NumberKind::none; }
-
 PyObject* call_ufunc(OpId op, PyObject* const* operands, const CallOptions& options) {
   const int count = traits_of(op).inputs;
   const bool has_defaults = options.out == nullptr && options.where == nullptr && !options.dtype &&

@@ -5,6 +5,7 @@
 #include "python/interop/foreign_operands.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/number_kind.hpp"
 #include "python/support/operators.hpp"
 #include "python/support/slot.hpp"
 #include "spanwise/creation.hpp"
@@ -27,7 +28,7 @@ constexpr OpId op_of_operator[] = {
 
 // Whether an operator returns NotImplemented for the operand.
 bool is_declined(PyObject* other, bool in_place) {
-  return !is_array(other) && !is_python_number(other) && declines_operand(other, in_place);
+  return !is_array(other) && !is_weak_number(other) && declines_operand(other, in_place);
 }
 
 PyObject* unary_operator(Operator op, PyObject* self) {

@@ -10,6 +10,7 @@
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/call.hpp"
+#include "python/support/number_kind.hpp"
 #include "spanwise/copy.hpp"
 #include "spanwise/error.hpp"
 #include "ufunc_py.hpp"
@@ -58,7 +59,7 @@ void accumulate_at(OpId op, PyObject* target, PyObject* key, PyObject* value) {
   if (is_variable(target))
     fail<GraphError>(name, ".at: a variable has no memory yet; use tensor.inc_subtensor(x[i], y)");
   const Array array = writable_array(target);
-  const py::object owned = is_python_number(value)
+  const py::object owned = is_weak_number(value)
                                ? py::reinterpret_borrow<py::object>(value)
                                : py::reinterpret_steal<py::object>(wrap(import_array(value)));
   const Array* values = is_array(owned.ptr()) ? &array_in(owned.ptr()) : nullptr;

@@ -29,9 +29,6 @@ struct CallOptions {
 /// arrays, and pybind11::error_already_set. Releases the GIL for large arrays.
 PyObject* call_ufunc(ops::OpId op, PyObject* const* operands, const CallOptions& options);
 
-/// Whether an operand is a Python number, which has no dtype (NEP 50).
-bool is_python_number(PyObject* value) noexcept;
-
 /// numpy.ufunc.at: accumulates `value` into the elements of `target` that `key` selects.
 void accumulate_at(ops::OpId op, PyObject* target, PyObject* key, PyObject* value);
 

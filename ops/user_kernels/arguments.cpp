@@ -15,8 +15,6 @@
 namespace spanwise::ops::user_kernels {
 namespace {
 
-Device execution_device(Device device) noexcept { return runs_on_host(device) ? cpu : device; }
-
 // A struct of `bytes` bytes.
 DType record_dtype(std::int64_t bytes) {
   return DType(DTypeCode::opaque, 8, static_cast<int>(bytes));
@@ -77,12 +75,12 @@ std::string Operands::argument_prefix(const Parameter& parameter) const {
 void Operands::find_device(std::span<const Argument> arguments) {
   const Array* array = device_array(arguments);
   output_device_ = working_device(array != nullptr ? array->device() : default_device());
-  device_ = execution_device(output_device_);
+  device_ = runs_on_host(output_device_) ? cpu : output_device_;
 }
 
 void Operands::take_array(ConvertedArgument& operand, const Array& array) {
   const Parameter& parameter = *operand.parameter;
-  const bool is_on_device = execution_device(array.device()) == device_;
+  const bool is_on_device = work_together(array.device(), device_);
   if (parameter.kind == Parameter::Kind::number || (!is_on_device && !parameter.is_output)) {
     // An array of rank 0 on the host is passed as a number.
     const bool is_number = array.size() == 1 && array.rank() == 0 && runs_on_host(array.device()) &&

@@ -162,7 +162,7 @@ class Launcher:
                 f"launcher {self.name!r} on {device}: it returned the error "
                 f"{error_text(code) if self._names_errors else code}"
             )
-        if _is_blocking():
+        if _core._config_get("launch_blocking") in ("1", "true", "yes", "on"):
             stream.synchronize()
 
     def _launch_stream(self, device: _core.device, stream: Any) -> _core.Stream:
@@ -212,7 +212,3 @@ def _load_library(path: str) -> HostLibrary:
 def _load_launcher(library: HostLibrary, name: str, parameters: str, returns: str) -> Launcher:
     key = (library, name, parameters, returns)
     return interned(key, lambda: library.launcher(name, parameters, returns))
-
-
-def _is_blocking() -> bool:
-    return _core._config_get("launch_blocking") in ("1", "true", "yes", "on")

@@ -69,13 +69,11 @@ class ReductionKernel:
         self.dtype_out = np.dtype(dtype_out)
         self.arguments = parse_c_args(arguments)
         self._texts = {"neutral": neutral, "reduce_expr": reduce_expr, "preamble": preamble}
-        self._map_expr = map_expr or f"{self._first().name}[i]"
+        vectors = (x for x in self.arguments if isinstance(x, VectorArg))
+        self._map_expr = map_expr or f"{next(vectors).name}[i]"
         self._name, self._options, self._allocator = name, options, allocator
         self._declarations = arguments
         self._kernel = self._module = None
-
-    def _first(self):
-        return next(x for x in self.arguments if isinstance(x, VectorArg))
 
     def __call__(self, *args, stream=None, out=None, allocator=None, range=None, slice=None):
         if range is not None or slice is not None:

@@ -24,7 +24,7 @@ def result_conversion(variable: Any, on_gpu: bool) -> Conversion | None:
     if on_gpu:
         # The class's own __new__ checks what the compiler of the graph has checked.
         return partial(sw.Array.__new__, class_for(dtype))
-    return _as_int8 if dtype == "bool" else None
+    return (lambda value: value.view("int8")) if dtype == "bool" else None
 
 
 def combined(conversions: Any) -> Conversion | None:
@@ -71,7 +71,3 @@ def _copied(value: Any) -> Any:
 
 def _applied(convert: Conversion | None, value: Any) -> Any:
     return value if convert is None else convert(value)
-
-
-def _as_int8(value: Any) -> Any:
-    return value.view("int8")

@@ -4,12 +4,6 @@
 
 #include <cstdint>
 
-#if !defined(__x86_64__) && !defined(__aarch64__)
-#include <ucontext.h>
-
-#include <new>
-#endif
-
 // A switch does not change the signal mask: the system call for it, as in swapcontext, would take
 // thirty times as long as the other instructions.
 
@@ -75,11 +69,11 @@ sw_enter_stack:
 .size sw_enter_stack, .-sw_enter_stack
 )");
 
+#else
+#error "expected x86-64 or aarch64: add the switch of stacks for this processor here"
 #endif
 
 namespace spanwise::cpu_backend {
-
-#if defined(__x86_64__) || defined(__aarch64__)
 
 extern "C" void sw_enter_stack() noexcept;
 
@@ -103,44 +97,5 @@ StackPointer make_stack(std::byte* low, std::size_t bytes, void (*entry)(void*),
 #endif
   return words;
 }
-
-#else
-
-// Other platforms use POSIX contexts, which make two system calls per switch.
-extern "C" void sw_switch_stack(StackPointer* from, StackPointer to) noexcept {
-  ucontext_t self;
-  *from = &self;
-  swapcontext(&self, static_cast<ucontext_t*>(to));
-}
-
-namespace {
-struct StackEntry {
-  ucontext_t context;
-  void (*function)(void*);
-  void* argument;
-};
-void enter(unsigned low, unsigned high) {
-  const auto address = (static_cast<std::uint64_t>(high) << 32) | low;
-  auto* entry = reinterpret_cast<StackEntry*>(static_cast<std::uintptr_t>(address));
-  entry->function(entry->argument);
-}
-}  // namespace
-
-StackPointer make_stack(std::byte* low, std::size_t bytes, void (*function)(void*),
-                        void* argument) {
-  const auto top =
-      reinterpret_cast<std::uintptr_t>(low + bytes - sizeof(StackEntry)) & ~std::uintptr_t{63};
-  auto* entry = new (reinterpret_cast<void*>(top)) StackEntry{{}, function, argument};
-  getcontext(&entry->context);
-  entry->context.uc_stack.ss_sp = low;
-  entry->context.uc_stack.ss_size = top - reinterpret_cast<std::uintptr_t>(low);
-  entry->context.uc_link = nullptr;
-  const auto address = static_cast<std::uint64_t>(top);
-  makecontext(&entry->context, reinterpret_cast<void (*)()>(enter), 2,
-              static_cast<unsigned>(address), static_cast<unsigned>(address >> 32));
-  return &entry->context;
-}
-
-#endif
 
 }  // namespace spanwise::cpu_backend
