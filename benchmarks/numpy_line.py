@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-# As in the descriptions of lines: 10k is 10000, but 1M is 2**20.
+# As in the descriptions of lines: 10k is 10000, but 64k is 2**16 and 1M is 2**20.
 K, M = 1000, 1 << 20
 
 

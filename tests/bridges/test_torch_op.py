@@ -221,7 +221,9 @@ def test_names_are_registered_once(device):
     assert re.fullmatch(re.escape(first._qualname) + r"_\d+", other._qualname)
     name = unique_name("named")
     named = sw.torch_op(SumAndDifference(), name=name, outputs=2)
-    with pytest.raises(sw.ArgumentError, match=f"expected one that no other op has, got '{name}'"):
+    with pytest.raises(
+        sw.ArgumentError, match=f"expected a name that no other op has, got '{name}'"
+    ):
         sw.torch_op(cube(), name=name)
     assert torch.equal(first(x), other(x)) and torch.equal(named(x, x)[0], 2 * x)
 

@@ -70,7 +70,7 @@ TEST_F(LibrarySearch, LoaderPathIsSearched) {
   EXPECT_TRUE(has(library_folders(), root_ / "elsewhere"));
 }
 
-TEST_F(LibrarySearch, NewestOfAFolderIsFirstAndLinksAreFollowedOnce) {
+TEST_F(LibrarySearch, NewestOfAFolderIsFirstAndALinkAndItsTargetAreListedOnce) {
   make_file("lib/libnvrtc.so.12.4.127");
   make_file("lib/libnvrtc.so.13.0.48");
   make_file("lib/libnvrtc.so.9.2");

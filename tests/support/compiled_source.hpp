@@ -21,7 +21,8 @@ struct CompileSettings {
 
 /// Expects that NVRTC compiles `source_text`, CUDA C, for compute capability 9.0, and that the
 /// module has `kernels`. Needs NVRTC: call it in an NvrtcTest. A failure shows the log and the
-/// source from its last typedef on, which is where the text that depends on the test begins.
+/// source from its last typedef on, or all of it if it has none; this leaves out the headers at the
+/// start of a generated source, and may leave out declarations.
 inline void expect_compiles(const std::string& source_text, const std::vector<std::string>& kernels,
                             const CompileSettings& settings = {}) {
   const source::KernelSource source = source::scan_kernels(source_text);

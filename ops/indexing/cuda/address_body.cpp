@@ -39,9 +39,9 @@ std::string moved_word_text(int bytes) {
   return text("typedef ", bytes == 16 ? "uint4" : word_text(bytes), " Word;\n");
 }
 
-// mark() sets bit i and returns its word as it was before. A thread of write_once that finds a bit
-// in the returned word skips the following parts of `marks`, which another thread sets; so few
-// threads write the last word.
+// mark() sets bit i and returns its word as it was before. In write_once, a thread that finds its
+// bit of the first part of `marks` set goes on to the second part; from there on, only a thread for
+// which mark() returns 0 sets the next part, so few threads write the last word.
 constexpr const char* marks_text = R"(
 __device__ __forceinline__ bool has_bit(unsigned int word, long long i) {
   return (word >> (i & 31) & 1) != 0;
@@ -51,8 +51,8 @@ __device__ __forceinline__ unsigned int mark(unsigned int* words, long long i) {
 }
 )";
 
-// Declares the offset of the element, and what the indices contribute to the number of the target,
-// the element among those that can be selected.
+// Declares `offset`, that of the selected element, and `target`, what the indices contribute to the
+// element's number among those that can be selected (AddressLoop::number_targets()).
 std::string address_text(const AddressKey& key, std::span<const std::string> indices) {
   std::string declarations = "      long long offset = 0, target = 0;\n";
   for (int j = 0; j < key.indices; ++j)

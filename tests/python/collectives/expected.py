@@ -40,8 +40,8 @@ def is_defined(op, reduction, dtype):
 
 def values(key, dtype, rank):
     """Random numbers for the operand of `rank` in the case `key`; each rank can compute those of the
-    others. Sums and products of 8-bit integers overflow, as NumPy's do; those of real and complex
-    numbers stay in range."""
+    others. Sums of 8-bit and products of 8-bit and 16-bit integers wrap, as those of NumPy's
+    elementwise add and multiply; those of real and complex numbers stay in range."""
     random = np.random.default_rng([zlib.crc32(key.encode()), rank])
     shape = (2 * ROWS, 2 * COLUMNS)
     if dtype == "bool":

@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The board: a thread of rank 0 to which all ranks are connected. It stores values by key, compares
-the calls that the ranks are about to make, and records which ranks have ended. No data of
-collectives pass through it. Ranks are numbered here as in init(), also those of a split communicator.
+"""The board: a thread of rank 0 to which all ranks are connected. It stores values by key, collects
+descriptions of the calls that the ranks are about to make, which the ranks compare, and records which
+ranks have ended. No data of collectives pass through it. Ranks are numbered here as in init(), also those of a split communicator.
 
 A message is 4 bytes of length, then JSON. A reply has the number of its request, so that a reply
 after the time limit of its request is not taken for that of the next one. The requests, by their "do":

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Communicator, and init() that makes the first one of a process."""
+"""Communicator, and init() that makes one of all ranks."""
 
 from __future__ import annotations
 
@@ -166,8 +166,8 @@ def init(
     default GPU number LOCAL_RANK, else the CPU.
 
     No wait takes longer than `timeout` seconds. The first `check` calls (-1: all) are compared
-    before they start. Raises ArgumentError, CollectiveError, TimeoutError, TypeError or ValueError
-    for a wrong `store`, and ImportError for a missing package.
+    before they start. Raises ArgumentError, CollectiveError or TimeoutError; TypeError or ValueError
+    for a wrong `store`; ImportError for a missing package.
     """
     global _default, _unnamed_count
     if engine not in ("auto", *_ENGINES):

@@ -21,7 +21,7 @@ _HEARTBEAT_SECONDS = 0.1
 _MAX_HEARTBEATS_PER_SECOND = 5000  # of all ranks together, which the board answers
 #: Seconds that a call goes on after another rank has ended: that rank may have done its part.
 _GRACE_SECONDS = 0.5
-#: Time limit of reports of errors and ends to the board, and of rank 0's wait for the others at exit.
+#: Time limit of reports of errors and ends to the board, and of rank 0's wait in Link.close().
 _CLOSE_SECONDS = 2.0
 _MAX_ERROR_LENGTH = 10000  # characters
 
@@ -92,7 +92,7 @@ class Link:
                     self.take_over(reply)
         except OSError:
             if not self._stops.is_set():
-                self._ended = {**self._ended, 0: "its process, which connects the ranks, has ended"}
+                self._ended = {**self._ended, 0: "its process, the board's, ended or hangs"}
 
     def error_among(self, communicator: str, ranks: list[int]) -> str | None:
         """The error that another of these ranks has reported, or None."""
@@ -216,7 +216,7 @@ class Monitor:
         for key, _, text in sent:
             texts = {int(rank): value for rank, value in reply["texts"][key].items()}
             if any(other != text for other in texts.values()):
-                calls = [texts.get(rank, "another call") for rank in self.ranks]
+                calls = [texts.get(rank, "not part of this call") for rank in self.ranks]
                 raise self._error(number, op, "the ranks disagree", calls)
 
     def exchange(self, key: str, value: Any) -> list[Any]:
@@ -261,7 +261,7 @@ class Monitor:
         return calls
 
     def disconnect(self) -> None:
-        """Closes its connection to the board: all that a monitor needs that was not attached."""
+        """Closes the monitor's connection to the board. One that was never attached needs no close()."""
         self._client.close()
 
     def close(self) -> None:

@@ -89,7 +89,7 @@ class MpiEngine:
             finish()
 
     def abort(self) -> None:
-        """MPI cannot end operations: run() gives them up, and MPI is not finalized at exit."""
+        """MPI cannot end operations: run() gives them up. MPI of load_mpi() is not finalized at exit."""
         MpiEngine.is_broken = True
 
     def close(self) -> None:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stores: each passes the address of rank 0's board to the other ranks.
 
-The processes were started and numbered by a launcher (torchrun, mpiexec, Dask)."""
+A launcher (torchrun, mpiexec, Slurm, Dask) numbers the processes, or rank= and size= of init()."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def local_rank() -> int:
 
 
 def connect(store: Any, rank: int | None, size: int | None, timeout: float) -> Link | None:
-    """The link of this process through `store`; None for a single rank without a launcher."""
+    """The link of this process through `store`. None if `store` is None and no launcher provides one:
+    the process is then the only rank, and `rank` and `size` are not used."""
     if store is None:
         store = _store_of_launcher()
         if store is None:

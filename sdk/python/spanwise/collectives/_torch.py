@@ -16,8 +16,8 @@ from ._host import BoundedWait, Reduction, unsupported_reduction
 from ._monitor import Monitor
 from ._stores import own_address
 
-#: The dtypes in which arrays are reduced whose dtype Gloo lacks. They hold all values of it, so that
-#: "min" and "max" are right; sums and products of integers wrap when they are converted back.
+#: The dtypes in which others are reduced: 16-bit floats for accuracy, integers that Gloo lacks. They hold
+#: all values, so "min" and "max" are right; sums and products of integers wrap when converted back.
 _COMPUTED = {
     "float16": "float32", "bfloat16": "float32",
     "int16": "int32", "uint16": "int32", "uint32": "int64",
@@ -142,7 +142,7 @@ class TorchEngine:
 
         return self._reduced(start, reduction, source, target)
 
-    #: Gloo has no such operation: all blocks are reduced, and one is kept.
+    #: Gloo has none, or one that is an all_reduce: all blocks are reduced, and one is kept.
     _reduce_scatter = _all_reduce
 
     def _reduce(self, reduction: str, peer: int, source: Array, target: Array | None) -> Any:

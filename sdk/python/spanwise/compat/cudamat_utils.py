@@ -19,7 +19,8 @@ __all__ = ["cudamat_to_cudandarray", "cudandarray_to_cudamat"]
 
 
 def cudandarray_to_cudamat(x: Any, copyif: bool = False, *, theano_layout: bool = True) -> Any:
-    """A CUDAMatrix over the memory of ``x``. ``copyif`` allows a copy if ``x`` is not in C order.
+    """A CUDAMatrix over the memory of ``x``. ``copyif`` allows a copy if the memory
+    cannot be shared: if ``x`` is not in C order, or without ``theano_layout`` not in Fortran order.
     Raises TypeError if ``x`` is no spanwise.Array."""
     array = our_array(x, "cudandarray_to_cudamat", TypeError)
     return _core.to_cudamat(array, copyif, theano_layout=theano_layout)

@@ -16,10 +16,10 @@ __all__ = ["init", "pycuda_available"]
 
 
 def init() -> None:
-    """Makes PyCUDA use the current GPU's primary context on this thread, until the process ends.
-
-    Raises DeviceError if PyCUDA has created its own context already (pycuda.autoinit): memory of
-    one context cannot be used in the other.
+    """Makes PyCUDA use the primary context of the GPU that it selects ($CUDA_DEVICE, else the first
+    usable one) on this thread, until the process ends. Raises DeviceError if this thread's context
+    is not a primary one: PyCUDA has created its own (pycuda.autoinit), or made its primary one
+    current on another thread only. Memory of one context cannot be used in the other.
     """
     if "pycuda.autoinit" not in sys.modules:
         import_module("pycuda.autoprimaryctx")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from operator import methodcaller
 from typing import Any
 
 import spanwise as sw
@@ -24,7 +25,7 @@ def result_conversion(variable: Any, on_gpu: bool) -> Conversion | None:
     if on_gpu:
         # The class's own __new__ checks what the compiler of the graph has checked.
         return partial(sw.Array.__new__, class_for(dtype))
-    return (lambda value: value.view("int8")) if dtype == "bool" else None
+    return methodcaller("view", "int8") if dtype == "bool" else None
 
 
 def combined(conversions: Any) -> Conversion | None:
