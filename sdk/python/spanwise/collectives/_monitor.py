@@ -92,7 +92,7 @@ class Link:
                     self.take_over(reply)
         except OSError:
             if not self._stops.is_set():
-                self._ended = {**self._ended, 0: "its process, the board's, ended or hangs"}
+                self._ended = {**self._ended, 0: "its process has ended or does not reply"}
 
     def error_among(self, communicator: str, ranks: list[int]) -> str | None:
         """The error that another of these ranks has reported, or None."""
