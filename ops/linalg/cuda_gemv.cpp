@@ -62,8 +62,6 @@ struct GemvLaunch {
   std::int64_t blocks = 0;
 };
 
-std::int64_t ceil_divide(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 GemvLaunch plan(const Problem& problem) {
   const Matrix& matrix = problem.left;
   const std::int64_t down = std::abs(matrix.row_stride), across = std::abs(matrix.column_stride);
@@ -81,12 +79,12 @@ GemvLaunch plan(const Problem& problem) {
     launch.threads = 8;
     while (launch.threads < gemv_threads && launch.threads * each * 4 < problem.depth)
       launch.threads *= 2;
-    launch.blocks = ceil_divide(problem.rows, gemv_threads / launch.threads);
+    launch.blocks = ceil_div(problem.rows, gemv_threads / launch.threads);
   } else {
     // Segments of at least 32 bytes, and otherwise as many blocks as possible.
     launch.threads = 32;
     const std::int64_t min_threads = std::max<std::int64_t>(1, 32 / (each * itemsize));
-    const auto blocks = [&] { return ceil_divide(problem.rows, launch.threads * each); };
+    const auto blocks = [&] { return ceil_div(problem.rows, launch.threads * each); };
     while (launch.threads > min_threads && blocks() < many_blocks) launch.threads /= 2;
     launch.blocks = blocks();
   }

@@ -10,12 +10,6 @@
 #include "type_names.hpp"
 
 namespace spanwise::ops::user_kernels {
-namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-}  // namespace
-
 bool ReductionKernel::Call::try_plan(std::vector<Array>& allocated) {
   find_shape();
   find_results();

@@ -22,8 +22,6 @@ constexpr int load_bytes = 16;  // the widest load of a thread
 // Rows of a block at a time: more of them hide the time of a load, and need more registers.
 constexpr int rows_at_a_time = 8;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
 std::uintptr_t address_of(const Array& array) {
   return reinterpret_cast<std::uintptr_t>(array.data());
 }

@@ -35,8 +35,6 @@ class ReduceKernelTable {
 /// The kernels that read arrays, from one table of the process.
 const ReduceKernels& reduce_kernels(const CudaShape& shape, Device device);
 
-inline std::int64_t quotient_up(std::int64_t a, std::int64_t b) noexcept { return (a + b - 1) / b; }
-
 /// The argument of a kernel for a pointer, which may be null.
 inline KernelArg reduce_address(const void* data) noexcept {
   return KernelArg::address(reinterpret_cast<std::uintptr_t>(data));

@@ -68,7 +68,7 @@ class CudaReduction {
                                    KernelArg::bytes(std::as_bytes(std::span(&split_, 1)))};
     kernels.run.launch({{blocks_}, {block_threads}, 0, stream}, arguments);
     if (part_count == 0) return;
-    const std::int64_t fold_blocks = quotient_up(split_.outputs, block_threads / 32);
+    const std::int64_t fold_blocks = ceil_div(split_.outputs, block_threads / 32);
     kernels.fold->launch({{fold_blocks}, {block_threads}, 0, stream}, arguments);
   }
 
@@ -169,12 +169,12 @@ class CudaReduction {
     const bool is_thread_per_output = axes_.is_column && split_.outputs >= 32;
     shape_.group = is_thread_per_output || n <= 8 ? 1 : n <= 128 ? 8 : n <= 2048 ? 32 : 256;
     split_outputs(split_.outputs * shape_.group, shape_.group * thread_elements);
-    blocks_ = quotient_up(split_.outputs * split_.pieces, block_threads / shape_.group);
+    blocks_ = ceil_div(split_.outputs * split_.pieces, block_threads / shape_.group);
   }
 
   void split_columns() {
     const std::int64_t columns = axes_.kept.back().extent;
-    const std::int64_t tiles = quotient_up(columns, 32 * shape_.width);
+    const std::int64_t tiles = ceil_div(columns, 32 * shape_.width);
     const std::int64_t all_tiles = tiles * (split_.outputs / columns);
     split_outputs(all_tiles * block_threads, 8 * thread_elements);
     blocks_ = all_tiles * split_.pieces;
@@ -187,8 +187,8 @@ class CudaReduction {
                                          split_.elements / min_elements);
     if (pieces <= 1) return;
     // A multiple of the elements per access, so that pieces stay aligned.
-    split_.piece = quotient_up(quotient_up(split_.elements, pieces), 256) * 256;
-    split_.pieces = quotient_up(split_.elements, split_.piece);
+    split_.piece = ceil_div(ceil_div(split_.elements, pieces), 256) * 256;
+    split_.pieces = ceil_div(split_.elements, split_.piece);
   }
 
   // The numbers of struct JobAxis of kernel_common.cuh.

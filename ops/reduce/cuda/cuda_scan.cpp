@@ -94,8 +94,8 @@ class CudaScan {
     if (is_column || line_.length <= short_line) {
       shape_.form = CudaShape::Form::scan_columns;
       const std::int64_t chunks = std::max<std::int64_t>(enough_scan_threads / line_.lines, 1);
-      line_.chunk = std::max(quotient_up(line_.length, chunks), min_chunk);
-      line_.chunks = quotient_up(line_.length, line_.chunk);
+      line_.chunk = std::max(ceil_div(line_.length, chunks), min_chunk);
+      line_.chunks = ceil_div(line_.length, line_.chunk);
     } else {
       shape_.form = CudaShape::Form::scan;
       shape_.is_packed = is_packed_layout();
@@ -127,7 +127,7 @@ class CudaScan {
 
   void run_columns() {
     const ReduceKernels& kernels = reduce_kernels(shape_, device_);
-    const std::int64_t across = quotient_up(line_.lines, column_threads);
+    const std::int64_t across = ceil_div(line_.lines, column_threads);
     const bool is_split = line_.chunks > 1;
     const std::int64_t part_count = is_split ? line_.lines * line_.chunks : 0;
     const Array parts =

@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "planner.hpp"
+#include "spanwise/runtime/kernel_types.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -18,8 +19,6 @@ constexpr std::int64_t min_side = 16, min_row = 32;
 constexpr int tile_bytes = 16 << 10, shared_bytes = 48 << 10;
 /// The unit of memory transactions.
 constexpr std::int64_t sector_bytes = 32;
-
-std::int64_t ceil_div(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit; }
 
 bool fits_in_pack(int itemsize) noexcept {
   return itemsize <= 16 && std::has_single_bit(static_cast<unsigned>(itemsize));

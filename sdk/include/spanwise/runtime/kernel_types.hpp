@@ -12,6 +12,9 @@ struct Dim3 {
   std::int64_t x = 1, y = 1, z = 1;
 };
 
+/// a / b rounded up, for a >= 0 and b > 0: the blocks of b items that hold a items.
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) noexcept { return (a + b - 1) / b; }
+
 /// Resources that a compiled kernel uses (cuFuncGetAttribute); sizes in bytes.
 struct KernelAttributes {
   int registers = 0;
