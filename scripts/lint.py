@@ -16,6 +16,8 @@ from pathlib import Path
 from paths import BUILD, ROOT
 from tools import environment, find_program
 
+from build import configure
+
 CXX_SUFFIXES = (".cpp", ".hpp", ".cuh", ".cu", ".h", ".inc")
 GCC_ONLY_OPTIONS = ("-mmemset-strategy=", "-Wno-restrict")
 # clang-format leaves these as they are: code of others, kernels whose line numbers tests check, and
@@ -82,8 +84,14 @@ def formatters(write: bool) -> list[tuple[str, list[str]]]:
 
 
 def clang_database() -> Path:
-    """A folder with the build's compile commands, without the options that only g++ accepts."""
-    commands = json.loads((BUILD / "release" / "compile_commands.json").read_text())
+    """A folder with one compile command per source, without the options that only g++ accepts.
+
+    The release build compiles sources in batches, so its database does not list them: preset `dev`
+    is configured, not built, and the generated files are those of the release build.
+    """
+    configure("dev")
+    database = (BUILD / "dev" / "compile_commands.json").read_text()
+    commands = json.loads(database.replace(str(BUILD / "dev"), str(BUILD / "release")))
     for entry in commands:
         arguments = entry["command"].split(" ")
         entry["command"] = " ".join(
