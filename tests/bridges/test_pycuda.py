@@ -162,9 +162,22 @@ def test_theanos_conversion_functions_share_memory_or_need_copyif(pycuda):
     assert_same(
         pycuda_utils.to_cudandarray(theirs.T), np.arange(12, dtype=np.float32).reshape(3, 4).T
     )
-    for wrong in (np.zeros(3, np.float32), pycuda.module.GPUArray((3,), np.float64)):
-        with pytest.raises(ValueError, match="to_cudandarray"):
-            pycuda_utils.to_cudandarray(wrong)
+    with pytest.raises(ValueError, match="to_cudandarray: expected float32, got float64"):
+        pycuda_utils.to_cudandarray(pycuda.module.GPUArray((3,), np.float64))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", object()])  # PyTorch's equals no text
+def test_to_cudandarray_names_the_type_of_an_object_that_is_no_gpuarray(dtype):
+    from spanwise.compat import pycuda_utils
+
+    class Tensor:
+        pass
+
+    tensor = Tensor()
+    tensor.dtype = dtype
+    message = "to_cudandarray: expected an array of pycuda, got an object of type Tensor"
+    with pytest.raises(ValueError, match=message):
+        pycuda_utils.to_cudandarray(tensor)
 
 
 def output_on_gpu(program):

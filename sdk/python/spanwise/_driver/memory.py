@@ -8,6 +8,8 @@ All functions raise ArgumentError for too little memory, CopyNeededError for mem
 C-contiguous.
 """
 
+from typing import Any
+
 from .. import _core
 from .host import order_of
 
@@ -45,6 +47,32 @@ class DeviceAllocation(_core._DriverMemory):
         return self._live_array().ptr
 
     __index__ = __int__
+
+
+class _AddressedMemory:
+    """Memory at an address, described for asarray(); keeps `owner` alive."""
+
+    def __init__(self, protocol, description, owner):
+        self.owner = owner
+        setattr(self, protocol, description)
+
+
+def array_at(
+    address: int,
+    shape: tuple[int, ...],
+    typestr: str = "|u1",
+    strides: tuple[int, ...] | None = None,
+    owner: Any = None,
+) -> _core.Array:
+    """The array over the default device's memory at `address`; strides are in bytes. The array keeps
+    `owner`, which owns the memory, alive."""
+    description = {
+        "shape": shape, "typestr": typestr, "strides": strides, "data": (address, False),
+        "version": 3,
+    }  # fmt: skip
+    is_cpu = _core.device().kind == "cpu"
+    protocol = "__array_interface__" if is_cpu else "__cuda_array_interface__"
+    return _core._asarray(_AddressedMemory(protocol, description, owner), copy=False)
 
 
 def mem_alloc(nbytes):

@@ -32,9 +32,10 @@ def to_cudandarray(x: Any, copyif: bool = False) -> _core.Array:
     """An array over the memory of the float32 GPUArray ``x``, with its strides. ``copyif`` allows
     a copy if the memory is in another context than Spanwise's; without it that raises
     CopyNeededError. Raises ValueError for another dtype or another object."""
-    if (dtype := getattr(x, "dtype", None)) is not None and dtype != "float32":
-        raise ValueError(f"to_cudandarray: expected float32, got {dtype}; cast it first")
     try:
-        return _core.from_pycuda(x, copyif)
+        array = _core.from_pycuda(x, copyif)
     except _core.BridgeError as error:
-        raise ValueError(f"to_cudandarray: {error}") from None
+        raise ValueError(f"to_cudandarray: {str(error).removeprefix('from_pycuda: ')}") from None
+    if array.dtype != "float32":
+        raise ValueError(f"to_cudandarray: expected float32, got {array.dtype}; cast it first")
+    return array

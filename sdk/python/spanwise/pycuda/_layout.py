@@ -10,7 +10,8 @@ import numpy as np
 
 import spanwise as sw
 
-from ._memory import array_at, as_memory
+from .._driver.memory import array_at
+from ._memory import as_memory
 
 _THREADS = 256
 

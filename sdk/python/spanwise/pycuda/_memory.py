@@ -9,14 +9,20 @@ the same memory. Other addresses are used as they are.
 
 import bisect
 import contextlib
+import threading
 import weakref
 
 import numpy as np
 
 import spanwise as sw
 
+from .._driver.memory import array_at
+
 #: Address -> the allocation that begins there.
 _allocations = weakref.WeakValueDictionary()
+#: The keys of _allocations in ascending order, among them some of freed allocations.
+_starts = []
+_starts_lock = threading.RLock()  # re-entrant: a garbage collection may run code that allocates
 
 
 class DeviceAllocation(sw.driver.DeviceAllocation):
@@ -52,32 +58,19 @@ class PointerHolderBase:
     __index__ = __int__
 
 
-class _AddressedMemory:
-    """Memory at an address, described for sw.asarray; keeps `owner` alive."""
-
-    def __init__(self, protocol, description, owner):
-        self.owner = owner
-        setattr(self, protocol, description)
-
-
-def array_at(address, shape, typestr="|u1", strides=None, owner=None):
-    """The array over the current device's memory at `address`; strides are in bytes."""
-    description = {
-        "shape": shape, "typestr": typestr, "strides": strides, "data": (address, False),
-        "version": 3,
-    }  # fmt: skip
-    if sw.device().kind == "cpu":
-        source = np.asarray(_AddressedMemory("__array_interface__", description, owner))
-    else:
-        source = _AddressedMemory("__cuda_array_interface__", description, owner)
-    return sw.asarray(source, copy=False)
-
-
 def registered(allocation):
     """`allocation`, to which addresses inside it are resolved from now on."""
-    known = _allocations.get(int(allocation))
-    if known is None or known.nbytes < allocation.nbytes:
-        _allocations[int(allocation)] = allocation
+    start = int(allocation)
+    with _starts_lock:
+        known = _allocations.get(start)
+        if known is not None and known.nbytes >= allocation.nbytes:
+            return allocation
+        _allocations[start] = allocation
+        index = bisect.bisect_left(_starts, start)
+        if index == len(_starts) or _starts[index] != start:
+            _starts.insert(index, start)
+        if len(_starts) > 2 * len(_allocations) + 64:  # rarely, as it visits all of them
+            _starts[:] = [start for start in _starts if start in _allocations]
     return allocation
 
 
@@ -91,9 +84,12 @@ def allocation_at(address):
     exact = _allocations.get(address)
     if exact is not None:
         return exact
-    starts = sorted(_allocations.keys())
-    index = bisect.bisect_right(starts, address) - 1
-    owner = _allocations.get(starts[index]) if index >= 0 else None
+    owner = None
+    with _starts_lock:
+        end = bisect.bisect_right(_starts, address)
+        while end > 0 and (owner := _allocations.get(_starts[end - 1])) is None:
+            end -= 1
+            del _starts[end]
     if owner is None or address >= int(owner) + owner.nbytes:
         return None
     return sw.driver.DeviceAllocation(owner.array[address - int(owner) :])

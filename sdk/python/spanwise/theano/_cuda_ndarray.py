@@ -11,6 +11,7 @@ import numpy as np
 
 import spanwise as sw
 
+from .._driver.memory import array_at
 from ._device_array import DeviceArray, unwrap
 from ._devices import devices
 
@@ -57,11 +58,7 @@ class CudaNdarray(DeviceArray):
     @property
     def base(self) -> Any:
         """The object that owns the memory of a view; None for an array that owns its memory."""
-        if self._owner is not None:
-            return self._owner
-        owner = super().base
-        owners = owner if isinstance(owner, tuple) else (owner,)
-        return next((o.base for o in owners if isinstance(o, _Memory)), None)
+        return self._owner
 
     def _view_as(self, plain: sw.Array) -> CudaNdarray:
         view = CudaNdarray(plain)
@@ -145,19 +142,9 @@ def from_gpu_pointer(
 ) -> CudaNdarray:
     """An array over float32 memory on the GPU at the address `pointer`, with strides in elements.
     `base` owns the memory and is kept alive."""
-    return CudaNdarray(sw.asarray(_Memory(int(pointer), tuple(shape), strides, base), copy=False))
-
-
-class _Memory:
-    """float32 memory at an address, described for the device in use."""
-
-    def __init__(
-        self, pointer: int, shape: tuple[int, ...], strides: Sequence[int], base: Any
-    ) -> None:
-        self.base = base
-        description = {
-            "shape": shape, "strides": tuple(4 * step for step in strides), "typestr": "<f4",
-            "data": (pointer, False), "version": 3,
-        }  # fmt: skip
-        name = "__cuda_array_interface__" if devices.has_gpu else "__array_interface__"
-        setattr(self, name, description)
+    byte_strides = tuple(4 * step for step in strides)
+    with sw.device(devices.gpu):
+        plain = array_at(int(pointer), tuple(shape), "<f4", byte_strides, base)
+    array = CudaNdarray(plain)
+    array._owner = base
+    return array

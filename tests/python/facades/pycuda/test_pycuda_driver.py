@@ -51,6 +51,28 @@ def test_address_is_valid_after_other_allocations_are_freed():
         np.testing.assert_array_equal(drv.from_device(addresses[n] + 4, 7, "int32"), np.full(7, n))
 
 
+def test_addresses_are_resolved_while_others_are_allocated_and_freed():
+    rng = np.random.default_rng(1)
+    allocations = {}
+    for _ in range(30):
+        new = [drv.mem_alloc(int(nbytes)) for nbytes in rng.integers(2, 500, 40)]
+        allocations.update((int(memory), memory) for memory in new)
+        new.clear()
+        freed = [int(a) for a in rng.permutation(list(allocations))[: rng.integers(10, 60)]]
+        for n, address in enumerate(freed):
+            if n % 2:
+                allocations[address].free()
+            del allocations[address]
+        for address in allocations:
+            nbytes = allocations[address].nbytes
+            offset = int(rng.integers(1, nbytes))
+            inside = address + offset
+            assert drv.mem_get_address_range(inside) == (inside, nbytes - offset)
+        for address in freed:
+            with pytest.raises(drv.LogicError, match="no allocation"):
+                drv.mem_get_address_range(address)
+
+
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_to_and_from_device_keep_c_or_f_order(order):
     x = np.asarray(np.arange(12).reshape(3, 4), order=order)

@@ -57,6 +57,7 @@ CUDANDARRAY_SCRIPT = """
     assert raises(TypeError, lambda: cuda.dot(a, m))
     w = cuda.from_gpu_pointer(a.gpudata, (2, 4), (12, 1), a)
     assert (np.asarray(w) == values[:, 0]).all() and int(w.gpudata) == int(a.gpudata)
+    assert w.base is a and w[:1].base is a and w.view().base is a and a.base is None
 
     z = CudaNdarray.zeros((2, 0))
     assert z.size == 0 and CudaNdarray.zeros(()).shape == ()
