@@ -14,7 +14,7 @@ from typing import Any
 from . import _core
 from ._core import matmul, vecdot
 from ._numpy.linalg import outer as _outer, tensordot
-from ._numpy.shape import axis_in as _axis_in, matrix_transpose, moveaxis
+from ._numpy.shape import axes_in as _axes_in, matrix_transpose, moveaxis
 from ._numpy.triangles import diagonal as _diagonal
 
 __all__ = [
@@ -110,11 +110,11 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> _
         if is_euclidean:
             result = _euclidean(x, tuple(range(x.ndim)))
             return result.reshape((1,) * x.ndim) if keepdims else result
-    axes = _axes_of(x, axis)
+    axes = _axes_of(x, axis, "norm")
     if len(axes) == 1:
-        return _vector_norm(x, axes, ord, keepdims)
+        return _vector_norm(x, axes, ord, keepdims, "norm")
     if len(axes) == 2:
-        return _matrix_norm(x, axes, ord, keepdims)
+        return _matrix_norm(x, axes, ord, keepdims, "norm")
     raise _core.ArgumentError(
         f"norm: expected one axis or two, got {len(axes)} (shape {x.shape}); improper number of "
         "dimensions to norm"
@@ -127,7 +127,7 @@ def vector_norm(
     """The norm of the vector of all elements along `axis`, one axis or several (all by default), as
     the array API's vector_norm."""
     x = _as_inexact(x)
-    return _vector_norm(x, _axes_of(x, axis), ord, keepdims)
+    return _vector_norm(x, _axes_of(x, axis, "vector_norm"), ord, keepdims, "vector_norm")
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core.Array:
@@ -135,13 +135,11 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core
     x = _as_inexact(x)
     if x.ndim < 2:
         raise _core.ArgumentError(f"matrix_norm: expected at least two axes, got shape {x.shape}")
-    return _matrix_norm(x, (x.ndim - 2, x.ndim - 1), ord, keepdims)
+    return _matrix_norm(x, (x.ndim - 2, x.ndim - 1), ord, keepdims, "matrix_norm")
 
 
-def _axes_of(x: _core.Array, axis: Any) -> tuple[int, ...]:
-    if axis is None:
-        return tuple(range(x.ndim))
-    return axis if isinstance(axis, tuple) else (index(axis),)
+def _axes_of(x: _core.Array, axis: Any, caller: str) -> tuple[int, ...]:
+    return tuple(range(x.ndim)) if axis is None else _axes_in(axis, x.ndim, caller)
 
 
 def _as_inexact(x: Any) -> _core.Array:
@@ -163,12 +161,14 @@ def _real(x: _core.Array) -> _core.Array:
     return x.real if x.dtype.kind == "c" else x
 
 
-def _vector_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool) -> _core.Array:
+def _vector_norm(
+    x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool, caller: str
+) -> _core.Array:
     if ord is None or ord == 2:
         return _euclidean(x, axes, keepdims)
     if isinstance(ord, str):
         raise _core.ArgumentError(
-            f"norm: invalid norm order {ord!r} for vectors; expected a number"
+            f"{caller}: invalid norm order {ord!r} for vectors; expected a number"
         )
     magnitudes = _core.absolute(x)
     if ord == inf:
@@ -182,21 +182,21 @@ def _vector_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool
     return (magnitudes**ord).sum(axis=axes, keepdims=keepdims) ** (1.0 / ord)
 
 
-def _matrix_norm(x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool) -> _core.Array:
-    row, column = (_axis_in(axis, x.ndim, "norm") for axis in axes)
-    if row == column:
-        raise _core.ArgumentError(f"norm: duplicate axes given: {axes}")
+def _matrix_norm(
+    x: _core.Array, axes: tuple[int, ...], ord: Any, keepdims: bool, caller: str
+) -> _core.Array:
     if ord is None or ord in ("f", "fro"):
-        return _euclidean(x, (row, column), keepdims)
+        return _euclidean(x, axes, keepdims)
     if ord in (2, -2, "nuc"):
         raise _core.NotSupportedError(
-            f"norm: ord={ord!r} of matrices needs singular values, which this release does not compute; "
+            f"{caller}: ord={ord!r} of matrices needs singular values, which this release does not compute; "
             f"take the array to NumPy: numpy.linalg.norm(x.numpy(), {ord!r})"
         )
     if ord not in (1, -1, inf, -inf):
         raise _core.ArgumentError(
-            f"norm: invalid norm order {ord!r} for matrices; expected None, 'fro', 1, -1, inf or -inf"
+            f"{caller}: invalid norm order {ord!r} for matrices; expected None, 'fro', 1, -1, inf or -inf"
         )
+    row, column = axes
     sum_axis, other_axis = (row, column) if ord in (1, -1) else (column, row)
     sums = _core.absolute(x).sum(axis=sum_axis, keepdims=True)
     extremum = _core.max if ord > 0 else _core.min

@@ -3,12 +3,14 @@
 """How ranks find each other, and the board that they find."""
 
 import contextlib
+import re
 import socket
 import threading
 
 import pytest
 from python.collectives.launch import run_env
 
+from spanwise.collectives import CollectiveError, _monitor
 from spanwise.collectives._board import BoardClient, BoardServer
 from spanwise.collectives._stores import connect
 
@@ -108,3 +110,66 @@ def test_agreement_waits_for_all_ranks_and_ends_with_a_lost_one(client):
     reply = first.request(10, do="agree", communicator="c", items=pair)
     thread.join(10)
     assert reply["texts"] == {"call 1": {"0": "max", "1": "max"}}
+
+
+def test_texts_are_dropped_when_all_ranks_have_read_them(client):
+    request = {"do": "agree", "communicator": "c", "items": [["call 0", [0, 1], "sum"]]}
+    first, second = client(0), client(1)
+    thread = threading.Thread(target=lambda: second.request(10, **request))
+    thread.start()
+    assert first.request(10, **request)["texts"] == {"call 0": {"0": "sum", "1": "sum"}}
+    thread.join(10)
+    with pytest.raises(TimeoutError):  # the board has no text of rank 1 for this key any more
+        first.request(0.1, **request)
+
+
+class SilentBoard(BoardServer):
+    """Does not answer the requests `ignored`."""
+
+    ignored = ()
+
+    def _handle(self, client, message):
+        if message["do"] not in self.ignored:
+            super()._handle(client, message)
+
+
+@pytest.fixture
+def silent_board():
+    server = SilentBoard("127.0.0.1", 0, 2, "secret")
+    yield server
+    server.close(0)
+
+
+def monitor_of_rank_1(board, timeout):
+    link = _monitor.Link(("127.0.0.1", board.port), "secret", 1, 2, timeout, None)
+    return _monitor.Monitor(link, "c", [0, 1], timeout)
+
+
+@pytest.mark.parametrize(
+    ("is_closed", "reason"),
+    [
+        (True, r"rank 0.*has ended; its output may have the reason"),
+        (False, r"rank 0.*does not reply; check that it runs .* larger timeout="),
+    ],
+)
+def test_board_that_is_closed_or_silent_is_the_reason_of_errors(silent_board, is_closed, reason):
+    monitor = monitor_of_rank_1(silent_board, timeout=0.2)
+    if is_closed:
+        silent_board.close(0)
+    else:
+        silent_board.ignored = ("beat", "agree", "error")
+    with pytest.raises(CollectiveError, match=reason):
+        monitor.agree([("call 0", [], "sum")], 0, "sum")
+    assert re.search(reason, monitor.link.failure_among("c", [0, 1]))
+    monitor.disconnect()
+    monitor.link.close("tested")
+
+
+def test_report_without_a_reply_is_not_the_end_of_rank_0(silent_board, monkeypatch):
+    monkeypatch.setattr(_monitor, "_CLOSE_SECONDS", 0.1)
+    monitor = monitor_of_rank_1(silent_board, timeout=30)
+    silent_board.ignored = ("error",)
+    monitor.report("the disk is full")
+    assert monitor.link.failure_among("c", [0, 1]) is None
+    monitor.disconnect()
+    monitor.link.close("tested")

@@ -78,6 +78,30 @@ def test_unsupported_and_invalid_norms_raise(device):
         sw.linalg.matrix_norm(sw.ones(3, device=device))
 
 
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        ("norm", {"ord": "fro", "axis": 0}),
+        ("norm", {"axis": (0, 0)}),
+        ("norm", {"axis": (0, 3)}),
+        ("vector_norm", {"ord": "fro"}),
+        ("vector_norm", {"axis": (0, 0)}),
+        ("vector_norm", {"axis": 3}),
+        ("matrix_norm", {"ord": 2}),
+        ("matrix_norm", {"ord": 7}),
+    ],
+)
+def test_errors_of_norms_name_the_called_function(function, arguments, device):
+    with pytest.raises((ValueError, NotImplementedError), match=f"^{function}: "):
+        getattr(sw.linalg, function)(sw.ones((2, 3), device=device), **arguments)
+
+
+@pytest.mark.parametrize("function", ["norm", "vector_norm"])
+def test_norm_of_a_vector_along_an_axis_that_it_lacks_raises(function, device):
+    with pytest.raises(sw.AxisError, match=f"^{function}: axis 1 is out of bounds"):
+        getattr(sw.linalg, function)(sw.ones(3, device=device), axis=1)
+
+
 def test_linalg_products_and_diagonals_match_numpy(device):
     x = values((3, 4, 4), "float64")
     a = sw.array(x, device=device)

@@ -33,6 +33,15 @@ _LENGTH = struct.Struct("!I")
 _MAX_MESSAGE_BYTES = 1 << 20
 _READ_BYTES = 1 << 16
 
+#: Errors of a board whose connection is closed, and of one that does not reply in time.
+BOARD_CLOSED = (
+    "the process of rank 0, which connects the ranks, has ended; its output may have the reason"
+)
+BOARD_SILENT = (
+    "the process of rank 0, which connects the ranks, does not reply; check that it runs and that its "
+    "machine is reachable, or pass a larger timeout= to init()"
+)
+
 
 def send_message(connection: socket.socket, message: dict[str, Any]) -> None:
     data = json.dumps(message).encode()
@@ -83,7 +92,7 @@ class BoardServer:
         self._size, self._token = size, token
         self._values: dict[str, Any] = {}
         self._waiting_gets: list[tuple[_Client, dict[str, Any]]] = []
-        # By key and rank. Never removed: requests with a common key are answered at different times.
+        # By key and rank; only of the keys of waiting requests.
         self._texts: dict[str, dict[int, str]] = {}
         self._waiting_agrees: list[tuple[_Client, dict[str, Any]]] = []
         self._calls: dict[int, dict[str, str]] = {}  # a rank's last calls, by communicator
@@ -202,6 +211,10 @@ class BoardServer:
                 self._reply(client, message, {"missing": sorted(missing), **self._status()})
             else:
                 self._waiting_agrees.append((client, message))
+        # A rank gets the texts of a key after all of them have sent theirs: the ranks that have not
+        # got them yet wait.
+        keys = {key for _, message in self._waiting_agrees for key, _, _ in message["items"]}
+        self._texts = {key: self._texts[key] for key in keys}
 
     def _has_failed(self, communicator: str, missing: set[int]) -> bool:
         """Whether one of the ranks `missing` has ended or failed."""
@@ -227,7 +240,7 @@ class BoardClient:
 
     def request(self, timeout: float, **message: Any) -> dict[str, Any]:
         """Sends a message and returns the reply. Raises TimeoutError after `timeout` seconds, and
-        ConnectionError where the board has ended."""
+        OSError where the board has ended."""
         self._number += 1
         self._connection.settimeout(max(timeout, 0.001))  # 0 would make the socket nonblocking
         send_message(self._connection, {**message, "number": self._number})
@@ -236,7 +249,7 @@ class BoardClient:
             self._connection.settimeout(max(end - time.monotonic(), 0.001))
             data = self._connection.recv(_READ_BYTES)
             if not data:
-                raise ConnectionError("the board has ended")
+                raise ConnectionError(BOARD_CLOSED)
             for reply in self._messages.feed(data):
                 if reply["number"] == self._number:
                     return reply

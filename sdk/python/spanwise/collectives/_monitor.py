@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .._core import CollectiveError
-from ._board import BoardClient, BoardServer
+from ._board import BOARD_CLOSED, BOARD_SILENT, BoardClient, BoardServer
 
 #: Seconds between two heartbeats of a rank; longer for many ranks.
 _HEARTBEAT_SECONDS = 0.1
@@ -90,9 +90,11 @@ class Link:
                 reply = self._board.request(timeout, **message)
                 if "ended" in reply:
                     self.take_over(reply)
-        except OSError:
-            if not self._stops.is_set():
-                self._ended = {**self._ended, 0: "its process has ended or does not reply"}
+        except OSError as error:
+            is_late = isinstance(error, TimeoutError)
+            # Heartbeats have the time limit that the user chose, other messages a shorter one.
+            if not self._stops.is_set() and (message["do"] == "beat" or not is_late):
+                self._ended = {**self._ended, 0: BOARD_SILENT if is_late else BOARD_CLOSED}
 
     def error_among(self, communicator: str, ranks: list[int]) -> str | None:
         """The error that another of these ranks has reported, or None."""
@@ -128,14 +130,14 @@ class Link:
 
     def send_heartbeat(self) -> None:
         """Sends this rank's last calls to the board, which replies with those of the others."""
-        calls = {monitor.name: monitor.last_call() for monitor in list(self.monitors)}
-        self._request(self.timeout, do="beat", calls=calls)
+        if 0 not in self._ended or self._server is not None:  # the board has not ended
+            calls = {monitor.name: monitor.last_call() for monitor in list(self.monitors)}
+            self._request(self.timeout, do="beat", calls=calls)
 
     def _watch(self) -> None:
         pause = max(_HEARTBEAT_SECONDS, self.size / _MAX_HEARTBEATS_PER_SECOND)
         while not self._stops.wait(pause):
-            if 0 not in self._ended or self._server is not None:  # the board has not ended
-                self.send_heartbeat()
+            self.send_heartbeat()
             for monitor in list(self.monitors):
                 monitor.watch()
 
@@ -169,8 +171,7 @@ class Monitor:
             self._failed_at = None
             return None
         now = time.monotonic()
-        if self._failed_at is None:
-            self._failed_at = now
+        self._failed_at = self._failed_at or now
         return reason if now - self._failed_at >= _GRACE_SECONDS else None
 
     def watch(self) -> None:
@@ -188,16 +189,14 @@ class Monitor:
             communicator._abort(reason)
 
     def abort(self, reason: str) -> None:
-        communicator = self.communicator()
-        if communicator is not None:
+        if (communicator := self.communicator()) is not None:
             communicator._abort(reason)
 
     def agree(self, items: list[tuple[str, list[int], str]], number: int, op: str) -> None:
         """Checks for each item (key, ranks, text) that all of `ranks` pass the same text. Empty `ranks`
         means all ranks. `number` (-1: a call without a number) and `op` describe the call in errors."""
-        all_ranks = range(len(self.ranks))
         sent = [
-            (f"{self.name}: {key}", [self.ranks[rank] for rank in ranks or all_ranks], text)
+            (f"{self.name}: {key}", [self.ranks[rank] for rank in ranks] or self.ranks, text)
             for key, ranks, text in items
         ]
         try:
@@ -206,9 +205,10 @@ class Monitor:
             )
         except TimeoutError:
             self.link.send_heartbeat()
-            self._give_up(number, op, f"not all ranks made this call within {self.timeout:g} s")
+            late = f"not all ranks made this call within {self.timeout:g} s"
+            self._give_up(number, op, self.link.failure_among(self.name, [0]) or late)
         except OSError:
-            self._give_up(number, op, "rank 0, whose process connects the ranks, has ended")
+            self._give_up(number, op, BOARD_CLOSED)
         if "texts" not in reply:
             self.link.take_over(reply)
             why = self.link.failure_among(self.name, self.ranks) or "a rank has ended"
@@ -234,7 +234,7 @@ class Monitor:
             late = f"rank {len(values)} did not call this within {self.timeout:g} s"
             raise self._error(-1, key, late, self.last_calls()) from None
         except OSError as error:
-            raise self._error(-1, key, f"the board is lost ({error})", []) from error
+            raise self._error(-1, key, BOARD_CLOSED, []) from error
         return values
 
     def _give_up(self, number: int, op: str, why: str) -> NoReturn:

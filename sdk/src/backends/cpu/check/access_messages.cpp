@@ -28,11 +28,12 @@ bool AccessCheck::fail_bounds(const Region& region, const MemoryAccess& access) 
           ? text(region.data - access.address, " bytes before its first byte")
           : text(access.address - region.data, " bytes behind its first byte, and it has ",
                  region.data_end - region.data);
-  finding_ = {text(access_text(access), " outside of ", region.name, ", ", position, ", in ",
-                   thread_name(block_, access.thread)),
-              access.code, nullptr,
-              "compare the index with the extent before the access; is the array as large as the "
-              "kernel thinks?"};
+  finding_ = {
+      text(access_text(access), " outside of ", region.name, ", ", position, ", in ",
+           thread_name(block_, access.thread)),
+      access.code, nullptr,
+      "compare the index with the extent before the access; check that the array is as large as "
+      "the kernel assumes"};
   return false;
 }
 
