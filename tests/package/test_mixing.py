@@ -14,8 +14,9 @@ import spanwise as sw
 PAGE = (ROOT / "docs" / "mixing.md").read_text()
 
 
-def rows():
-    """(source, target, first word of the cell) of each cell in the part for this kind of machine."""
+def exchanges():
+    """(source, target, first word of the cell) of each cell for two foreign libraries, in the part for
+    this kind of machine."""
     kind = "gpu" if foreign.has_gpu() else "cpu"
     part = re.search(rf"<!-- {kind} -->.*<!-- end of {kind} -->", PAGE, re.DOTALL)
     if part is None:
@@ -24,17 +25,16 @@ def rows():
     head, _, *body = lines
     for source, *cells in body:
         for target, cell in zip(head[1:], cells, strict=True):
-            yield source, target, cell.split()[0]
+            if not source.startswith("Spanwise") and target != "Spanwise":
+                yield source, target, cell.split()[0]
 
 
 def test_page_has_the_table():
-    assert len(list(rows())) >= 9 or foreign.has_gpu()
+    assert list(exchanges())
 
 
-@pytest.mark.parametrize(("source", "target", "word"), list(rows()))
+@pytest.mark.parametrize(("source", "target", "word"), list(exchanges()))
 def test_exchange_does_what_the_table_states(source, target, word):
-    if source.startswith("Spanwise") or target == "Spanwise":
-        return
     try:
         from_library, to_library = foreign.library(source), foreign.library(target)
     except foreign.Unavailable as reason:
@@ -47,6 +47,6 @@ def test_exchange_does_what_the_table_states(source, target, word):
     elif word == "refuses":
         with pytest.raises(sw.Error):
             sw.convert(array, target, copyif=True)
-    # On the CPU those two share memory only if it is aligned to 64 bytes, which is not certain here.
+    # On the CPU JAX and TensorFlow share only memory aligned to 64 bytes, which this may not be.
     elif target not in ("jax", "tensorflow") or from_library.device != "cpu":
         assert sw.explain(array, target).shares == (word == "shares")

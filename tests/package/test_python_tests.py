@@ -1,7 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The Python tests need no environment variable: how many run at once, and what foreign libraries
-see."""
+"""How the Python tests run: parallel processes, plug-ins, GPU memory, the current GPU, AddressSanitizer."""
 
 import json
 import os
@@ -12,7 +11,11 @@ import pytest
 from support import cuda_process, package
 from support.tree import ROOT
 
-VARIABLES = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_FORCE_GPU_ALLOW_GROWTH": "true"}
+# Set by tests/conftest.py.
+GPU_MEMORY_VARIABLES = {
+    "XLA_PYTHON_CLIENT_PREALLOCATE": "false",
+    "TF_FORCE_GPU_ALLOW_GROWTH": "true",
+}
 
 
 @pytest.mark.parametrize(
@@ -47,8 +50,9 @@ assert python_tests.python_tests_pass("release", "-x")
 
 
 def test_jax_and_tensorflow_reserve_no_gpu_memory(monkeypatch):
-    assert {name: os.environ.get(name) for name in VARIABLES} == VARIABLES
-    for name in VARIABLES:
+    variables = {name: os.environ.get(name) for name in GPU_MEMORY_VARIABLES}
+    assert variables == GPU_MEMORY_VARIABLES
+    for name in GPU_MEMORY_VARIABLES:
         monkeypatch.delenv(name)
     monkeypatch.setenv("TF_FORCE_GPU_ALLOW_GROWTH", "of the user")
     cuda_process.leave_gpu_memory_to_others()

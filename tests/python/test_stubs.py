@@ -52,7 +52,9 @@ def test_module_and_stub_have_the_same_public_names():
 
 def test_private_names_of_the_stub_exist_in_the_module():
     private = {name for name in names_in(stub().body) if name.startswith("_")}
-    aliases = {name for name in private if name[1:2].isupper()}  # types of the stub, and classes
+    nodes = [node for node in stub().body if isinstance(node, ast.AnnAssign)]
+    # Names of types, which only the stub has.
+    aliases = {node.target.id for node in nodes if ast.unparse(node.annotation) == "TypeAlias"}
     assert private - aliases <= set(vars(sw._core)), REMEDY
 
 
@@ -70,12 +72,9 @@ def test_class_and_its_stub_have_the_same_members(name):
 
 
 def parameters_of(signature):
-    kinds = inspect.Parameter
+    parameters = signature.parameters.values()
     return [
-        (parameter.name, parameter.kind)
-        for parameter in signature.parameters.values()
-        # self is left out; in text signatures its name is $self.
-        if not (parameter.name in ("self", "$self") and parameter.kind != kinds.KEYWORD_ONLY)
+        (parameter.name, parameter.kind) for parameter in parameters if parameter.name != "self"
     ]
 
 
@@ -93,8 +92,8 @@ def stub_parameters(node):
 
 
 def callables():
-    """(name, function, node of the stub) for each function and method; the function is None for a
-    method of a class that only the stub has."""
+    """(name, function, node of the stub) for each function, and each method without a decorator; the
+    function is None for a method of a class that only the stub has."""
     for name, node in STUB_FUNCTIONS.items():
         yield name, getattr(sw._core, name), node
     for name, node in STUB_CLASSES.items():
@@ -109,14 +108,12 @@ def test_stub_parameters_match_text_signatures():
     into their docstrings only."""
     mismatches, compared = [], 0
     for name, function, node in callables():
-        text = getattr(function, "__text_signature__", None)
-        if text is None or not getattr(function, "__doc__", None):
+        # Python gives special methods general signatures, such as (self, /, *args, **kwargs).
+        if node.name.startswith("__") or getattr(function, "__text_signature__", None) is None:
             continue
         try:
             signature = inspect.signature(function)
         except ValueError:
-            continue
-        if node.name.startswith("__"):
             continue
         compared += 1
         if parameters_of(signature) != stub_parameters(node):

@@ -58,9 +58,9 @@ TEST_F(AllocationTest, IsFreedAfterAllWorkOnOtherStreams) {
   const Stream reader = Stream::create(test::gpu), writer = Stream::create(test::second_gpu);
   {
     const Array array = empty({4}, float32, test::gpu);
-    order_use(writer, array, true);
+    order_use(writer, array, /*writes=*/true);
     test::RecordingBackend::loops.fill(array, Scalar(1.0f), writer.state());
-    order_use(reader, array, false);
+    order_use(reader, array, /*writes=*/false);
     gpus().take_log();
   }
   EXPECT_THAT(gpus().take_log(), ElementsAre("record s2 e3", "wait d0 e3", "record s1 e4",
@@ -93,7 +93,7 @@ TEST_F(AllocationTest, IsFreedFromAnyThread) {
 TEST_F(AllocationTest, IsFreedFromManyThreadsAtOnce) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i)
-    threads.emplace_back([this, i] {
+    threads.emplace_back([i] {
       const StreamGuard guard(Stream::create(test::gpu));
       for (int round = 0; round < 50; ++round) {
         const Array a = full({8}, i, int32, test::gpu);
@@ -119,7 +119,7 @@ TEST_F(AllocationTest, KeepsItsProducerStreamAlive) {
 TEST_F(AllocationTest, IsNeverFreedWhenEventsFail) {
   {
     const Array array = empty({4}, float32, test::gpu);
-    order_use(Stream::create(test::gpu), array, true);
+    order_use(Stream::create(test::gpu), array, /*writes=*/true);
     gpus().take_log();
     gpus().break_events();
   }

@@ -119,8 +119,9 @@ SourceParameter read_parameter(std::span<const Token> tokens, const TypeAliases&
   parameter.is_pointer = stars > 0;
   if (parameter.is_pointer) {
     words.erase(std::find(words.rbegin(), words.rend(), "*").base() - 1, words.end());
-    const auto inner = std::find(words.rbegin(), words.rend(), "*").base();
-    parameter.is_const = std::find(inner, words.end(), "const") != words.end();
+    // A pointee that is itself a pointer is qualified after its own star.
+    const auto qualifiers = std::find(words.rbegin(), words.rend(), "*").base();
+    parameter.is_const = std::find(qualifiers, words.end(), "const") != words.end();
   }
   if (stars <= 1 && std::ranges::find(words, "&") == words.end()) {
     std::erase_if(words, is_qualifier);

@@ -8,11 +8,13 @@
 namespace spanwise::strided {
 
 bool WalkAxes::has_far_elements() const noexcept {
+  constexpr std::int64_t margin =
+      4096;  // more than a pack, whose end may be behind the last element
   for (int array = 0; array < operands(); ++array) {
     std::int64_t reach = 0;
     for (int axis = 0; axis < rank(); ++axis)
       reach += (extent(axis) - 1) * std::abs(stride(axis, array));
-    if (reach > INT32_MAX - 4096) return true;
+    if (reach > INT32_MAX - margin) return true;
   }
   return false;
 }

@@ -8,7 +8,10 @@ import spanwise as sw
 
 
 class Lazy:
-    """Implements NumPy's protocols itself, like dask.array.Array; __array__() computes the elements."""
+    """Implements NumPy's protocols itself, like dask.array.Array; __array__() computes the elements.
+
+    Its operators return "answered", its ufuncs and NumPy functions the name of what was called.
+    """
 
     shape = (3,)
     ndim = 1
@@ -49,7 +52,7 @@ class Lazy:
 
 KERNEL = "__global__ void f(double* x) { x[0] = 1; }"
 
-#: Calls with an array `a` of Spanwise and a lazy array `x`.
+#: Calls with `a`, an array of Spanwise with 3 float64 elements, and a lazy array `x`.
 CALLS = {
     "sum": lambda a, x: sw.sum(x),
     "cumsum": lambda a, x: sw.cumsum(x),

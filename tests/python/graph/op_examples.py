@@ -67,11 +67,13 @@ OPS = {
     "ptp": (lambda a: T.ptp(a, axis=0), [MATRIX]),
     "reshape": (lambda a: a.reshape(9), [MATRIX]),
     "set_subtensor": (lambda a, b: T.set_subtensor(a[1], b), [MATRIX, VECTOR]),
+    # Of a boolean index, since a shape that the type states is a constant.
     "shape": (lambda a: a[a[:, 0] > 0.5].shape, [MATRIX]),
     "std": (lambda a: T.std(a, axis=0), [MATRIX]),
     "subtensor": (lambda a: a[1:, ::-1], [MATRIX]),
     "sum": (lambda a: T.sum(a, axis=0), [MATRIX]),
     "sum_to": (lambda a, b: sw.ops.sum_to(a, b), [MATRIX, VECTOR]),
+    # The second CPU device is the same processor, so every machine has it.
     "transfer": (lambda a: a.transfer("cpu:1"), [MATRIX]),
     "var": (lambda a: T.var(a, axis=0), [MATRIX]),
     "where": (lambda a, b: T.where(a > 0.5, a, b), [MATRIX, MATRIX_2]),
@@ -129,26 +131,26 @@ FUNCTIONS = {
 
 
 def elementwise_example(name):
-    """The example of a ufunc, with integers where it takes no float64; None for another op."""
+    """The example of a ufunc, with integers where it takes no float64; None for an op that is no ufunc."""
     ufunc = getattr(sw, name, None)
     if not isinstance(ufunc, sw.ufunc):
         return None
     if name == "arccosh":
         return ufunc, [MATRIX + 1.5]  # it is defined from 1 on
-    points = [MATRIX, MATRIX_2][: ufunc.nin]
+    values = [MATRIX, MATRIX_2][: ufunc.nin]
     try:
-        ufunc(*(T.tensor("float64", p.shape) for p in points))
+        ufunc(*(T.tensor("float64", value.shape) for value in values))
     except sw.DTypeError:
-        points = [INTEGERS, INTEGERS + 1][: ufunc.nin]
-    return ufunc, points
+        values = [INTEGERS, INTEGERS + 1][: ufunc.nin]
+    return ufunc, values
 
 
 def example_of(name):
-    """(function, values) for a registered op."""
+    """(function, values) for a registered op; None if it has no example."""
     return OPS[name] if name in OPS else elementwise_example(name)
 
 
-def graph_of(function, points):
-    """(inputs, output) of the function, applied to variables of the shapes of `points`."""
-    inputs = [T.tensor(str(p.dtype), p.shape, f"x{i}") for i, p in enumerate(points)]
+def graph_of(function, values):
+    """(inputs, output) of the function, applied to variables of the dtypes and shapes of `values`."""
+    inputs = [T.tensor(str(value.dtype), value.shape, f"x{i}") for i, value in enumerate(values)]
     return inputs, function(*inputs)

@@ -38,8 +38,8 @@ WITHOUT_GRADIENT = (
 
 def gradient_of(name):
     """ "yes", "zero" where all derivatives are 0, or why none passes through the op."""
-    function, points = example_of(name)
-    inputs, output = graph_of(function, points)
+    function, values = example_of(name)
+    inputs, output = graph_of(function, values)
     if output.dtype.kind not in "fc":
         return f"no: its result is {output.dtype}"
     differentiable = [x for x in inputs if x.dtype.kind == "f"]
@@ -57,14 +57,14 @@ def gradient_of(name):
     if not derivatives:
         return "disconnected"
     f = sw.function(inputs, derivatives, device="cpu", on_unused_input="ignore")
-    return "yes" if any(d.numpy().any() for d in f(*points)) else "zero"
+    return "yes" if any(d.numpy().any() for d in f(*values)) else "zero"
 
 
 def fused_part_of(name):
     """ "yes" if the rewrite "fuse" puts the op into a Composite with the operations around it, "input"
     if the rewrite "transform_reduce" makes it compute its input, else ""."""
-    function, points = example_of(name)
-    inputs, output = graph_of(lambda *xs: function(*(sw.add(x, x) for x in xs)), points)
+    function, values = example_of(name)
+    inputs, output = graph_of(lambda *xs: function(*(sw.add(x, x) for x in xs)), values)
     mode = sw.Mode("fast_compile").excluding("cut_gradient_markers")
     for rewrites, part in ((["fuse"], "yes"), (["fuse", "transform_reduce"], "input")):
         f = sw.function(inputs, output, mode=mode.including(*rewrites), device="cpu")
@@ -121,14 +121,14 @@ def test_each_op_and_function_has_an_example():
 
 @pytest.mark.parametrize("name", REGISTERED)
 def test_op_runs_on_the_device_that_the_page_lists(name, device):
-    function, points = example_of(name)
-    inputs, output = graph_of(function, points)
+    function, values = example_of(name)
+    inputs, output = graph_of(function, values)
     assert output.owner.op.recipe[0] == name
     f = sw.function(inputs, output, device=device, mode="fast_compile")
-    got = f(*points)
+    got = f(*values)
     expected_device = {"transfer": "cpu:1"}.get(name, "cpu" if is_on_host(name) else str(device))
     assert str(got.device) == expected_device
-    on_cpu = sw.function(inputs, output, device="cpu", mode="debug")(*points)
+    on_cpu = sw.function(inputs, output, device="cpu", mode="debug")(*values)
     np.testing.assert_allclose(got.numpy(), on_cpu.numpy(), rtol=1e-6)
 
 
@@ -136,19 +136,19 @@ def test_op_runs_on_the_device_that_the_page_lists(name, device):
 @pytest.mark.parametrize("name", sorted(set(REGISTERED) - {"cast", "consider_constant"}))
 def test_derivative_of_each_op_that_has_one_equals_central_differences(name, device):
     if gradient_of(name) in ("yes", "zero"):
-        function, points = example_of(name)
-        sw.gradient.verify_grad(function, points, n_tests=1, device=device)
+        function, values = example_of(name)
+        sw.gradient.verify_grad(function, values, n_tests=1, device=device)
     else:
         assert name in WITHOUT_GRADIENT.split()
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
 def test_function_runs_on_each_device(name, device):
-    function, points = FUNCTIONS[name]
-    inputs, output = graph_of(function, points)
+    function, values = FUNCTIONS[name]
+    inputs, output = graph_of(function, values)
     options = {"on_unused_input": "ignore"}  # zeros_like reads the shape, which the type fixes
-    got = sw.function(inputs, output, device=device, **options)(*points)
-    on_cpu = sw.function(inputs, output, device="cpu", mode="fast_compile", **options)(*points)
+    got = sw.function(inputs, output, device=device, **options)(*values)
+    on_cpu = sw.function(inputs, output, device="cpu", mode="fast_compile", **options)(*values)
     assert str(got.device) == str(device)
     np.testing.assert_allclose(got.numpy(), on_cpu.numpy(), rtol=1e-6)
 
@@ -157,5 +157,5 @@ def test_function_runs_on_each_device(name, device):
 #: the derivative 0 by definition.
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"argsort", "astype", "eye", "zero_grad"}))
 def test_derivative_of_each_function_equals_central_differences(name, device):
-    function, points = FUNCTIONS[name]
-    sw.gradient.verify_grad(function, points, n_tests=1, device=device)
+    function, values = FUNCTIONS[name]
+    sw.gradient.verify_grad(function, values, n_tests=1, device=device)
