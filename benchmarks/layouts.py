@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The layouts of the copy benchmarks, for both devices."""
+"""The layouts of the copy benchmarks, copy_cpu and copy_gpu."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ def _broadcast(a, shape):
     return np.broadcast_to(a, shape) if isinstance(a, np.ndarray) else a.broadcast_to(shape)
 
 
-# Name, dtype, shape of the memory (larger sizes extend the first axis), the view that is copied.
+# Name, dtype, shape of the memory (copy_gpu extends the first axis), the view that is copied.
 LAYOUTS = [
     ("contiguous", "float32", (4096, 4096), lambda a: a),
     ("rows of 1000 bytes, pitch 1024", "float32", (65536, 256), lambda a: a[:, :250]),

@@ -3,7 +3,7 @@
 """Compiles public CUDA C sources on the CPU, unchanged, and counts those that compile.
 
 python benchmarks/foreign/compile_sources.py FOLDER [--list sources.json] [--only PART]
-                                             [--write-list FILE] [--markdown FILE]
+                                             [--write-list FILE] [--markdown FILE] [--errors FILE]
 
 FOLDER has one folder OWNER_NAME for each repository, with OWNER_NAME.commit beside it. Each .cu file
 with __global__ is compiled by sw.wrap_cu(file).module(device="cpu"). --list limits the files to those
@@ -23,7 +23,7 @@ from pathlib import Path
 
 import spanwise as sw
 
-# Texts in the first error of a file, and the cause that they stand for.
+# Patterns in the first error of a file, and the cause that they stand for.
 CAUSES = (
     (r"fatal error: (\S+): No such file", "missing header {}"),
     (r"\((\S+?)\) exist only on a GPU", "only on a GPU: {}"),
@@ -91,8 +91,8 @@ def compile_file(job):
     return repository, file, line, "alone"
 
 
-def read_list(arguments):
-    """{repository: {"commit", "include_dirs", "files"}}"""
+def find_sources(arguments):
+    """{repository: {"commit", "include_dirs", "files"}} from --list, else all kernel_files()"""
     if arguments.list:
         return json.loads(Path(arguments.list).read_text())
     sources = {}
@@ -130,7 +130,7 @@ def main():
     parser.add_argument("--markdown")
     parser.add_argument("--errors", help="file for the first error of each file")
     arguments = parser.parse_args()
-    sources = read_list(arguments)
+    sources = find_sources(arguments)
     jobs = [
         (name, arguments.folder / name.replace("/", "_", 1), file, source.get("include_dirs", ()))
         for name, source in sources.items()

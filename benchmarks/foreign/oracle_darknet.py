@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels in src/ of github.com/pjreddie/darknet, in the order of their modules here."""
+"""Cases for the kernels in src/ of github.com/pjreddie/darknet."""
 
 from oracle_darknet_blas import batches, elementwise, with_steps
 from oracle_darknet_layers import activations, layers

@@ -65,7 +65,7 @@ def run_example(file, options):
             process = subprocess.run(
                 command,
                 cwd=folder,
-                input="\n" * 3,
+                input="\n" * 3,  # empty lines for examples that read from the terminal
                 env=ENVIRONMENT,
                 capture_output=True,
                 text=True,

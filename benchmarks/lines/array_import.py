@@ -61,8 +61,9 @@ def _torch(has_gpu):
     import torch
 
     for device in ["cpu", "cuda"] if has_gpu else ["cpu"]:
-        # After its first import, PyTorch also references the tensor from C++, which accelerates
-        # later imports; most tensors are referenced by Python only.
+        # The first import of a kind of tensor leaves a reference from C++ to that tensor, which
+        # accelerates later imports of it. It is another tensor than `t`, since most tensors are
+        # referenced by Python only.
         sw.asarray(torch.ones(1, device=device))
         t = torch.arange(12, dtype=torch.float32, device=device)
         view = torch.arange(12, dtype=torch.float32, device=device).reshape(3, 4)

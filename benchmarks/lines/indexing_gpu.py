@@ -35,14 +35,14 @@ INDEXED = (
 
 
 def measure():
-    yield from _moves(first_gpu())
+    yield from _accesses(first_gpu())
     yield from _all_searches(first_gpu())
 
 
-def _moves(gpu):
+def _accesses(gpu):
     for shape, count, dtype in INDEXED:
         calls = {"a[i]": {}, "a[i] = b": {}, "add.at": {}}
-        for name, (read, write, add) in _moves_by_library(shape, count, dtype, gpu).items():
+        for name, (read, write, add) in _accesses_by_library(shape, count, dtype, gpu).items():
             calls["a[i]"][name], calls["a[i] = b"][name], calls["add.at"][name] = read, write, add
         for operation, by_library in calls.items():
             if dtype == "uint8" and operation == "add.at":
@@ -54,10 +54,10 @@ def _moves(gpu):
             )
 
 
-def _moves_by_library(shape, count, dtype, gpu):
+def _accesses_by_library(shape, count, dtype, gpu):
     """Reading, writing and adding at random indices, no index twice, by library."""
     rng = np.random.default_rng(0)
-    indices = rng.permutation(max(shape[0], count))[:count]
+    indices = rng.permutation(shape[0])[:count]
     data = rng.integers(0, 100, shape).astype(dtype)
     value = data[indices]
     a, i, b = (sw.asarray(x, device=gpu) for x in (data, indices, value))

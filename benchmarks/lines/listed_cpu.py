@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The listed lines: operation x size x layout, none of which may be slower than NumPy on the CPU.
+"""Lines that may not be slower than NumPy on the CPU: operation x size x layout, listed in numpy_lines_*.
 
 Operations of all families as programs use them, from 16 elements to 16M. Lines are chosen by use, not by
 speed; slower ones are kept and counted in the summary.

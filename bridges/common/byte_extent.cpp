@@ -12,8 +12,8 @@ namespace spanwise {
 namespace bridges {
 namespace {
 
-// The unit of a byte swap: a number, or each half of a complex number; 1 for elements narrower than
-// a byte.
+// Bytes of the unit of a byte swap: a number, or each half of a complex number; 1 for elements
+// narrower than a byte.
 int swapped_unit(DType dtype) {
   return std::max(dtype.bits() / 8 / (dtype.is_complex() ? 2 : 1), 1);
 }
@@ -45,29 +45,29 @@ ByteExtent byte_extent_of(const ForeignMemory& memory) {
   if (!memory.row_major && memory.byte_strides.size() != memory.shape.size())
     fail<BridgeError>("bridge: shape ", memory.shape, " came with strides ", memory.byte_strides,
                       "; expected one stride for each extent");
-  ByteExtent span;
-  span.size = checked_size(memory);
-  if (span.size == 0) return span;
+  ByteExtent covered;
+  covered.size = checked_size(memory);
+  if (covered.size == 0) return covered;
   if (memory.data == nullptr)
     fail<BridgeError>("bridge: null address for shape ", memory.shape,
                       "; only an array without elements may have one");
-  Reach reach{.highest = memory.dtype.itemsize() * (memory.row_major ? span.size : 1)};
+  Reach reach{.highest = memory.dtype.itemsize() * (memory.row_major ? covered.size : 1)};
   for (int axis = 0; axis < memory.byte_strides.size(); ++axis)
     if (!reach.try_add(memory.shape[axis], memory.byte_strides[axis])) fail_overflow(memory);
   std::int64_t bytes;
   const auto address = reinterpret_cast<std::uint64_t>(memory.data);
   const bool below = reach.lowest < 0 && address < -static_cast<std::uint64_t>(reach.lowest);
   if (below || __builtin_sub_overflow(reach.highest, reach.lowest, &bytes)) fail_overflow(memory);
-  span.lowest = static_cast<std::byte*>(memory.data) + reach.lowest;
-  span.bytes = static_cast<std::size_t>(bytes);
-  span.first = -reach.lowest;
-  return span;
+  covered.lowest = static_cast<std::byte*>(memory.data) + reach.lowest;
+  covered.bytes = static_cast<std::size_t>(bytes);
+  covered.first = -reach.lowest;
+  return covered;
 }
 
-Layout layout_of(const ForeignMemory& memory, const ByteExtent& span) {
-  if (memory.row_major || span.size == 0) return Layout::row_major(memory.shape);
+Layout layout_of(const ForeignMemory& memory, const ByteExtent& covered) {
+  if (memory.row_major || covered.size == 0) return Layout::row_major(memory.shape);
   const ItemSize item(memory.dtype.itemsize());
-  Layout layout{memory.shape, memory.byte_strides, item.to_elements(span.first)};
+  Layout layout{memory.shape, memory.byte_strides, item.to_elements(covered.first)};
   for (int axis = 0; axis < layout.rank(); ++axis) {
     std::int64_t& stride = layout.strides[axis];
     // The stride of an extent of 1 is unused and may be any value.
@@ -83,9 +83,9 @@ Shape byte_shape_of(const ForeignMemory& memory) {
   return shape.inserted(shape.size(), unit);
 }
 
-Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& span) {
+Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& covered) {
   const Shape shape = byte_shape_of(memory);
-  if (span.size == 0) return Layout::row_major(shape);
+  if (covered.size == 0) return Layout::row_major(shape);
   const int item = memory.dtype.itemsize(), unit = swapped_unit(memory.dtype);
   Strides strides(shape.size());
   std::int64_t step = item;  // C order if the producer gives no strides
@@ -95,11 +95,11 @@ Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& span) {
   }
   if (item != unit) strides[shape.size() - 2] = unit;
   strides[shape.size() - 1] = memory.byte_swapped ? -1 : 1;
-  return {shape, strides, span.first + (memory.byte_swapped ? unit - 1 : 0)};
+  return {shape, strides, covered.first + (memory.byte_swapped ? unit - 1 : 0)};
 }
 
-std::optional<ShareBlocker> find_blocker(const ForeignMemory& memory, const ByteExtent& span) {
-  if (span.size == 0) return std::nullopt;
+std::optional<ShareBlocker> find_blocker(const ForeignMemory& memory, const ByteExtent& covered) {
+  if (covered.size == 0) return std::nullopt;
   const ItemSize item(memory.dtype.itemsize());
   if (memory.byte_swapped && swapped_unit(memory.dtype) > 1) {
     return ShareBlocker{

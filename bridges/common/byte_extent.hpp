@@ -26,13 +26,13 @@ struct ByteExtent {
 ByteExtent byte_extent_of(const ForeignMemory& memory);
 
 /// The layout in elements, for memory for which find_blocker() returns nothing.
-Layout layout_of(const ForeignMemory& memory, const ByteExtent& span);
+Layout layout_of(const ForeignMemory& memory, const ByteExtent& covered);
 /// The layout in bytes of any memory, with the axes of the result of share_bytes().
-Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& span);
+Layout byte_layout_of(const ForeignMemory& memory, const ByteExtent& covered);
 /// The shape of byte_layout_of().
 Shape byte_shape_of(const ForeignMemory& memory);
 
-/// As find_share_blocker(), for memory whose byte_extent_of() is `span`.
-std::optional<ShareBlocker> find_blocker(const ForeignMemory& memory, const ByteExtent& span);
+/// As find_share_blocker(), for memory whose byte_extent_of() is `covered`.
+std::optional<ShareBlocker> find_blocker(const ForeignMemory& memory, const ByteExtent& covered);
 
 }  // namespace spanwise::bridges

@@ -37,7 +37,7 @@ void order_after_producer(const Array& array, const ForeignView& view) {
   order_use(current, array, true);
 }
 
-Array adopt(ForeignView& view, const bridges::ByteExtent& span, Layout layout, DType dtype) {
+Array adopt(ForeignView& view, const bridges::ByteExtent& covered, Layout layout, DType dtype) {
   const ForeignMemory& memory = view.memory;
   const Device device = device_for(memory);
   Ref<StreamIdentity> producer;
@@ -48,7 +48,7 @@ Array adopt(ForeignView& view, const bridges::ByteExtent& span, Layout layout, D
     else
       view.owner = EventGuardedOwner::around(std::move(view.owner));
   }
-  Array array(std::move(view.owner).adopt(span.lowest, span.bytes, device, memory.readonly),
+  Array array(std::move(view.owner).adopt(covered.lowest, covered.bytes, device, memory.readonly),
               std::move(layout), dtype);
   // The first use of the array waits for the producer's stream, which lives as long as the process.
   if (producer)
@@ -78,14 +78,14 @@ void* foreign_context(const Storage& storage, ReleaseFn release) noexcept {
 
 std::optional<Array> share(ForeignView& view) {
   if (view.array) return view.array;
-  const bridges::ByteExtent span = bridges::byte_extent_of(view.memory);
-  if (bridges::find_blocker(view.memory, span)) return std::nullopt;
-  return adopt(view, span, bridges::layout_of(view.memory, span), view.memory.dtype);
+  const bridges::ByteExtent covered = bridges::byte_extent_of(view.memory);
+  if (bridges::find_blocker(view.memory, covered)) return std::nullopt;
+  return adopt(view, covered, bridges::layout_of(view.memory, covered), view.memory.dtype);
 }
 
 Array share_bytes(ForeignView& view) {
-  const bridges::ByteExtent span = bridges::byte_extent_of(view.memory);
-  return adopt(view, span, bridges::byte_layout_of(view.memory, span), uint8);
+  const bridges::ByteExtent covered = bridges::byte_extent_of(view.memory);
+  return adopt(view, covered, bridges::byte_layout_of(view.memory, covered), uint8);
 }
 
 Array gather(const Array& bytes, const ForeignMemory& memory) {

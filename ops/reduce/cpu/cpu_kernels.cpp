@@ -17,8 +17,8 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-// Bytes of partial sums that are computed in parallel: half of the vector registers; the other half
-// is for the elements.
+// SW_LANE_BYTES, and for minima and maxima SW_EXTREME_LANE_BYTES: bytes of the partial results that
+// are computed in parallel, in vector registers; the other registers are for the elements.
 namespace reduce_baseline {
 #define SW_LANE_BYTES 64
 #define SW_EXTREME_LANE_BYTES 64
@@ -76,6 +76,7 @@ const ReduceLoops* deviation(const ReductionTypes& types) {
   return loops_of<Deviation<Complex<double>>, Complex<double>>();
 }
 
+// F(dtype, type of the elements, type of the values that are compared)
 #define SW_ORDERED(F)                               \
   F(int8, signed char, signed char)                 \
   F(uint8, unsigned char, unsigned char)            \
@@ -111,7 +112,8 @@ const ReduceLoops* extreme(const ReductionTypes& types) {
   return nullptr;
 }
 
-// The result does not depend on whether integers are signed.
+// Only whether an element is 0 matters: signed and unsigned integers have the same loops, and so do
+// float16 and bfloat16.
 template <class Body>
 const ReduceLoops* find_boolean(const ReductionTypes& types) {
   const DType element = types.element;

@@ -15,11 +15,11 @@
 namespace spanwise::python {
 
 /// The Python arguments of a call as kernel arguments, with the objects that must live until the
-/// launch returns. A call with spanwise.Arrays, ints and floats allocates no memory.
+/// launch returns. A call with at most 16 spanwise.Arrays, ints and floats allocates no memory.
 class PackedArguments {
  public:
-  /// Throws KernelArgumentError, ReadOnlyError or CopyNeededError, naming kernel and argument.
-  /// Needs the GIL. `values` must outlive this object.
+  /// Throws KernelArgumentError, ReadOnlyError or CopyNeededError, naming kernel and argument, or
+  /// OutOfMemoryError or DeviceError as is. Needs the GIL. `values` must outlive this object.
   PackedArguments(const Kernel& kernel, PyObject* const* values, std::size_t count);
   PackedArguments(const PackedArguments&) = delete;
   PackedArguments& operator=(const PackedArguments&) = delete;
@@ -38,7 +38,7 @@ class PackedArguments {
   KernelArg argument_of_rarer_type(std::size_t index, PyObject* object);
   KernelArg wrapped_argument(std::size_t index, const PyWrapped& wrapped);
   KernelArg foreign_array(PyObject* object);
-  // Rethrows the current exception, its message prefixed with the kernel and the argument.
+  // Rethrows the current exception as the constructor documents it.
   [[noreturn]] void rethrow_for_argument(std::size_t index) const;
 
   static constexpr std::size_t inline_count = 16;

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Callable
 from typing import NamedTuple
 
 _STRING = r"""[uUbBrR]{0,2}(?:\"{3}(?:\\.|(?!\"{3}).)*\"{3}|'{3}(?:\\.|(?!'{3}).)*'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
@@ -59,8 +60,8 @@ _OLD_OCTAL = re.compile(r"0[0-7]+\Z")
 
 
 def is_python2(source: str) -> bool:
-    """Whether `source` is Python 2: Python 3 cannot compile it, or it uses names that only Python 2
-    has and binds none of them."""
+    """Whether `source` is Python 2: Python 3 cannot compile it, or it uses a name that only Python 2
+    has and does not bind that name, unless by an import of a Python 2 module."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
@@ -139,14 +140,16 @@ def _translate_statement(statement: list[Token], has_print_function: bool) -> li
     return _expression(statement)
 
 
-def _between(statement: list[Token], words: list[Token], translate: object) -> list[str]:
-    """Replaces the keyword, the first of `words`, and what follows it up to the last word by `translate`
-    of the latter; spaces, comments and semicolons around stay."""
+def _between(
+    statement: list[Token], words: list[Token], translated: Callable[[list[Token]], list[str]]
+) -> list[str]:
+    """Replaces the keyword, the first of `words`, and its operands, the tokens up to the last word, by
+    translated(operands); spaces, comments and semicolons around stay."""
     last = words[-2] if words[-1].text == ";" and len(words) > 1 else words[-1]
     start, end = statement.index(words[0]), statement.index(last) + 1
     before = [token.text for token in statement[:start]]
     after = [token.text for token in statement[end:]]
-    return [*before, *translate(statement[start + 1 : end]), *after]  # type: ignore[operator]
+    return [*before, *translated(statement[start + 1 : end]), *after]
 
 
 def _split(tokens: list[Token], separators: tuple[str, ...]) -> list[list[Token]]:
@@ -233,5 +236,5 @@ def _name(text: str, before: str, tokens: list[Token], i: int) -> str:
         return name if words[0] == "from" or has_alias else f"{name} as {text}"
     if text in _NAMES and text not in _METHODS:
         after = [token.text for token in tokens[i + 1 :] if token.kind != "space"]
-        return text if after[:1] == ["="] else _NAMES[text]  # the name of an argument stays
+        return text if after[:1] == ["="] else _NAMES[text]  # an argument's name or a target stays
     return text

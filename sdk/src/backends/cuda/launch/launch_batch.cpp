@@ -16,8 +16,8 @@ namespace {
 constexpr int rounds_before_graph = 2;
 // The device starts only when a segment is queued, so segments are short.
 constexpr std::size_t max_segment_launches = 24;
-// After so many batches in a row that gained nothing, without two successive launches, no more are
-// opened.
+// After so many batches in a row without a segment of several launches, which gain nothing, no more
+// are opened.
 constexpr int max_small_batches = 64;
 
 constinit thread_local CudaLaunchBatch* open_batch = nullptr;
