@@ -9,12 +9,13 @@ _STEPS = (1, 1, 1, 1, 1, 2, 3, -1, -1, -1, -2)
 _MAX_ELEMENTS = 1 << 18  # of the memory of one window
 
 
-def random_shape(r, max_size=None, min_rank=0, extents_of=None):
+def random_shape(r, max_size=None, min_rank=0, varied=None):
     """A shape of at most a few hundred elements, rarely of enough for tiles and threads.
 
-    Extents are drawn by `extents_of`, if given, so that other extents are possible for the same draws by `r`.
+    `r` and `varied` are random.Random. Extents are drawn by `varied`, if given, so that other extents are
+    possible for the same draws by `r`.
     """
-    extents_of = extents_of or r
+    varied = varied or r
     if max_size is None:
         u = r.random()
         max_size = 60 if u < 0.6 else 500 if u < 0.985 else 120_000
@@ -28,11 +29,12 @@ def random_shape(r, max_size=None, min_rank=0, extents_of=None):
         elif u < 0.15 or max_size < 2:
             extents.append(1)
         else:
+            # Somewhat more than the `left`-th root.
             top = max_size if left == 1 else max(2, int(max_size ** (1.6 / (left + 0.6))))
             if max_size > 1000:
-                n = max(2, int(top * (0.3 + 0.7 * extents_of.random())))
+                n = max(2, int(top * (0.3 + 0.7 * varied.random())))
             else:
-                n = 2 + int((top - 1) * extents_of.random())
+                n = 2 + int((top - 1) * varied.random())
             n = min(n, max_size)
             extents.append(n)
             max_size //= n
@@ -86,10 +88,10 @@ def random_window(r, shape, repeats=False):
     if rank > 1 and r.random() < 0.6:
         r.shuffle(order)
     extents, keys, is_cut = [0] * rank, [], False
-    is_broadcast = repeats and r.random() < 0.35
+    may_broadcast = repeats and r.random() < 0.35
     broadcast = False
     for axis, n in enumerate(shape):
-        if is_broadcast and r.random() < 0.4:
+        if may_broadcast and r.random() < 0.4:
             extents[axis] = 1
             keys.append(slice(None))
             broadcast = True

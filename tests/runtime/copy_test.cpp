@@ -109,8 +109,9 @@ TEST_P(CopyBetween, EveryElementArrivesAndNothingElseChanges) {
     const MirroredVector target(random, room_for(target_layout), to, route.to);
     copy(source.array.with_layout(source_layout), target.array.with_layout(target_layout));
 
-    test::naive_copy(test::Window(source.mirror.with_layout(source_layout.broadcast_to(shape))),
-                     test::Window(target.mirror.with_layout(target_layout)));
+    test::naive_copy(
+        test::UnownedArray(source.mirror.with_layout(source_layout.broadcast_to(shape))),
+        test::UnownedArray(target.mirror.with_layout(target_layout)));
     ASSERT_TRUE(same_bytes(to_device(target.array, cpu), target.mirror))
         << from << ' ' << source_layout << " to " << to << ' ' << target_layout;
   }
@@ -144,8 +145,8 @@ TEST_F(CopyTest, IsCorrectWhereSourceAndTargetOverlap) {
       copy(memory.array.with_layout(source_layout), memory.array.with_layout(target_layout));
 
       const Array before = copy(memory.mirror);
-      test::naive_copy(test::Window(before.with_layout(source_layout.broadcast_to(shape))),
-                       test::Window(memory.mirror.with_layout(target_layout)));
+      test::naive_copy(test::UnownedArray(before.with_layout(source_layout.broadcast_to(shape))),
+                       test::UnownedArray(memory.mirror.with_layout(target_layout)));
       ASSERT_TRUE(same_bytes(to_device(memory.array, cpu), memory.mirror))
           << source_layout << " onto " << target_layout;
     }

@@ -63,10 +63,10 @@ TEST_F(SystemFolders, WritableByOthersAreRefused) {
     }
   set_mode(root_ / "a", 01777);  // as /tmp
   EXPECT_EQ(problem(path), "");
-  EXPECT_EQ(untrusted_parent((root_ / "a").string()), "");
+  EXPECT_EQ(parent_problem((root_ / "a").string()), "");
   EXPECT_NE(problem(root_ / "a"), "") << "others may put files into it";
   set_mode(root_ / "a", 0770);
-  EXPECT_NE(untrusted_parent((root_ / "a").string()), "");
+  EXPECT_NE(parent_problem((root_ / "a").string()), "");
 }
 
 TEST_F(SystemFolders, OfAnotherUserAreRefused) {
@@ -93,7 +93,7 @@ TEST_F(SystemFolders, MayBeReachedThroughSymbolicLinksButNotBeOne) {
   fs::create_symlink("loop", root_ / "loop");
   EXPECT_EQ(problem(root_ / "absolute" / "c"), "");
   EXPECT_THAT(problem(root_ / "absolute"), HasSubstr("is a symbolic link"));
-  EXPECT_EQ(untrusted_parent((root_ / "absolute").string()), "");
+  EXPECT_EQ(parent_problem((root_ / "absolute").string()), "");
   EXPECT_THAT(problem(root_ / "loop" / "c"), HasSubstr("symbolic links"));
   set_mode(root_ / "a" / "b", 0770);
   EXPECT_THAT(problem(root_ / "absolute" / "c"), HasSubstr("may be written by other users"));

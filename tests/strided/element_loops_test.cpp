@@ -81,7 +81,7 @@ void check_copy(Random& random, const Layout& source, DType from, const Layout& 
   SCOPED_TRACE(testing::Message() << from << ' ' << source << " + " << source_shift << " -> " << to
                                   << ' ' << target << " + " << target_shift);
   ASSERT_NO_THROW(loops().copy(source_memory.array(), actual.array(), stream()));
-  test::naive_copy(test::Window(source_memory.array()), test::Window(expected.array()));
+  test::naive_copy(test::UnownedArray(source_memory.array()), test::UnownedArray(expected.array()));
   ASSERT_TRUE(have_equal_prefix(actual.bytes(), expected.bytes()));
 }
 
@@ -197,7 +197,7 @@ TEST(GpuCopies, FillsWriteOnlyTheElements) {
       HostMemory actual(layout, dtype, 0, 0xa5), expected(layout, dtype, 0, 0xa5);
       const Scalar value = Scalar(2.5).cast(dtype);
       loops().fill(actual.array(), value, stream());
-      test::naive_fill(test::Window(expected.array()), value);
+      test::naive_fill(test::UnownedArray(expected.array()), value);
       ASSERT_TRUE(have_equal_prefix(actual.bytes(), expected.bytes())) << dtype << ' ' << layout;
     }
 }

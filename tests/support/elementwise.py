@@ -42,7 +42,7 @@ SPECIAL = [
 
 
 def operand(dtype, shape, seed):
-    """Random values and all special values of the dtype, in random order."""
+    """Random values; of integers and floats, some are special values (extremes, zeros, inf, nan, ...)."""
     random = np.random.default_rng(seed)
     dtype = np.dtype(dtype)
     size = int(np.prod(shape))
@@ -69,9 +69,10 @@ def _reals(random, size):
 
 
 def assert_close(ours, oracle, ulps=8):
-    """Same shape and dtype; exact numbers equal, others within `ulps` units in the last place.
+    """Same shape and dtype; integers and booleans equal, floats within `ulps` units in the last place.
 
-    A complex number counts as NaN if either part is, since libraries differ in which part.
+    The parts of a complex number may also differ by 64 units in the last place of its absolute value. It
+    counts as NaN if either part is, since libraries differ in which part.
     """
     assert isinstance(ours, sw.Array)
     assert ours.dtype == oracle.dtype and ours.shape == oracle.shape
@@ -83,9 +84,9 @@ def assert_close(ours, oracle, ulps=8):
     info = np.finfo(oracle.dtype)
     values, expected = ours.astype("complex128"), oracle.astype("complex128")
     with np.errstate(all="ignore"):
-        slack = info.tiny * 8 + (64 * info.eps * np.abs(expected) if is_complex else 0.0)
-        close = _close(values.real, expected.real, ulps * info.eps, slack) & _close(
-            values.imag, expected.imag, ulps * info.eps, slack
+        absolute = info.tiny * 8 + (64 * info.eps * np.abs(expected) if is_complex else 0.0)
+        close = _close(values.real, expected.real, ulps * info.eps, absolute) & _close(
+            values.imag, expected.imag, ulps * info.eps, absolute
         )
     if is_complex:
         close |= np.isnan(values) & np.isnan(expected)

@@ -65,8 +65,8 @@ inline Shape random_shape(Random& random, int rank, std::int64_t extent,
   return shape;
 }
 
-/// Strides of any sign, with zeros and overlaps; moved so that the lowest offset is small and not
-/// negative.
+/// Strides from -step to step, with zeros and overlaps; moved so that the lowest offset is small
+/// and not negative.
 inline Layout with_random_strides(Random& random, const Shape& shape, std::int64_t step) {
   Layout layout{shape, Strides(shape.size()), 0};
   std::int64_t min_offset = 0;

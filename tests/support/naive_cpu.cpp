@@ -46,13 +46,13 @@ void naive_cpu_copy(const Array& source, const Array& target, StreamState&) {
   EXPECT_FALSE(may_share_memory(source, target));
   EXPECT_FALSE(target.layout().may_overlap_itself());
   EXPECT_TRUE(source.dtype().is_computable() && target.dtype().is_computable());
-  naive_copy(Window(source), Window(target));
+  naive_copy(UnownedArray(source), UnownedArray(target));
 }
 
 void naive_cpu_fill(const Array& target, const Scalar& value, StreamState&) {
   EXPECT_EQ(value.dtype(), target.dtype());
   EXPECT_FALSE(target.layout().may_overlap_itself());
-  naive_fill(Window(target), value);
+  naive_fill(UnownedArray(target), value);
 }
 
 }  // namespace

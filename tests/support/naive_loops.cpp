@@ -13,7 +13,7 @@ void write(std::byte* target, const Scalar& value) {
 
 }  // namespace
 
-void naive_copy(const Window& source, const Window& target) {
+void naive_copy(const UnownedArray& source, const UnownedArray& target) {
   const auto bytes = static_cast<std::size_t>(source.dtype.itemsize());
   for_each_index(target.layout.shape, [&](const Index& index) {
     if (source.dtype == target.dtype)
@@ -23,15 +23,15 @@ void naive_copy(const Window& source, const Window& target) {
   });
 }
 
-void naive_fill(const Window& target, const Scalar& value) {
+void naive_fill(const UnownedArray& target, const Scalar& value) {
   for_each_index(target.layout.shape, [&](const Index& index) { write(target.at(index), value); });
 }
 
 std::vector<std::complex<double>> values(const Array& array) {
   std::vector<std::complex<double>> all;
-  const Window window(array);
+  const UnownedArray unowned(array);
   for_each_index(array.shape(), [&](const Index& index) {
-    const Scalar element = Scalar(array.dtype(), window.at(index)).cast(complex128);
+    const Scalar element = Scalar(array.dtype(), unowned.at(index)).cast(complex128);
     std::complex<double> value;
     std::memcpy(&value, element.data(), sizeof value);
     all.push_back(value);
@@ -40,10 +40,10 @@ std::vector<std::complex<double>> values(const Array& array) {
 }
 
 void set_values(const Array& array, const std::vector<std::complex<double>>& values) {
-  const Window window(array);
+  const UnownedArray unowned(array);
   auto value = values.begin();
   for_each_index(array.shape(), [&](const Index& index) {
-    write(window.at(index), Scalar(*value++).cast(array.dtype()));
+    write(unowned.at(index), Scalar(*value++).cast(array.dtype()));
   });
 }
 

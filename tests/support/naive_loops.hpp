@@ -13,8 +13,8 @@
 namespace spanwise::test {
 
 /// The description of an array for a copy; does not keep its memory alive.
-struct Window {
-  explicit Window(const Array& array)
+struct UnownedArray {
+  explicit UnownedArray(const Array& array)
       : data(static_cast<std::byte*>(array.storage().data())),
         layout(array.layout()),
         dtype(array.dtype()) {}
@@ -28,9 +28,9 @@ struct Window {
 };
 
 /// Copies between equal shapes: bytes if the dtypes are equal, else elements that are cast.
-void naive_copy(const Window& source, const Window& target);
+void naive_copy(const UnownedArray& source, const UnownedArray& target);
 /// Sets every element to `value`, which has the target's dtype.
-void naive_fill(const Window& target, const Scalar& value);
+void naive_fill(const UnownedArray& target, const Scalar& value);
 
 /// The elements in C order, each cast to complex128.
 std::vector<std::complex<double>> values(const Array& array);

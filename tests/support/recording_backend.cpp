@@ -22,11 +22,11 @@ constexpr std::align_val_t alignment{256};
 
 LazyStream& lazy(StreamState& stream) { return static_cast<LazyStream&>(stream); }
 
-// The address and size of the bytes that a view spans.
-std::pair<const std::byte*, std::size_t> bytes_of(const Window& window) {
-  const auto [lowest, highest] = window.layout.extent();
-  const int size = window.dtype.itemsize();
-  return {window.data + lowest * size, static_cast<std::size_t>((highest - lowest + 1) * size)};
+// The address and size of the bytes that the elements span.
+std::pair<const std::byte*, std::size_t> bytes_of(const UnownedArray& array) {
+  const auto [lowest, highest] = array.layout.extent();
+  const int size = array.dtype.itemsize();
+  return {array.data + lowest * size, static_cast<std::size_t>((highest - lowest + 1) * size)};
 }
 
 [[noreturn]] void fail_without_compiler() {
@@ -188,10 +188,10 @@ const runtime::ElementLoops RecordingBackend::loops{
       EXPECT_FALSE(target.layout().may_overlap_itself());
       EXPECT_TRUE(source.dtype().is_computable() && target.dtype().is_computable());
       backend.note("copy " + lazy(stream).name());
-      // Views, not arrays: queued work must not keep memory alive.
-      lazy(stream).queue([&backend, from = Window(source), to = Window(target)] {
-        for (const Window& window : {from, to})
-          std::apply([&](auto... range) { backend.check_access(range...); }, bytes_of(window));
+      // Not of type Array: queued work must not keep memory alive.
+      lazy(stream).queue([&backend, from = UnownedArray(source), to = UnownedArray(target)] {
+        for (const UnownedArray& array : {from, to})
+          std::apply([&](auto... range) { backend.check_access(range...); }, bytes_of(array));
         naive_copy(from, to);
       });
     },
@@ -201,7 +201,7 @@ const runtime::ElementLoops RecordingBackend::loops{
       EXPECT_EQ(value.dtype(), target.dtype());
       EXPECT_FALSE(target.layout().may_overlap_itself());
       backend.note("fill " + lazy(stream).name());
-      lazy(stream).queue([&backend, to = Window(target), value] {
+      lazy(stream).queue([&backend, to = UnownedArray(target), value] {
         std::apply([&](auto... range) { backend.check_access(range...); }, bytes_of(to));
         naive_fill(to, value);
       });

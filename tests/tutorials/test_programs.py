@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of Theano's and PyCUDA's old tutorials run with their own imports.
 
-The files ``*.txt`` beside this one are the texts as published, with line ends and indentation repaired; three
-loops are shortened when they run. Sessions are compared line by line.
+The files ``*.txt`` beside this one are the texts as published, with line ends and indentation repaired; the
+number in front distinguishes versions of one program, such as 002_pycuda and 004_pycuda. Long loops are
+shortened when the programs run. Sessions are compared line by line.
 """
 
 import importlib.util
@@ -135,7 +136,7 @@ def test_profile_of_the_solution_has_theanos_tables(tmp_path):
         assert head in last
     assert any(line.endswith("theano.sandbox.cuda.blas.GpuGemv") for line in last)
     row = next(line.split() for line in last if line.endswith("   GpuGemv{no_inplace}"))
-    # Two products a step, in one op, and one a prediction.
+    # One node computes both products of a training step and runs 20 times; that of predict runs once.
     assert row[4:7] == ["C", "21", "2"]
 
 

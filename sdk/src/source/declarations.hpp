@@ -15,8 +15,8 @@ namespace spanwise::source {
 struct Declaration {
   enum class Kind { function, prototype, type, variable, other };
   Kind kind = Kind::other;
-  std::size_t begin = 0, end = 0;  ///< tokens, with the last ';' or '}'
-  std::size_t head_end = 0;        ///< the end of the tokens before a body or initialiser
+  std::size_t begin = 0, end = 0;  ///< tokens [begin, end), with the last ';' or '}'
+  std::size_t head_end = 0;        ///< where a body or initialiser begins; without one, `end`
   /// The names that it declares, possibly more. Empty for operators, and for Kind::other.
   std::vector<std::string_view> names;
 };

@@ -1,8 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A rank of two on two GPUs: calls that the other rank does not make. Arguments: folder, and what
-happens: "late" (queued work waits), "unconnected" (the host waits for the connection that a message
-needs), "behind" (the host waits for room in a full queue of work) or "killed"."""
+"""The program of each of two ranks on two GPUs: rank 1 makes its calls after the time limit, or never.
+Arguments: folder, and what happens: "late" (queued work waits), "unconnected" (the host waits for the
+connection that a message needs), "behind" (the host waits for room in a full queue of work) or "killed"
+(rank 1 ends)."""
 
 import os
 import signal

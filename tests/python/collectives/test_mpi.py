@@ -77,8 +77,9 @@ def test_the_communicator_is_usable_after_ranks_disagreed(failures):
 
 
 @pytest.mark.parametrize("key", ["late", "late unchecked"])
-def test_a_late_rank_is_an_error_within_the_time_limit(failures, key):
+def test_a_late_rank_is_an_error_after_the_time_limit(failures, key):
     for rank, text in zip((0, 2), texts(failures, key, (0, 2)), strict=True):
+        # The limit is 3 s.
         assert 2.5 < failures[rank][key][2] < 20
         assert "rank 1: no call yet" in text
     # Unchecked, rank 1 may get its sum: the others had sent their part.

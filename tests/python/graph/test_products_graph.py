@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Products in graphs give the results of eager calls."""
+"""Products of variables of graphs: results, types and errors."""
 
 import numpy as np
 import pytest

@@ -19,7 +19,7 @@ __global__ void multiply_them(float *dest, float *a, float *b)
 }
 """
 
-DOUBLE = """
+KERNELS = """
 __global__ void double_them(float *x, int n)
 {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -45,7 +45,7 @@ def random(shape, dtype="float32"):
 
 
 def kernel(name):
-    return sw.SourceModule(DOUBLE).get_function(name)
+    return sw.SourceModule(KERNELS).get_function(name)
 
 
 def test_tutorial_program():

@@ -41,7 +41,7 @@ def test_half_bits_convert_to_floats_and_back(device):
 def test_elements_of_types_that_c_lacks_are_read_and_written(device):
     source = """
         #include <spanwise/half_bits.cuh>
-        namespace user {
+        namespace user {  // the types belong to the namespace that includes them
         #include <spanwise/elements.cuh>
         #include <spanwise/half_elements.cuh>
         __device__ float number(Half x) { return widened(x); }  // found by argument-dependent lookup
@@ -78,7 +78,7 @@ def test_elements_of_types_that_c_lacks_are_read_and_written(device):
 
 
 class TestCalls:
-    def test_first_kernel_of_the_tutorial_on_spanwise_arrays(self, on_device):
+    def test_first_kernel_of_the_tutorial_on_spanwise_arrays(self, device, on_device):
         """multiply_them(dest, ga, gb, ...), launched with as many threads as there are elements."""
         module = sw.SourceModule(
             """
@@ -88,7 +88,7 @@ class TestCalls:
               dest[i] = a[i] * b[i];
             }
             """,
-            device=on_device([0.0]).device,
+            device=device,
         )
         multiply_them = module.get_function("multiply_them")
         a, b = random(100), random(100)
@@ -139,10 +139,10 @@ class TestCalls:
             axpy.prepare("PP")
         with pytest.raises(sw.KernelArgumentError, match="4 bytes for argument 4"):
             axpy.prepare("PPPdi")
-        with pytest.raises(sw.KernelArgumentError, match="'!'|'y'"):
+        with pytest.raises(sw.KernelArgumentError, match="got 'y'"):
             axpy.prepare("PPPfy")
 
-    def test_a_view_passes_its_own_window(self, axpy, on_device):
+    def test_kernel_on_row_views_accesses_only_these_rows(self, axpy, on_device):
         x = random((4, 100))
         gx, out = on_device(x), on_device(np.full((4, 100), np.nan, "float32"))
         axpy(out[1], gx[2], gx[3], 1.0, 100, block=100)
@@ -222,7 +222,7 @@ def test_gil_is_released_while_a_kernel_runs_on_the_cpu():
     flag = np.zeros(2, "int32")
     timer = threading.Timer(0.05, lambda: flag.__setitem__(0, 1))
     timer.start()
-    kernel(sw.asarray(flag, device="cpu"), block=1)  # would deadlock if it held the GIL
+    kernel(sw.asarray(flag, device="cpu"), block=1)  # with the GIL held, flag[0] would stay 0
     timer.join()
     assert flag.tolist() == [1, 1]
 

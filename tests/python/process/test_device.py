@@ -68,7 +68,7 @@ def test_properties_describe_the_device(device):
     assert properties.name in repr(properties)
 
 
-def test_absent_device_error_gives_the_reason():
+def test_absent_device_error_names_the_device():
     for use in (
         lambda: sw.device("cuda:99").properties,
         lambda: sw.zeros(2, device="cuda:99"),

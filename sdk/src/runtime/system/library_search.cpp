@@ -123,7 +123,7 @@ Paths library_folders() {
   folders.add_joined(config::get("cuda_library_path"));
   for (const char* name : {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"})
     folders.add_toolkit(environment(name));
-  // libspanwise.so is in site-packages/spanwise/lib, so the wheels are two or three folders up.
+  // Wheels are in site-packages, two folders above libspanwise.so's: site-packages/spanwise/lib.
   fs::path up = own_folder();
   for (int level = 0; level < 3 && up.has_relative_path(); ++level, up = up.parent_path())
     folders.add_wheels(up);
@@ -170,7 +170,7 @@ Paths header_folders(const fs::path& library) {
   for (const fs::path& candidate : candidates) {
     if (!fs::is_regular_file(candidate / "cuda_fp16.h", error)) continue;
     folders.add(candidate);
-    // From CUDA 13 on, and in the wheels of 12, the C++ library's headers are one level deeper.
+    // The C++ library's headers: from CUDA 13 on in a subfolder, in wheels of 12 in another wheel.
     folders.add(candidate / "cccl");
     for (const fs::path& wheel : entries_of(folder / "../.."))
       if (wheel.filename() == "cuda_cccl") folders.add(wheel / "include");

@@ -83,7 +83,7 @@ std::vector<Parent> parents() {
   for (const char* name : {tmpdir != nullptr ? tmpdir : "", "/tmp", "/var/tmp"}) {
     std::error_code error;
     const std::string path = fs::absolute(name, error).string();
-    if (name[0] != '\0' && !error) all.push_back({path, untrusted_parent(path).empty()});
+    if (name[0] != '\0' && !error) all.push_back({path, parent_problem(path).empty()});
   }
   std::ranges::stable_partition(all, [](const Parent& p) { return p.is_trusted; });
   return all;

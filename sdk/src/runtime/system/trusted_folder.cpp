@@ -174,7 +174,7 @@ TrustedFolder open_trusted_folder(const std::string& path, MissingFolders missin
   return FolderWalk(path, missing, false).run();
 }
 
-std::string untrusted_parent(const std::string& path) {
+std::string parent_problem(const std::string& path) {
   TrustedFolder parent = FolderWalk(path, MissingFolders::leave, true).run();
   return parent.is_missing ? text(path, " does not exist") : std::move(parent.problem);
 }
