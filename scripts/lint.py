@@ -19,7 +19,7 @@ from tools import environment, find_program
 from build import configure
 
 CXX_SUFFIXES = (".cpp", ".hpp", ".cuh", ".cu", ".h", ".inc")
-GCC_ONLY_OPTIONS = ("-mmemset-strategy=", "-Wno-restrict")
+GCC_ONLY_OPTIONS = ("-mmemset-strategy=", "-Wno-restrict", "-Wno-dangling-reference")
 # clang-format leaves these as they are: code of others, kernels whose line numbers tests check, and
 # a table with one row per line.
 UNFORMATTED = ("examples/legacy/", "tests/python/kernels/", "ops/elementwise/table.inc")
@@ -92,15 +92,23 @@ def clang_database() -> Path:
     configure("dev")
     database = (BUILD / "dev" / "compile_commands.json").read_text()
     commands = json.loads(database.replace(str(BUILD / "dev"), str(BUILD / "release")))
+    compiler = commands[0]["command"].split(" ")[0]
+    standard_library = f"--gcc-install-dir={gcc_folder(compiler)}"
     for entry in commands:
         arguments = entry["command"].split(" ")
-        entry["command"] = " ".join(
-            text for text in arguments if not text.startswith(GCC_ONLY_OPTIONS)
-        )
+        accepted = [text for text in arguments if not text.startswith(GCC_ONLY_OPTIONS)]
+        entry["command"] = " ".join([*accepted, standard_library])
     folder = BUILD / "release" / "clang-tidy"
     folder.mkdir(exist_ok=True)
     (folder / "compile_commands.json").write_text(json.dumps(commands))
     return folder
+
+
+def gcc_folder(compiler: str) -> Path:
+    """The folder of g++'s own files, from which clang finds the same standard library."""
+    command = [compiler, "-print-libgcc-file-name"]
+    process = subprocess.run(command, capture_output=True, text=True, check=True)
+    return Path(process.stdout.strip()).parent
 
 
 def tidy_sources() -> list[str]:
