@@ -20,7 +20,7 @@ def use(store, rank_and_size):
     link = connect(store, timeout=30, **rank_and_size)
     ranks = list(range(link.size))
     monitor = Monitor(link, "tested", ranks, 30)
-    values = monitor.exchange("square", (link.rank + 2) ** 2)
+    values = monitor.exchange("init", "square", (link.rank + 2) ** 2)
     monitor.agree([("same", [], "text")], 0, "same")
     try:
         monitor.agree([("different", [], f"text {link.rank}")], 1, "different")

@@ -10,8 +10,11 @@ import threading
 import pytest
 from python.collectives.launch import run_env
 
-from spanwise.collectives import CollectiveError, _monitor
+import spanwise as sw
+from spanwise.collectives import _monitor
 from spanwise.collectives._board import BoardClient, BoardServer
+from spanwise.collectives._communicator import Communicator
+from spanwise.collectives._host import SelfEngine
 from spanwise.collectives._stores import connect
 
 RANKS = 3
@@ -158,7 +161,7 @@ def test_board_that_is_closed_or_silent_is_the_reason_of_errors(silent_board, is
         silent_board.close(0)
     else:
         silent_board.ignored = ("beat", "agree", "error")
-    with pytest.raises(CollectiveError, match=reason):
+    with pytest.raises(sw.CollectiveError, match=reason):
         monitor.agree([("call 0", [], "sum")], 0, "sum")
     assert re.search(reason, monitor.link.failure_among("c", [0, 1]))
     monitor.disconnect()
@@ -173,3 +176,37 @@ def test_report_without_a_reply_is_not_the_end_of_rank_0(silent_board, monkeypat
     assert monitor.link.failure_among("c", [0, 1]) is None
     monitor.disconnect()
     monitor.link.close("tested")
+
+
+@pytest.fixture
+def monitor(board):
+    """The monitor of rank 0, with a time limit that a test waits for."""
+    link = _monitor.Link(("127.0.0.1", board.port), "secret", 0, RANKS, timeout=10, server=None)
+    world = _monitor.Monitor(link, "world", list(range(RANKS)), 0.5)
+    yield world
+    world.disconnect()
+    link.close(_monitor.CLOSED)
+
+
+def test_exchange_names_the_rank_that_passes_no_value(monitor, client):
+    client(1).request(10, do="set", key="world: gpu 1", value=1)
+    with pytest.raises(sw.CollectiveError) as error:
+        monitor.exchange("init", "gpu", 0)
+    assert str(error.value) == (
+        "communicator world, rank 0 of 3, init: expected the value 'gpu' from all 3 ranks within "
+        "0.5 s, got none from rank 2; call init() on every rank, with the same engine= of init(), or "
+        "pass init() a larger timeout="
+    )
+    assert (error.value.number, error.value.op, error.value.calls) == (-1, "init", [])
+
+
+def test_errors_of_split_name_it(monitor, client):
+    engine, device = SelfEngine(), sw.device("cpu")
+    ranks = list(range(RANKS))
+    with Communicator("world", ranks, 0, device, 0.5, 64, engine, monitor) as communicator:
+        with pytest.raises(sw.CollectiveError, match="world, rank 0 of 3, split: .* from rank 1"):
+            communicator.split(7)
+        for rank in (1, 2):
+            client(rank).request(10, do="set", key=f"world: world/2 {rank}", value=[7, 0])
+        with pytest.raises(sw.CollectiveError, match="world/2.7, rank 0 of 3, split: not all"):
+            communicator.split(7)

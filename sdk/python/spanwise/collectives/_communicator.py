@@ -8,7 +8,7 @@ import atexit
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from .. import _core
@@ -59,7 +59,7 @@ class Communicator(_core._Communicator):
         name = f"{self.name}/{self._split_count}"
         requests = [[color, key]]
         if self._monitor is not None:
-            requests = self._monitor.exchange(name, [color, key])
+            requests = self._monitor.exchange("split", name, [color, key])
         members = sorted((k, r) for r, (c, k) in enumerate(requests) if c == color)
         split_ranks = [self._ranks[rank] for _, rank in members]
         start = _split_starter(self, color, key)
@@ -67,7 +67,7 @@ class Communicator(_core._Communicator):
             return None
         return _create(
             f"{name}.{color}", split_ranks, self._monitor and self._monitor.link, self.engine,
-            self.device, self.timeout, self._check, start,
+            self.device, self.timeout, self._check, "split", start,
         )  # fmt: skip
 
     def barrier(self) -> None:
@@ -183,7 +183,7 @@ def init(
     device = _core.device(device) if device is not None else _default_device()
     ranks = list(range(link.size)) if link else [0]
     engine = _choose_engine(engine, link, name, device)
-    _default = _create(name, ranks, link, engine, device, timeout, check, None)
+    _default = _create(name, ranks, link, engine, device, timeout, check, "init", None)
     return _default
 
 
@@ -203,9 +203,11 @@ def _choose_engine(engine: str, link: Link | None, name: str, device: Any) -> st
         return "nccl" if has_nccl else "self"
     # Ranks whose lists are equal use the same GPU; NCCL needs a GPU for each rank.
     gpu = [socket.gethostname(), os.environ.get("CUDA_VISIBLE_DEVICES", ""), str(device)]
-    monitor = Monitor(link, f"{name}/engine", list(range(link.size)), link.timeout)
-    gpus = monitor.exchange("gpu", gpu if has_nccl else None)
-    monitor.disconnect()
+    monitor = Monitor(link, name, list(range(link.size)), link.timeout)
+    try:
+        gpus = monitor.exchange("init", "gpu", gpu if has_nccl else None)
+    finally:
+        monitor.disconnect()
     if None not in gpus and len({tuple(each) for each in gpus}) == link.size:
         return "nccl"
     if launched_by_mpi():
@@ -221,25 +223,29 @@ def _create(
     device: Any,
     timeout: float,
     check: int,
+    caller: str,
     start: Callable[[BoundedWait], Any] | None,
 ) -> Communicator:
-    """The communicator of this rank, among the `ranks` of `link`. `start` makes the engine where it
-    is not started by its name: see _split_starter."""
+    """The communicator of this rank, among the `ranks` of `link`, for `caller`: init or split. `start`
+    makes the engine where it is not started by its name: see _split_starter."""
     rank = ranks.index(link.rank) if link else 0
     monitor = Monitor(link, name, ranks, timeout) if link else None
-    if monitor is not None:
-        text = f"init(engine={engine_name!r}, timeout={timeout:g}, check={check}) named {name!r}"
-        monitor.agree([("init", [], text)], -1, "init")
     waits = BoundedWait(monitor, timeout)
-    engine = start(waits) if start else _start_engine(engine_name, monitor, waits)
+    with ExitStack() as on_error:
+        if monitor is not None:
+            on_error.callback(monitor.disconnect)
+            options = f"engine={engine_name!r}, timeout={timeout:g}, check={check}"
+            monitor.agree([("options", [], f"{caller}({options}) named {name!r}")], -1, caller)
+        engine = start(waits) if start else _start_engine(engine_name, monitor, waits, caller)
+        on_error.pop_all()
     return Communicator(name, ranks, rank, device, timeout, check, engine, monitor)
 
 
-def _start_engine(name: str, monitor: Monitor | None, waits: BoundedWait) -> Any:
+def _start_engine(name: str, monitor: Monitor | None, waits: BoundedWait, caller: str) -> Any:
     """The engine of that name, or for NCCL the pair of _nccl_id(). A process without a launcher gets
     SelfEngine instead of MPI and PyTorch."""
     if name == "nccl":
-        return _nccl_id(monitor)
+        return _nccl_id(monitor, caller)
     if name == "self" or monitor is None:
         return SelfEngine()
     if name == "mpi":
@@ -254,15 +260,15 @@ def _start_engine(name: str, monitor: Monitor | None, waits: BoundedWait) -> Any
         return MpiEngine(duplicate(mpi.COMM_WORLD, waits), waits)
     from ._torch import start_torch
 
-    return start_torch(monitor, waits)
+    return start_torch(monitor, waits, caller)
 
 
-def _nccl_id(monitor: Monitor | None) -> tuple[str, bytes]:
+def _nccl_id(monitor: Monitor | None, caller: str) -> tuple[str, bytes]:
     """("nccl", NCCL's id of the communicator), by which the extension module starts the engine."""
     if monitor is None or len(monitor.ranks) == 1:
         return "nccl", _core._engine_id("nccl")
     own = _core._engine_id("nccl").hex() if monitor.rank == 0 else None
-    return "nccl", bytes.fromhex(monitor.exchange("nccl", own)[0])
+    return "nccl", bytes.fromhex(monitor.exchange(caller, "nccl", own)[0])
 
 
 def _split_starter(

@@ -49,7 +49,7 @@ class Link:
         self._lock = threading.Lock()  # of _board
         self._ended: dict[int, str] = {}  # these three: the status in the board's last reply
         self._errors: dict[str, dict[int, str]] = {}
-        self._calls: dict[int, dict[str, str]] = {}
+        self.calls: dict[int, dict[str, str]] = {}  # last calls, by rank and communicator
         self.monitors: list[Monitor] = []  # of the open communicators
         self._stops = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="spanwise-watchdog", daemon=True)
@@ -106,8 +106,7 @@ class Link:
 
     def failure_among(self, communicator: str, ranks: list[int]) -> str | None:
         """Why a call of these ranks will not end, or None."""
-        reported = self.error_among(communicator, ranks)
-        if reported is not None:
+        if (reported := self.error_among(communicator, ranks)) is not None:
             return reported
         for rank, why in self._ended.items():
             if rank in ranks and rank != self.rank:
@@ -118,15 +117,11 @@ class Link:
         """Whether one of these ranks has ended without closing its communicators."""
         return any(rank in ranks and why != CLOSED for rank, why in self._ended.items())
 
-    def calls_of(self, communicator: str, ranks: list[int]) -> list[str]:
-        """The last call of each rank, as of the last heartbeat."""
-        return [self._calls.get(rank, {}).get(communicator, "not known") for rank in ranks]
-
     def take_over(self, status: dict[str, Any]) -> None:
         """Takes over the status of the ranks from a reply of the board; the keys of JSON are text."""
         by_rank = lambda values: {int(rank): value for rank, value in values.items()}  # noqa: E731
         self._errors = {name: by_rank(errors) for name, errors in status["errors"].items()}
-        self._calls, self._ended = by_rank(status["calls"]), by_rank(status["ended"])
+        self.calls, self._ended = by_rank(status["calls"]), by_rank(status["ended"])
 
     def send_heartbeat(self) -> None:
         """Sends this rank's last calls to the board, which replies with those of the others."""
@@ -219,22 +214,25 @@ class Monitor:
                 calls = [texts.get(rank, "not part of this call") for rank in self.ranks]
                 raise self._error(number, op, "the ranks disagree", calls)
 
-    def exchange(self, key: str, value: Any) -> list[Any]:
-        """The values that all ranks pass, by rank."""
+    def exchange(self, op: str, key: str, value: Any) -> list[Any]:
+        """The values that all ranks pass, by rank. `op` is the public function, for errors."""
         end = time.monotonic() + self.timeout
-        name = f"{self.name}: {key}"
+        keys = [f"{self.name}: {key} {rank}" for rank in range(len(self.ranks))]
         values = []
         try:
-            self._client.request(self.timeout, do="set", key=f"{name} {self.rank}", value=value)
-            for rank in range(len(self.ranks)):
-                left = max(end - time.monotonic(), 0.001)
-                reply = self._client.request(left, do="get", key=f"{name} {rank}")
+            self._client.request(self.timeout, do="set", key=keys[self.rank], value=value)
+            for each in keys:
+                reply = self._client.request(end - time.monotonic(), do="get", key=each)
                 values.append(reply["value"])
         except TimeoutError:
-            late = f"rank {len(values)} did not call this within {self.timeout:g} s"
-            raise self._error(-1, key, late, self.last_calls()) from None
+            why = (
+                f"expected the value {key!r} from all {len(keys)} ranks within {self.timeout:g} s, got "
+                f"none from rank {len(values)}; call {op}() on every rank, with the same engine= of "
+                "init(), or pass init() a larger timeout="
+            )
+            raise self._error(-1, op, why, self.last_calls()) from None
         except OSError as error:
-            raise self._error(-1, key, BOARD_CLOSED, []) from error
+            raise self._error(-1, op, BOARD_CLOSED, []) from error
         return values
 
     def _give_up(self, number: int, op: str, why: str) -> NoReturn:
@@ -256,7 +254,9 @@ class Monitor:
         self.link.report(self.name, error)
 
     def last_calls(self) -> list[str]:
-        calls = self.link.calls_of(self.name, self.ranks)
+        if self.communicator() is None:
+            return []  # before attach()
+        calls = [self.link.calls.get(rank, {}).get(self.name, "not known") for rank in self.ranks]
         calls[self.rank] = self.last_call()
         return calls
 

@@ -26,8 +26,8 @@ _COMPUTED = {
 _REAL = {"complex64": "float32", "complex128": "float64"}
 
 
-def start_torch(monitor: Monitor, waits: BoundedWait) -> TorchEngine:
-    """All ranks of `monitor` call it. Raises ImportError without PyTorch."""
+def start_torch(monitor: Monitor, waits: BoundedWait, caller: str) -> TorchEngine:
+    """All ranks of `monitor` call it, for `caller`: init or split. Raises ImportError without PyTorch."""
     try:
         import torch
         from torch.distributed import ProcessGroupGloo, TCPStore
@@ -43,7 +43,7 @@ def start_torch(monitor: Monitor, waits: BoundedWait) -> TorchEngine:
         host = "127.0.0.1" if is_local else own_address()
         store = TCPStore(host, 0, size, is_master=True, timeout=timeout, wait_for_workers=False)
         text = json.dumps([host, store.port])
-    host, port = json.loads(monitor.exchange("torch", text)[0])
+    host, port = json.loads(monitor.exchange(caller, "torch", text)[0])
     if store is None:
         store = TCPStore(host, port, size, is_master=False, timeout=timeout, wait_for_workers=False)
     group = ProcessGroupGloo(store, monitor.rank, size, timeout)
