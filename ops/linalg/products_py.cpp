@@ -98,7 +98,7 @@ PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
 
 // ---- contractions
 
-std::vector<int> axes_in(PyObject* sequence, const Array& array) {
+std::vector<int> normalized_axes(PyObject* sequence, const Array& array) {
   if (!PyTuple_Check(sequence)) throw py::type_error("_contract: axes come as tuples");
   std::vector<int> axes(static_cast<std::size_t>(PyTuple_GET_SIZE(sequence)));
   for (std::size_t i = 0; i < axes.size(); ++i)
@@ -111,9 +111,10 @@ PyObject* contract_call(PyObject* name, PyObject* a, PyObject* b, PyObject* batc
                         PyObject* batch_of_b, PyObject* sum_of_a, PyObject* sum_of_b) {
   const Factors factors(a, b);
   const Array &left = factors.left(), &right = factors.right();
-  const std::vector<int> left_batch = axes_in(batch_of_a, left),
-                         right_batch = axes_in(batch_of_b, right);
-  const std::vector<int> left_sum = axes_in(sum_of_a, left), right_sum = axes_in(sum_of_b, right);
+  const std::vector<int> left_batch = normalized_axes(batch_of_a, left),
+                         right_batch = normalized_axes(batch_of_b, right);
+  const std::vector<int> left_sum = normalized_axes(sum_of_a, left),
+                         right_sum = normalized_axes(sum_of_b, right);
   if (left_batch.size() != right_batch.size() || left_sum.size() != right_sum.size())
     fail<ArgumentError>("_contract: expected as many axes of the left array as of the right one");
   const char* caller = text_in(name).data();

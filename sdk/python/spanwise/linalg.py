@@ -14,7 +14,7 @@ from typing import Any
 from . import _core
 from ._core import matmul, vecdot
 from ._numpy.linalg import outer as _outer, tensordot
-from ._numpy.shape import axes_in as _axes_in, matrix_transpose, moveaxis
+from ._numpy.shape import matrix_transpose, moveaxis, normalized_axes as _normalized_axes
 from ._numpy.triangles import diagonal as _diagonal
 
 __all__ = [
@@ -139,7 +139,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> _core
 
 
 def _axes_of(x: _core.Array, axis: Any, caller: str) -> tuple[int, ...]:
-    return tuple(range(x.ndim)) if axis is None else _axes_in(axis, x.ndim, caller)
+    return tuple(range(x.ndim)) if axis is None else _normalized_axes(axis, x.ndim, caller)
 
 
 def _as_inexact(x: Any) -> _core.Array:

@@ -31,7 +31,7 @@ from ._numpy.random_arguments import (
     with_inclusive_high,
 )
 from ._numpy.random_floating import FloatingGenerator, Size
-from ._numpy.shape import axis_in
+from ._numpy.shape import normalized_axis
 
 __all__ = ["Generator", "default_rng"]
 
@@ -152,7 +152,7 @@ class Generator(FloatingGenerator):
             count = max(operator.index(x), 0)
             return self._permuted_indices(count, count, self._device_for(device))
         array = asarray(x, device=None if device is None else _core.device(device))
-        extent = array.shape[axis_in(axis, array.ndim, "permutation")]
+        extent = array.shape[normalized_axis(axis, array.ndim, "permutation")]
         return _core.take(array, self._permuted_indices(extent, extent, array.device), axis)
 
     def shuffle(self, x: Any, axis: int = 0) -> None:
@@ -169,7 +169,7 @@ class Generator(FloatingGenerator):
         if not hasattr(x, "shape"):
             raise _core.DTypeError(f"shuffle: expected an array or a list, got {type(x).__name__}")
         array = writable_array(x, "shuffle")
-        extent = array.shape[axis_in(axis, array.ndim, "shuffle")]
+        extent = array.shape[normalized_axis(axis, array.ndim, "shuffle")]
         array[...] = _core.take(array, self._permuted_indices(extent, extent, array.device), axis)
 
     def choice(
@@ -198,7 +198,8 @@ class Generator(FloatingGenerator):
                 )
         else:
             array = asarray(a, device=None if device is None else target)
-            population, target = array.shape[axis_in(axis, array.ndim, "choice")], array.device
+            population = array.shape[normalized_axis(axis, array.ndim, "choice")]
+            target = array.device
             if population == 0 and count:
                 raise _core.ArgumentError(
                     f"choice: a cannot be empty unless no samples are taken, got {array.shape}"

@@ -148,10 +148,16 @@ def test_split_functions_match_numpy(device, data, window, seed):
         if oracle.ndim < rank:
             continue
         if isinstance(cuts, int) and oracle.shape[split_axis] % cuts:
-            with pytest.raises(ValueError, match="equal division"):
+            with pytest.raises(ValueError, match=f"^{name}: .*equal division"):
                 getattr(sw, name)(ours, cuts)
         else:
             assert_same_lists(getattr(sw, name)(ours, cuts), getattr(np, name)(oracle, cuts))
+
+
+@pytest.mark.parametrize("cuts", [2, [1]])
+def test_split_names_itself_in_the_error_of_an_axis(cuts):
+    with pytest.raises(sw.AxisError, match="^split: axis 3"):
+        sw.split(sw.zeros((2, 2)), cuts, 3)
 
 
 def test_broadcast_functions_match_numpy(device):

@@ -11,7 +11,7 @@ from typing import Any
 from .. import _core
 from .._core import Apply, TensorType, Variable
 from .._numpy.linalg import paired_axes
-from .._numpy.shape import axis_in
+from .._numpy.shape import normalized_axis
 from .functions import as_variable
 from .op import Op, apply_registered
 
@@ -86,7 +86,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Variabl
     v = as_variable(x)
     if v.ndim < 2:
         raise _core.LayoutError(f"diagonal: expected at least 2 axes, got {v.type}")
-    first, second = axis_in(axis1, v.ndim, "diagonal"), axis_in(axis2, v.ndim, "diagonal")
+    first, second = (normalized_axis(axis, v.ndim, "diagonal") for axis in (axis1, axis2))
     if first == second:
         raise _core.LayoutError(f"diagonal: expected two different axes, got {axis1} and {axis2}")
     others = [i for i in range(v.ndim) if i not in (first, second)]
@@ -143,7 +143,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Variable:
     """Each element of `x` `repeats` times along `axis`; without an axis, of the flattened `x`.
     `repeats` is one number or variable, or a vector with a number for each element."""
     v = as_variable(x)
-    v, axis = (v.flatten(), 0) if axis is None else (v, axis_in(axis, v.ndim, "repeat"))
+    v, axis = (v.flatten(), 0) if axis is None else (v, normalized_axis(axis, v.ndim, "repeat"))
     if (isinstance(repeats, Variable) and repeats.ndim) or isinstance(repeats, (list, tuple)):
         return v.take(RepeatedPositions()(repeats), axis)
     extents: list[Any] = [v.shape[i] for i in range(v.ndim)]

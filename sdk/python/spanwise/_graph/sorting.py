@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Apply, TensorType, Variable
-from .._numpy.shape import axis_in
+from .._numpy.shape import normalized_axis
 from .functions import as_variable
 from .matrices import arange
 from .op import Op
@@ -63,4 +63,4 @@ def sort(x: Any, axis: int | None = -1) -> Variable:
 
 def _with_axis(x: Any, axis: int | None) -> tuple[Variable, int]:
     v = as_variable(x)
-    return (v.flatten(), 0) if axis is None else (v, axis_in(axis, v.ndim, "sort"))
+    return (v.flatten(), 0) if axis is None else (v, normalized_axis(axis, v.ndim, "sort"))

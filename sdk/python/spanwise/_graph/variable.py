@@ -17,7 +17,7 @@ from .. import _core
 from .._core import CompiledFunction, Variable
 from .._numpy import elementwise as _elementwise
 from .._numpy.array_ufunc import array_ufunc as _numpy_ufunc
-from .._numpy.shape import axes_in, axis_in
+from .._numpy.shape import normalized_axes, normalized_axis
 from ..graph import transfer as transfer
 from .compiled import function
 from .op import apply_registered as apply
@@ -147,7 +147,7 @@ def dimshuffle(x: Variable, *pattern: Any) -> Variable:
     """View with the axes in the order `pattern`; "x" or None is a new axis of extent 1."""
     if len(pattern) == 1 and isinstance(pattern[0], (tuple, list)):
         pattern = tuple(pattern[0])
-    order = [-1 if p in ("x", None) else axis_in(p, x.ndim, "dimshuffle") for p in pattern]
+    order = [-1 if p in ("x", None) else normalized_axis(p, x.ndim, "dimshuffle") for p in pattern]
     if order == list(range(x.ndim)):
         return x
     return apply("dimshuffle", x, order=order)
@@ -157,7 +157,7 @@ def transpose(x: Variable, *axes: Any) -> Variable:
     """View with the axes in the order `axes`, by default reversed."""
     if len(axes) == 1 and (axes[0] is None or isinstance(axes[0], Sequence)):
         axes = tuple(axes[0] or ())
-    listed = axes_in(axes, x.ndim, "transpose") if axes else tuple(range(x.ndim))[::-1]
+    listed = normalized_axes(axes, x.ndim, "transpose") if axes else tuple(range(x.ndim))[::-1]
     if len(listed) != x.ndim:
         raise _core.LayoutError(f"transpose: {x}: expected {x.ndim} axes, got {axes}")
     return dimshuffle(x, *listed)
@@ -173,7 +173,7 @@ def matrix_transpose(x: Variable) -> Variable:
 def swapaxes(x: Variable, axis1: SupportsIndex, axis2: SupportsIndex) -> Variable:
     """View with two axes exchanged."""
     order = list(range(x.ndim))
-    a, b = axis_in(axis1, x.ndim, "swapaxes"), axis_in(axis2, x.ndim, "swapaxes")
+    a, b = normalized_axis(axis1, x.ndim, "swapaxes"), normalized_axis(axis2, x.ndim, "swapaxes")
     order[a], order[b] = b, a
     return dimshuffle(x, *order)
 
@@ -183,7 +183,7 @@ def squeeze(x: Variable, axis: Any = None) -> Variable:
     if axis is None:
         dropped: Any = [i for i, extent in enumerate(x.type.shape) if extent == 1]
     else:
-        dropped = axes_in(axis, x.ndim, "squeeze")
+        dropped = normalized_axes(axis, x.ndim, "squeeze")
     return dimshuffle(x, *(i for i in range(x.ndim) if i not in dropped))
 
 
@@ -212,7 +212,7 @@ def take(x: Variable, indices: Any, axis: SupportsIndex | None = None) -> Variab
     """The slices `indices` along `axis`; without `axis` elements of the flattened variable."""
     if axis is None:
         return take(ravel(x), indices, 0)
-    before = (slice(None),) * axis_in(axis, x.ndim, "take")
+    before = (slice(None),) * normalized_axis(axis, x.ndim, "take")
     return getitem(x, (*before, indices))
 
 

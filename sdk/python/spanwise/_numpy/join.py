@@ -12,7 +12,7 @@ from typing import Any, SupportsIndex
 from .. import _core
 from .._core import Array, _asarray as asarray, _operand, concatenate
 from .operands import WITHOUT_DEVICE, is_sequence
-from .shape import atleast_1d, atleast_2d, atleast_3d, axis_in, moveaxis
+from .shape import atleast_1d, atleast_2d, atleast_3d, moveaxis, normalized_axis
 
 
 def _operand_list(arrays: Any, caller: str) -> list[Array]:
@@ -73,7 +73,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> 
     """Views of parts of `ary` along `axis`: a number of parts, whose extents differ by at most 1,
     or split at the given indices, as numpy.array_split."""
     array = asarray(ary)
-    axis = axis_in(axis, array.ndim, "array_split")
+    axis = normalized_axis(axis, array.ndim, "array_split")
     extent = array.shape[axis]
     if is_sequence(indices_or_sections):
         bounds = [0, *(operator.index(i) for i in indices_or_sections), extent]
@@ -92,16 +92,19 @@ def array_split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> 
 def split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> list[Array]:
     """As array_split; raises ArgumentError for a number of parts that does not divide the
     extent."""
-    array = asarray(ary)
-    if not is_sequence(indices_or_sections):
-        parts = operator.index(indices_or_sections)
-        extent = array.shape[axis_in(axis, array.ndim, "split")]
+    return _split(asarray(ary), indices_or_sections, axis, "split")
+
+
+def _split(array: Array, sections: Any, axis: SupportsIndex, caller: str) -> list[Array]:
+    extent = array.shape[normalized_axis(axis, array.ndim, caller)]
+    if not is_sequence(sections):
+        parts = operator.index(sections)
         if parts <= 0 or extent % parts:
             raise _core.ArgumentError(
-                f"split: array split does not result in an equal division: {extent} elements along "
+                f"{caller}: array split does not result in an equal division: {extent} elements along "
                 f"axis {axis} of {array.shape} in {parts} parts; use array_split"
             )
-    return array_split(array, indices_or_sections, axis)
+    return array_split(array, sections, axis)
 
 
 def _split_from(array: Array, sections: Any, rank: int, axis: int, caller: str) -> list[Array]:
@@ -109,7 +112,7 @@ def _split_from(array: Array, sections: Any, rank: int, axis: int, caller: str) 
         raise _core.LayoutError(
             f"{caller}: only works on arrays of {rank} or more dimensions, got shape {array.shape}"
         )
-    return split(array, sections, axis)
+    return _split(array, sections, axis, caller)
 
 
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
@@ -133,7 +136,7 @@ def unstack(x: Any, /, *, axis: SupportsIndex = 0) -> tuple[Array, ...]:
     array = asarray(x)
     if array.ndim == 0:
         raise _core.LayoutError("unstack: input array must be at least 1-d, got shape ()")
-    before = (slice(None),) * axis_in(axis, array.ndim, "unstack")
+    before = (slice(None),) * normalized_axis(axis, array.ndim, "unstack")
     return tuple(array[(*before, i)] for i in range(array.shape[len(before)]))
 
 
@@ -209,7 +212,7 @@ def _array_and_axis(arr: Any, axis: SupportsIndex | None, caller: str) -> tuple[
     array = asarray(arr)
     if axis is None:
         return array.ravel(), 0
-    return array, axis_in(axis, array.ndim, caller)
+    return array, normalized_axis(axis, array.ndim, caller)
 
 
 def _index_array(obj: Any, extent: int | None, caller: str) -> Array:

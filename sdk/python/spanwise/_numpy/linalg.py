@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _core
 from .operands import as_arrays, integers
-from .shape import axes_in, moveaxis
+from .shape import moveaxis, normalized_axes
 
 # The number of core dimensions of x1, x2 and the result; of matmul for matrices.
 _CORES = {"matmul": (2, 2, 2), "vecdot": (1, 1, 0), "matvec": (2, 1, 1), "vecmat": (1, 2, 1)}
@@ -95,7 +95,7 @@ def along_axes(
         result = product(x1, x2, **options)
         if keepdims:
             result = result[..., None]
-        return moveaxis(result, range(-len(last), 0), axes_in(last, result.ndim, name))
+        return moveaxis(result, range(-len(last), 0), normalized_axes(last, result.ndim, name))
     target = _to_end(name, _core._asarray(out), last)
     product(x1, x2, target[..., 0] if keepdims else target, **options)
     return out
@@ -130,4 +130,4 @@ def _core_axes(name: str, axes: Any, counts: tuple[int, ...]) -> list[tuple[int,
 
 
 def _to_end(name: str, x: _core.Array, axes: tuple[int, ...]) -> _core.Array:
-    return moveaxis(x, axes_in(axes, x.ndim, name), range(-len(axes), 0))
+    return moveaxis(x, normalized_axes(axes, x.ndim, name), range(-len(axes), 0))

@@ -9,7 +9,7 @@ from typing import Any, Literal, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .shape import axis_in
+from .shape import normalized_axis
 
 
 def diff(
@@ -29,7 +29,7 @@ def diff(
         raise _core.LayoutError("diff: requires input that is at least one dimensional, got ()")
     if order == 0:
         return array
-    axis = axis_in(axis, array.ndim, "diff")
+    axis = normalized_axis(axis, array.ndim, "diff")
     edges = [[] if x is None else [_edge(x, array, axis)] for x in (prepend, append)]
     if prepend is not None or append is not None:
         array = _core.concatenate([*edges[0], array, *edges[1]], axis)
@@ -75,7 +75,7 @@ def _cumulative(
                     f"{array.shape}"
                 )
             axis = 0
-        axis = axis_in(axis, array.ndim, name)
+        axis = normalized_axis(axis, array.ndim, name)
         if not include_initial:
             return scan(array, axis, dtype, out)
         results = scan(array, axis, dtype)

@@ -18,7 +18,7 @@ from .operands import as_tuple, integers
 Axes = SupportsIndex | Sequence[SupportsIndex]
 
 
-def axis_in(axis: SupportsIndex, rank: int, caller: str) -> int:
+def normalized_axis(axis: SupportsIndex, rank: int, caller: str) -> int:
     """`axis` as an index >= 0. Raises AxisError for an out-of-range axis."""
     position = operator.index(axis)
     if not -rank <= position < rank:
@@ -29,9 +29,9 @@ def axis_in(axis: SupportsIndex, rank: int, caller: str) -> int:
     return position % rank
 
 
-def axes_in(axes: Axes, rank: int, caller: str) -> tuple[int, ...]:
+def normalized_axes(axes: Axes, rank: int, caller: str) -> tuple[int, ...]:
     """One axis or several, as indices >= 0. Raises AxisError, and LayoutError for repeated axes."""
-    normalized = tuple(axis_in(axis, rank, caller) for axis in as_tuple(axes))
+    normalized = tuple(normalized_axis(axis, rank, caller) for axis in as_tuple(axes))
     if len(set(normalized)) != len(normalized):
         raise _core.LayoutError(
             f"{caller}: repeated axis in {axes} for an array of {rank} dimensions"
@@ -68,8 +68,8 @@ def swapaxes(a: Any, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
 def moveaxis(a: Any, source: Axes, destination: Axes) -> Array:
     """View with the axes `source` at the positions `destination`, the others in their order."""
     array = _operand(a)
-    sources = axes_in(source, array.ndim, "moveaxis")
-    positions = axes_in(destination, array.ndim, "moveaxis")
+    sources = normalized_axes(source, array.ndim, "moveaxis")
+    positions = normalized_axes(destination, array.ndim, "moveaxis")
     if len(sources) != len(positions):
         raise _core.ArgumentError(
             "moveaxis: `source` and `destination` arguments must have the same number of elements, "
@@ -85,7 +85,7 @@ def rollaxis(a: Any, axis: SupportsIndex, start: SupportsIndex = 0) -> Array:
     """View with `axis` moved before the axis `start`."""
     array = _operand(a)
     rank = array.ndim
-    source = axis_in(axis, rank, "rollaxis")
+    source = normalized_axis(axis, rank, "rollaxis")
     position = operator.index(start)
     if not -rank <= position <= rank:
         raise _core.AxisError(
@@ -108,11 +108,11 @@ def expand_dims(a: Any, axis: Axes) -> Array:
     """View with new axes of extent 1 at the positions `axis` of the result."""
     array = _operand(a)
     if isinstance(axis, int):
-        position = axis_in(axis, array.ndim + 1, "expand_dims")
+        position = normalized_axis(axis, array.ndim + 1, "expand_dims")
         return array[(slice(None),) * position + (None,)]
     axes = as_tuple(axis)
     count = len(axes)
-    positions = axes_in(axes, array.ndim + count, "expand_dims")
+    positions = normalized_axes(axes, array.ndim + count, "expand_dims")
     key = (None if i in positions else slice(None) for i in range(array.ndim + count))
     return array[(*key, ...)]  # with "...", indexing an array of rank 0 returns a view
 
@@ -154,7 +154,7 @@ def ravel(a: Any, order: Any = "C") -> Array:
 def flip(m: Any, axis: Axes | None = None) -> Array:
     """View with the elements along `axis` reversed; along all axes by default."""
     array = _operand(m)
-    flipped = range(array.ndim) if axis is None else axes_in(axis, array.ndim, "flip")
+    flipped = range(array.ndim) if axis is None else normalized_axes(axis, array.ndim, "flip")
     key = (slice(None, None, -1) if i in flipped else slice(None) for i in range(array.ndim))
     return array[(*key, ...)]
 
@@ -182,7 +182,7 @@ def rot90(m: Any, k: int = 1, axes: Sequence[SupportsIndex] = (0, 1)) -> Array:
     array = _operand(m)
     if len(axes) != 2:
         raise _core.ArgumentError(f"rot90: len(axes) must be 2, got {tuple(axes)}")
-    first, second = axes_in(axes, array.ndim, "rot90")
+    first, second = normalized_axes(axes, array.ndim, "rot90")
     turns = k % 4
     if turns == 0:
         return array[...]

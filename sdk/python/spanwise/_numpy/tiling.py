@@ -11,7 +11,7 @@ from typing import Any, SupportsIndex
 from .. import _core
 from .._core import Array, _asarray as asarray
 from .operands import as_tuple, integers
-from .shape import Axes, axis_in
+from .shape import Axes, normalized_axis
 
 
 def roll(a: Any, shift: Axes, axis: Axes | None = None) -> Array:
@@ -21,7 +21,8 @@ def roll(a: Any, shift: Axes, axis: Axes | None = None) -> Array:
     if axis is None:
         return roll(array.reshape(-1), shift, 0).reshape(array.shape)
     shifts = integers(shift)
-    axes = [axis_in(i, array.ndim, "roll") for i in as_tuple(axis)]  # repeated axes are allowed
+    # Repeated axes are allowed.
+    axes = [normalized_axis(i, array.ndim, "roll") for i in as_tuple(axis)]
     if len(shifts) != len(axes) and 1 not in (len(shifts), len(axes)):
         raise _core.ArgumentError(
             f"roll: expected one shift, one axis, or as many shifts as axes, got {len(shifts)} shifts and {len(axes)} axes"
