@@ -4,15 +4,16 @@
 """Installs the dependencies of building, testing, the demo or linting: bootstrap.py build test ...
 
 A group is a file of requirements/; "peers" are the libraries that tests and benchmarks compare
-with. Everything is installed into .venv and .cache inside the checkout, without root. Python
-packages are installed by pip, with the user's index and proxy configuration. If the system's Python
-lacks pip or its headers, they are unpacked from Debian packages. A group that is installed already
-is skipped: a stamp file has the hash of its requirements.
+with. "build" includes requirements/cuda.txt if there is no CUDA toolkit. Everything is installed
+into .venv and .cache inside the checkout, without root. Python packages are installed by pip, with
+the user's index and proxy configuration. If the system's Python lacks pip or its headers, they are
+unpacked from Debian packages. A group that is installed already is skipped: a stamp file has the
+hash of its requirements.
 """
 
 import sys
 
-if sys.version_info < (3, 10):  # noqa: UP036 - before syntax that older versions do not parse
+if sys.version_info < (3, 10):  # noqa: UP036 - before imports that older versions cannot run
     raise SystemExit(
         f"spanwise: expected Python 3.10 or newer, got {sys.version.split()[0]}; choose another: make "
         "PYTHON=python3.11 ..."

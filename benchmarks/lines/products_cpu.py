@@ -11,7 +11,9 @@ import spanwise as sw
 
 
 def _values(shape, dtype="float32"):
-    return np.random.default_rng(0).random(shape).astype(dtype)
+    rng = np.random.default_rng(0)
+    values = rng.integers(100, size=shape) if dtype == "int64" else rng.random(shape)
+    return values.astype(dtype)
 
 
 def _operand(shape, dtype, transposition):
@@ -19,7 +21,8 @@ def _operand(shape, dtype, transposition):
     return x.swapaxes(-1, -2) if transposition == "T" else x
 
 
-# Label, shapes, dtype, and for each operand whether it is transposed, as in BLAS: "N" or "T".
+# Label, shapes in memory, dtype, and for each operand whether it is transposed, as in BLAS: "N" or
+# "T".
 LINES = [
     ("4 x 4", (4, 4), (4, 4), "float32", "NN"),
     ("16 x 16", (16, 16), (16, 16), "float64", "NN"),
@@ -75,7 +78,7 @@ def measure():
 
 
 def _line(label, ours, theirs):
-    # The tolerance of sums of float16.
+    # For all dtypes the tolerance that sums of float16 need.
     np.testing.assert_allclose(np.asarray(ours()), theirs(), rtol=2e-2)
     return Result(
         label,

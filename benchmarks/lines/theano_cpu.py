@@ -18,7 +18,8 @@ import spanwise as sw
 
 SIZE = 10 * 30 * 768
 CALLS = 20
-#: Name -> device= of THEANO_FLAGS, and whether the result stays on that device.
+#: Program of the tutorial (check1.py, check2.py) and its device -> device= of THEANO_FLAGS, and
+#: whether the result stays on that device.
 LOOPS = {
     "check1, device=cpu": ("cpu", False),
     "check1, device=gpu": ("gpu", False),
@@ -47,7 +48,7 @@ def times(device, stays_on_device):
     values = np.random.RandomState(22).rand(SIZE).astype("float32")
     y = tensor.exp(shared(values))
     theano_function = function([], gpu_from_host(y) if stays_on_device else y)
-    # Without a GPU, spanwise.theano uses cpu:1 as Theano's GPU.
+    # With SPANWISE_DEVICE=cpu, spanwise.theano uses cpu:1 as Theano's GPU.
     target = "cpu" if device == "cpu" else "cpu:1"
     x = sw.shared(values, target=target)
     result = sw.Out(sw.exp(x), as_=None if stays_on_device else "numpy")

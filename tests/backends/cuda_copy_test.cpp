@@ -22,7 +22,8 @@ constexpr DType copied_dtypes[] = {bool_,    int8,    int16,   int32,     int64,
 
 // The bytes of a block that holds the layout, and 64 unused ones behind it.
 std::size_t span_bytes(const Layout& layout, DType dtype) {
-  return static_cast<std::size_t>((layout.extent().second + 1 + layout.offset) * dtype.itemsize()) +
+  return static_cast<std::size_t>((layout.offset_range().second + 1 + layout.offset) *
+                                  dtype.itemsize()) +
          64;
 }
 
@@ -190,7 +191,7 @@ TEST_F(CudaCopies, OffsetsBeyond31BitsAreReached) {
     GTEST_SKIP() << "less than 12 GiB are free";
   const std::int64_t step = (std::int64_t{1} << 32) + 5;
   const Layout far{{3, 2}, {step, 3}, 1};
-  DeviceBytes large(static_cast<std::size_t>(far.extent().second + 1)), small(6);
+  DeviceBytes large(static_cast<std::size_t>(far.offset_range().second + 1)), small(6);
   const unsigned char values[] = {1, 2, 3, 4, 5, 6};
   small.put(values);
   const Array target = large.array(far, uint8),

@@ -71,15 +71,15 @@ TEST(Layout, BadShapesAreRefused) {
 TEST(Layout, SizeOfNoAxesIsOne) {
   EXPECT_EQ(Layout{}.size(), 1);
   EXPECT_EQ(Layout::row_major({3, 0}).size(), 0);
-  EXPECT_EQ(Layout{}.extent(), (std::pair<std::int64_t, std::int64_t>(0, 0)));
+  EXPECT_EQ(Layout{}.offset_range(), (std::pair<std::int64_t, std::int64_t>(0, 0)));
 }
 
-TEST(Layout, ExtentIsTheLowestAndHighestOffset) {
+TEST(Layout, OffsetRangeIsTheLowestAndHighestOffset) {
   Random random(1);
   for (int round = 0; round < 2000; ++round) {
     const Layout layout = test::with_random_strides(random, test::random_shape(random, 4, 4), 9);
     const auto all = test::offsets(layout);
-    const auto [low, high] = layout.extent();
+    const auto [low, high] = layout.offset_range();
     if (all.empty()) {
       EXPECT_EQ(low, 0);
       EXPECT_EQ(high, -1);
@@ -90,11 +90,11 @@ TEST(Layout, ExtentIsTheLowestAndHighestOffset) {
   }
 }
 
-TEST(Layout, ExtentSaturatesInsteadOfWrapping) {
-  EXPECT_EQ((Layout{Shape{3}, Strides{huge}, 0}).extent().second, huge);
-  EXPECT_EQ((Layout{Shape{3}, Strides{lowest}, 0}).extent().first, lowest);
-  EXPECT_EQ((Layout{Shape{3, 3}, Strides{huge / 2, huge / 2}, 5}).extent().second, huge);
-  EXPECT_EQ((Layout{Shape{2}, Strides{-2}, lowest}).extent().first, lowest);
+TEST(Layout, OffsetRangeSaturatesInsteadOfWrapping) {
+  EXPECT_EQ((Layout{Shape{3}, Strides{huge}, 0}).offset_range().second, huge);
+  EXPECT_EQ((Layout{Shape{3}, Strides{lowest}, 0}).offset_range().first, lowest);
+  EXPECT_EQ((Layout{Shape{3, 3}, Strides{huge / 2, huge / 2}, 5}).offset_range().second, huge);
+  EXPECT_EQ((Layout{Shape{2}, Strides{-2}, lowest}).offset_range().first, lowest);
 }
 
 TEST(Layout, OverlapOfItselfIsNeverMissed) {

@@ -64,7 +64,7 @@ struct MirroredVector {
 
 // Elements of a vector that holds the layout and at least one unused element behind it.
 std::int64_t room_for(const Layout& layout) {
-  return layout.extent().second + 2 + std::max<std::int64_t>(layout.offset, 0);
+  return layout.offset_range().second + 2 + std::max<std::int64_t>(layout.offset, 0);
 }
 
 bool same_bytes(const Array& a, const Array& b) {

@@ -46,7 +46,7 @@ class HostMemory {
 
  private:
   static std::size_t size_of(const Layout& layout, DType dtype) {
-    return static_cast<std::size_t>((layout.extent().second + 1 + layout.offset) *
+    return static_cast<std::size_t>((layout.offset_range().second + 1 + layout.offset) *
                                     dtype.itemsize()) +
            64;  // for the alignment, the shift and stray writes
   }

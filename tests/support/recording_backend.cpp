@@ -24,7 +24,7 @@ LazyStream& lazy(StreamState& stream) { return static_cast<LazyStream&>(stream);
 
 // The address and size of the bytes that the elements span.
 std::pair<const std::byte*, std::size_t> bytes_of(const UnownedArray& array) {
-  const auto [lowest, highest] = array.layout.extent();
+  const auto [lowest, highest] = array.layout.offset_range();
   const int size = array.dtype.itemsize();
   return {array.data + lowest * size, static_cast<std::size_t>((highest - lowest + 1) * size)};
 }

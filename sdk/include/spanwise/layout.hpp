@@ -13,8 +13,8 @@
 
 namespace spanwise {
 
-/// A Python slice. A missing `step` is 1; a missing bound is the end of the axis in the step's
-/// direction.
+/// A Python slice. A missing `step` is 1; a missing `start` is the first element in the step's
+/// direction, and a missing `stop` includes the last one.
 struct Slice {
   std::optional<std::int64_t> start{}, stop{}, step{};
 };
@@ -24,7 +24,7 @@ struct Slice {
 /// Element (i0, i1, ...) is at offset + i0 * strides[0] + i1 * strides[1] + ..., in elements from
 /// the storage's first byte. Contiguity ignores axes of extent 1 and holds for size 0. All members
 /// are pure. Views follow NumPy (numpy.ndarray.strides, basic indexing), against which they are
-/// tested.
+/// tested. A negative `axis` counts from the end; one out of range throws AxisError.
 struct SW_API Layout {
   Shape shape;
   Strides strides;
@@ -36,9 +36,9 @@ struct SW_API Layout {
   /// Fortran order, offset 0. Throws as row_major.
   static Layout column_major(const Shape& shape);
 
-  /// A dense layout of shape `extents` with this layout's order of axes by stride, all strides
-  /// positive: NumPy's order='K'. Throws LayoutError unless there are rank() extents, and as
-  /// row_major.
+  /// A dense layout of shape `extents` and offset 0 with this layout's order of axes by stride, all
+  /// strides positive: NumPy's order='K'. Throws LayoutError unless there are rank() extents, and
+  /// as row_major.
   Layout packed(const Shape& extents) const;
 
   int rank() const noexcept { return shape.size(); }
@@ -50,8 +50,13 @@ struct SW_API Layout {
   }
   bool is_row_major() const noexcept;
   bool is_column_major() const noexcept;
-  /// {lowest, highest} element offset; {0, -1} for size 0.
-  std::pair<std::int64_t, std::int64_t> extent() const noexcept;
+  /// {lowest, highest} offset of an element; {0, -1} for size 0. Bounds that do not fit in 64 bits
+  /// saturate.
+  std::pair<std::int64_t, std::int64_t> offset_range() const noexcept;
+  [[deprecated("use offset_range()")]] std::pair<std::int64_t, std::int64_t> extent()
+      const noexcept {
+    return offset_range();
+  }
   /// False where every index certainly maps to its own element. True for stride 0 on an extent > 1
   /// and for interleaved axes, possibly a false positive. Such a layout must not be written in
   /// parallel.
@@ -60,8 +65,8 @@ struct SW_API Layout {
   /// Maps a negative `axis`, which counts from the end, to its index. Throws AxisError where it is
   /// out of range.
   int normalise_axis(std::int64_t axis) const;
-  /// Selects index `i` and removes `axis`; negative `i` counts from the end. Throws BoundsError,
-  /// AxisError.
+  /// Selects index `i` and removes `axis`; negative `i` counts from the end. Throws BoundsError
+  /// where it is out of range.
   Layout index(int axis, std::int64_t i) const;
   /// Slices `axis` by Python's rules. Throws ArgumentError for step 0.
   Layout slice(int axis, const Slice& range) const;
@@ -75,10 +80,11 @@ struct SW_API Layout {
   Layout permute(std::span<const int> axes) const;
   /// All axes in reverse order.
   Layout transpose() const;
-  /// NumPy's broadcasting to `target`, with stride 0 on broadcast axes. Throws LayoutError.
+  /// NumPy's broadcasting to `target`, with stride 0 on broadcast axes. Throws LayoutError where
+  /// the shapes do not broadcast.
   Layout broadcast_to(const Shape& target) const;
-  /// numpy.diagonal: removes both axes and appends the diagonal as the last axis. Throws
-  /// LayoutError.
+  /// numpy.diagonal with offset `k`: removes both axes and appends the diagonal as the last axis.
+  /// Throws LayoutError unless there are two different axes.
   Layout diagonal(std::int64_t k, int axis1, int axis2) const;
   /// The same elements in C order in another shape; nullopt where that needs a copy. One extent may
   /// be -1. Throws LayoutError where the sizes differ.
@@ -93,9 +99,11 @@ struct SW_API Layout {
 /// Prints shape, strides (in elements) and offset.
 SW_API std::ostream& operator<<(std::ostream& out, const Layout& layout);
 
-/// `shape` with at most one -1 replaced so that the size is `size`. Throws LayoutError.
+/// `shape` with at most one -1 replaced so that the size is `size`. Throws LayoutError where no
+/// extent does that.
 SW_API Shape resolve_shape(const Shape& shape, std::int64_t size);
-/// numpy.broadcast_shapes; extents of -1 are unknown. Throws LayoutError naming the shapes.
+/// numpy.broadcast_shapes; -1 is an unknown extent, which beside n > 1 results in n. Throws
+/// LayoutError naming the shapes.
 SW_API Shape broadcast_shapes(std::span<const Shape> shapes);
 
 }  // namespace spanwise

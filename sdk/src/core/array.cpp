@@ -13,7 +13,7 @@ namespace spanwise {
 namespace {
 
 [[noreturn]] void fail_outside(const Storage& storage, const Layout& layout, DType dtype) {
-  const auto [lowest, highest] = layout.extent();
+  const auto [lowest, highest] = layout.offset_range();
   fail<LayoutError>("array: ", layout, " in elements of ", dtype, " reaches from element ",
                     layout.size() == 0 ? layout.offset : lowest, " to ",
                     layout.size() == 0 ? layout.offset : highest, "; expected 0 to ",
@@ -73,7 +73,7 @@ struct Footprint {
 };
 
 Footprint footprint_of(const Array& array) noexcept {
-  const auto [lowest, highest] = array.layout().extent();
+  const auto [lowest, highest] = array.layout().offset_range();
   if (highest < lowest) return {};
   const auto base = reinterpret_cast<std::uint64_t>(array.storage().data());
   return {base + static_cast<std::uint64_t>(lowest) * itemsize_of(array),

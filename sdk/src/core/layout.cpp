@@ -98,7 +98,7 @@ bool Layout::is_row_major() const noexcept { return is_dense<true>(*this); }
 
 bool Layout::is_column_major() const noexcept { return is_dense<false>(*this); }
 
-std::pair<std::int64_t, std::int64_t> Layout::extent() const noexcept {
+std::pair<std::int64_t, std::int64_t> Layout::offset_range() const noexcept {
   // Each bound only grows in one direction, so a saturated one stays outside every storage.
   std::int64_t lowest = offset, highest = offset;
   for (int axis = 0; axis < rank(); ++axis) {

@@ -59,7 +59,8 @@ class ReductionKernel:
 
     A call returns an array without axes, or writes to ``out=``. The number of elements is that of
     the first array. Arrays of one shape may have any strides; results of record dtypes and arrays
-    of several shapes need contiguous arrays. Raises CompileError at the first call.
+    of several shapes need contiguous arrays. `keep` is ignored. The first call compiles, and may
+    raise spanwise.CompileError.
     """
 
     def __init__(

@@ -44,6 +44,7 @@ class DeviceContext {
   StagingArea& staging() noexcept { return *staging_; }
   PinnedPool& pinned_pool() noexcept { return *pinned_pool_; }
   LaunchTuner& launch_tuner() noexcept { return *launch_tuner_; }
+  /// The legacy default stream, see make_default_stream().
   const Ref<runtime::StreamState>& default_stream() noexcept { return default_stream_; }
   /// A stream that is ordered after the work of all detached foreign streams (CudaStream::detach);
   /// created at the first call. The context must be current. Throws DeviceError.
@@ -65,7 +66,7 @@ class DeviceContext {
 
 /// Makes a device's primary context current on the calling thread; the destructor restores the
 /// previous one. If it is current already, as on a thread that uses one GPU, this costs one driver
-/// query.
+/// query. Throws DeviceError, also in a forked child that cannot use the driver.
 ///
 /// On a thread without a current context, the primary context of device 0 stays current after the
 /// guard is destroyed: cudaGetDevice() returns 0 with and without it, and later guards find it

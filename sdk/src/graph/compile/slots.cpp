@@ -29,9 +29,10 @@ void Compilation::make_result_slots() {
                     [](const auto& a, const auto& b) { return a.get() < b.get(); });
 }
 
-// Rank-0 variables that a node or the caller needs on the function's device. Other rank-0 inputs
-// may stay on the host: transferring a number that an index or a kernel takes by value would be
-// wasted.
+// Variables that a node or the caller needs on the function's device; only those of rank 0 are
+// looked up. Other rank-0 inputs may stay on the host: transferring a number that an index or a
+// kernel takes by value would be wasted. A node whose inputs all have rank 0 needs them on the
+// device, since its output may be a view of one of them (reshape, ifelse).
 VariableSet Compilation::scalars_needed_on_device() const {
   VariableSet needed(outputs_.begin(), outputs_.end());
   for (const Ref<Apply>& node : nodes_) {
@@ -51,10 +52,11 @@ void Compilation::make_input_slots() {
     cell->computed = true;
     cells_.emplace(input, cell);
     const TensorType& type = input.type();
+    const bool may_stay_on_host =
+        type.rank() == 0 && !type.device() && device_ != cpu && !needed_on_device.contains(input);
     state_->input_slots.push_back({cell, type, type.device().value_or(device_), input.label(),
                                    type.has_fixed_extents(), mutable_inputs_.contains(input),
-                                   type.rank() == 0 && !type.device() && device_ != cpu &&
-                                       !needed_on_device.contains(input)});
+                                   may_stay_on_host});
   }
 }
 

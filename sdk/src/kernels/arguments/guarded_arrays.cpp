@@ -32,7 +32,7 @@ struct Extent {
     const bool is_empty = array.size() == 0;
     const auto [first, last] = is_empty
                                    ? std::pair(array.layout().offset, array.layout().offset - 1)
-                                   : array.layout().extent();
+                                   : array.layout().offset_range();
     const auto base = reinterpret_cast<std::uintptr_t>(array.storage().data());
     const std::int64_t item = array.dtype().itemsize();
     begin = base + static_cast<std::uintptr_t>(first * item);
@@ -146,7 +146,7 @@ Array GuardedArrays::view_of_copy(const Array& array) const {
   const GuardedRange& range = range_of(array);
   const Extent extent(array);
   Layout layout = array.layout();
-  layout.offset -= array.size() == 0 ? layout.offset : layout.extent().first;
+  layout.offset -= array.size() == 0 ? layout.offset : layout.offset_range().first;
   const std::int64_t begin = range.zone + static_cast<std::int64_t>(extent.begin - range.begin);
   Array out(part_storage(range.block, begin, static_cast<std::int64_t>(extent.end - extent.begin)),
             std::move(layout), array.dtype());

@@ -42,10 +42,10 @@ struct Signature {
   void add(KernelParameter parameter);
 };
 
-/// Combines the source's declaration with the binary's parameters. If they contradict each other
-/// (a macro may hide part of the declaration), or `source` is null, uses the binary alone. `types`
-/// (LoadedKernel::parameter_types()) supplies types that the source leaves open: typedefs of
-/// headers, template parameters, or all of them without source.
+/// Combines the source's declaration with the binary's parameters. Ignores the declaration if it
+/// has another number of parameters (a macro may hide some), and of a parameter if its size
+/// differs. `types` (LoadedKernel::parameter_types()) supplies types that the source leaves open:
+/// typedefs of headers, template parameters, or all of them if `source` is null.
 Signature make_signature(const source::SourceKernel* source,
                          std::span<const runtime::LoadedKernel::ParameterInfo> parameter_info,
                          std::string_view types = {});
@@ -61,16 +61,17 @@ std::vector<std::span<const source::Token>> template_parameters(
 /// T of "class T", N of "int N = 3"; "" for an unnamed parameter.
 std::string_view template_parameter_name(std::span<const source::Token> parameter);
 
-/// The declaration of the template instance `name`, "scale<float, 3>", of a template in `source`:
-/// its parameter types with the template arguments substituted. Template arguments that `name`
-/// leaves to deduction stay unsubstituted, so their dtype is unknown.
+/// The declaration of the instance `name`, "scale<float, 3>", of the template `declared` in
+/// `source`: its parameter types with the template arguments substituted. Template parameters that
+/// `name` leaves to deduction stay unsubstituted, so their dtype is unknown.
 source::SourceKernel template_instance(const source::KernelSource& source,
                                        const source::SourceKernel& declared, std::string_view name);
 
 class KernelState;
 
-/// The signature for Kernel::bind(): the function's signature extended by the declarations.
-/// Throws KernelArgumentError where one cannot be parsed or contradicts the signature.
+/// The signature for Kernel::bind(): the function's signature extended by the declarations. Throws
+/// KernelArgumentError unless there is one for each parameter, or where one cannot be parsed or
+/// contradicts the signature.
 Signature declared_signature(const KernelState& function,
                              std::span<const std::string> declarations);
 

@@ -6,7 +6,7 @@ namespace spanwise::runtime {
 
 bool is_dense(const Layout& layout) {
   if (layout.is_row_major()) return true;
-  const auto [lowest, highest] = layout.extent();
+  const auto [lowest, highest] = layout.offset_range();
   return highest - lowest + 1 == layout.size() && !layout.may_overlap_itself();
 }
 
@@ -19,7 +19,7 @@ bool same_shape_and_strides(const Layout& a, const Layout& b) noexcept {
 
 void* lowest_address(const Array& array) noexcept {
   return static_cast<std::byte*>(array.storage().data()) +
-         array.layout().extent().first * array.dtype().itemsize();
+         array.layout().offset_range().first * array.dtype().itemsize();
 }
 
 }  // namespace spanwise::runtime

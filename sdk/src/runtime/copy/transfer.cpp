@@ -61,7 +61,7 @@ void move_bytes(const Array& source, const Array& target) {
 // An uninitialised array on `device` with the strides of `source`, which is dense.
 Array empty_same_strides(const Array& source, Device device) {
   Layout layout = source.layout();
-  layout.offset -= layout.extent().first;
+  layout.offset -= layout.offset_range().first;
   return empty_in(std::move(layout), source.dtype(), device);
 }
 

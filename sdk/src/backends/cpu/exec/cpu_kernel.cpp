@@ -67,7 +67,7 @@ void CpuKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_
                                 unit_.file,
                                 stack_need(unit_),
                                 static_cast<std::size_t>(shared_bytes),
-                                reverse_threads(),
+                                runs_in_reverse(),
                                 module_->code(),
                                 &FaultTrap::current()};
   run_in_parallel(launched, launch_range(grid, block, arguments), block_count(grid));

@@ -69,7 +69,7 @@ std::size_t stack_need(const sw_module& module) {
   return std::max(static_cast<std::size_t>(module.stack_bytes), launch_settings().stack_bytes);
 }
 
-bool reverse_threads() { return launch_settings().reverse; }
+bool runs_in_reverse() { return launch_settings().reverse; }
 
 std::string extent_text(const sw_extent& extent) {
   return text('(', extent.x, ", ", extent.y, ", ", extent.z, ')');
