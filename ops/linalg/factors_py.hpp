@@ -13,33 +13,23 @@
 /// The operands of products from Python, and products of them without the GIL.
 namespace spanwise::python {
 
-/// Two operands as arrays. Arrays of any library stay on their device; lists and numbers are copied
-/// to the other operand's device.
+/// Two operands as arrays, on the devices that import_operands() determines.
 class Factors {
  public:
   Factors(PyObject* left, PyObject* right) {
     PyObject* const operands[] = {left, right};
-    ImportOptions options;
-    for (const bool takes_values : {false, true})  // arrays first: they determine the device
-      for (std::size_t i = 0; i < 2; ++i) {
-        if (is_value(operands[i]) != takes_values) continue;
-        if (is_array(operands[i]))
-          arrays_[i] = &array_in(operands[i]);
-        else
-          arrays_[i] = &imported_[i].emplace(takes_values ? import_array(operands[i], options)
-                                                          : import_array(operands[i]));
-        if (!options.device) options.device = arrays_[i]->device();
-      }
+    import_operands(operands, [&](std::size_t i, const ImportOptions& options) {
+      if (is_array(operands[i]))
+        arrays_[i] = &array_in(operands[i]);
+      else
+        arrays_[i] = &imported_[i].emplace(import_array(operands[i], options));
+      return arrays_[i]->device();
+    });
   }
   const Array& left() const noexcept { return *arrays_[0]; }
   const Array& right() const noexcept { return *arrays_[1]; }
 
  private:
-  // Lists and numbers, which have no device.
-  static bool is_value(PyObject* object) noexcept {
-    return PyList_Check(object) || PyTuple_Check(object) || PyFloat_Check(object) ||
-           PyLong_Check(object) || PyComplex_Check(object);
-  }
   const Array* arrays_[2] = {};
   std::optional<Array> imported_[2];
 };

@@ -30,8 +30,6 @@ namespace py = pybind11;
 
 namespace {
 
-bool is_list_or_tuple(PyObject* object) { return PyList_Check(object) || PyTuple_Check(object); }
-
 // The items of a Python sequence; TypeError for other objects.
 py::tuple sequence_in(PyObject* sequence, const char* caller) {
   try {
@@ -46,7 +44,7 @@ py::tuple sequence_in(PyObject* sequence, const char* caller) {
 // The arrays of a list or tuple that holds only Spanwise arrays, the usual case. Reading them runs
 // no Python code, so no snapshot of the sequence is needed. Empty if an item is of another type.
 std::vector<Array> spanwise_arrays_in(PyObject* sequence) {
-  if (!is_list_or_tuple(sequence)) return {};
+  if (!PyList_Check(sequence) && !PyTuple_Check(sequence)) return {};
   const std::span items(PySequence_Fast_ITEMS(sequence),
                         static_cast<std::size_t>(PySequence_Fast_GET_SIZE(sequence)));
   if (!std::all_of(items.begin(), items.end(), &is_array)) return {};
@@ -56,29 +54,19 @@ std::vector<Array> spanwise_arrays_in(PyObject* sequence) {
   return arrays;
 }
 
-// Lists and numbers, which have no device.
-bool has_no_device(PyObject* object) {
-  return is_list_or_tuple(object) || is_python_scalar(object);
-}
-
-// Arrays of any library stay on their device; lists and numbers are copied to the first array's
-// device. Adds all dtypes to `promotion`, Python numbers as weak scalars.
+// Adds all dtypes to `promotion`, Python numbers as weak scalars.
 std::vector<Array> arrays_in(const py::tuple& items, const char* caller,
                              Promotion* promotion = nullptr) {
   const std::size_t size = items.size();
   if (size == 0) fail<ArgumentError>(caller, ": need at least one array to ", caller);
   std::vector<Array> arrays(size);
-  ImportOptions value_options;
-  for (const bool is_value : {false, true}) {  // arrays first, since they determine the device
-    for (std::size_t i = 0; i < size; ++i) {
-      PyObject* item = PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i));
-      if (has_no_device(item) != is_value) continue;
-      arrays[i] = is_value ? import_array(item, value_options) : import_array(item);
-      if (!value_options.device) value_options.device = arrays[i].device();
-      if (promotion != nullptr && !promotion->try_add_number(item))
-        promotion->add(arrays[i].dtype());
-    }
-  }
+  const std::span objects(&PyTuple_GET_ITEM(items.ptr(), 0), size);
+  import_operands(objects, [&](std::size_t i, const ImportOptions& options) {
+    arrays[i] = import_array(objects[i], options);
+    if (promotion != nullptr && !promotion->try_add_number(objects[i]))
+      promotion->add(arrays[i].dtype());
+    return arrays[i].device();
+  });
   return arrays;
 }
 

@@ -79,11 +79,6 @@ Array with_rank(Array array, std::int64_t rank) {
   return array;
 }
 
-// For these, conversion makes a new array, which array() need not copy.
-bool is_number_or_list(PyObject* x) {
-  return is_python_scalar(x) || PyList_Check(x) || PyTuple_Check(x);
-}
-
 // A single copy in the given order, from memory that is shared or borrowed during the call.
 Array copy_of(PyObject* x, const ImportOptions& options, ArrayOrder order) {
   const auto copy = [&](const Array& source) {
@@ -114,6 +109,7 @@ PyObject* array(PyObject* x, PyObject* dtype, PyObject* device, PyObject* copy, 
   const CopyMode mode = copy == nullptr ? CopyMode::always : copy_mode_from(copy);
   const ArrayOrder target_order = order_or(order, ArrayOrder::k);
   ImportOptions options = import_options(dtype, device, mode);
+  // Conversion of a number or list makes a new array, which need not be copied.
   if (mode != CopyMode::always || is_number_or_list(x)) {
     if (mode == CopyMode::always) options.copy = CopyMode::if_needed;
     const auto created = py::reinterpret_steal<py::object>(as_array(x, options, target_order));

@@ -62,10 +62,6 @@ double real_part(PyObject* number) {
 
 }  // namespace
 
-bool is_python_scalar(PyObject* object) noexcept {
-  return PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object);
-}
-
 Scalar scalar_from(PyObject* number, DType dtype) {
   if (!dtype.is_computable())
     fail<DTypeError>("spanwise: a number cannot be converted to ", dtype,

@@ -7,9 +7,11 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "python/interop/objects.hpp"
+#include "scalar.hpp"
 #include "spanwise/array.hpp"
 #include "spanwise/bridge.hpp"
 #include "tuple.hpp"
@@ -69,6 +71,20 @@ PyObject* wrap_view(PyObject* source, Layout&& layout) noexcept;
 /// `object` as an Array: a spanwise.Array as it is, any other object through the bridges
 /// (sw.asarray). Throws the bridges' errors, or pybind11::error_already_set. Needs the GIL.
 Array import_array(PyObject* object, const ImportOptions& options = {});
+
+/// Imports the operands of a function: arrays of any library stay on their device, numbers and
+/// lists are copied to the device of the first array. Calls import(i, options) for each operand i,
+/// which returns the device of the array.
+template <class F>
+void import_operands(std::span<PyObject* const> operands, const F& import) {
+  ImportOptions options;  // of numbers and lists
+  for (const bool has_device : {true, false})
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      if (is_number_or_list(operands[i]) == has_device) continue;
+      const Device device = import(i, has_device ? ImportOptions{} : options);
+      if (!options.device) options.device = device;
+    }
+}
 
 /// The argument `out=` of a function. A spanwise.Array is returned as it is: the operation must
 /// check whether it is writable. The memory of any other object is shared through the bridges.

@@ -11,7 +11,13 @@
 namespace spanwise::python {
 
 /// Whether scalar_from() accepts the object: an instance of bool, int, float or complex.
-bool is_python_scalar(PyObject* object) noexcept;
+inline bool is_python_scalar(PyObject* object) noexcept {
+  return PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object);
+}
+/// Whether the object is such a number, a list or a tuple, which have no device.
+inline bool is_number_or_list(PyObject* object) noexcept {
+  return PyList_Check(object) || PyTuple_Check(object) || is_python_scalar(object);
+}
 
 /// The number as an element of `dtype`, converted as NumPy 2 converts Python numbers on assignment:
 /// a float is truncated for an integer dtype. Throws OverflowError (as pybind11::error_already_set)
