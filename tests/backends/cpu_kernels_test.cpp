@@ -1,12 +1,17 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/mman.h>
+
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <random>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -172,6 +177,22 @@ TEST_P(CpuKernelKinds, ReachEveryElementOfAThreeDimensionalGrid) {
     for (int y = 0; y < ny; ++y)
       for (int x = 0; x < nx; ++x)
         ASSERT_EQ(out[static_cast<std::size_t>((z * ny + y) * nx + x)], x + 100 * y + 10000 * z);
+}
+
+TEST(CpuKernelThreads, FreeTheirSignalStackWhenTheyEnd) {
+  const test::SettingGuard workers("cpu_threads", "1");
+  CpuKernels kernels("__global__ void k(int* out) { *out = 1; }");
+  stack_t stack{};
+  int out = 0;
+  std::thread([&] {
+    kernels.run("k", {{1}, {1}}, &out);
+    ASSERT_EQ(sigaltstack(nullptr, &stack), 0);
+  }).join();
+  EXPECT_EQ(out, 1);
+  ASSERT_EQ(stack.ss_flags & SS_DISABLE, 0);
+  std::vector<unsigned char> pages(stack.ss_size / 4096);
+  EXPECT_EQ(mincore(stack.ss_sp, stack.ss_size, pages.data()), -1);
+  EXPECT_EQ(errno, ENOMEM);  // not mapped
 }
 
 INSTANTIATE_TEST_SUITE_P(AllSettings, CpuKernelKinds,

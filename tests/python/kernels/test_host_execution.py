@@ -78,6 +78,31 @@ def test_refused_construct_raises_on_the_cpu_and_compiles_for_a_gpu(device, cons
     assert "    1 | " in caught.value.source and caught.value.log
 
 
+@pytest.mark.parametrize("shape", [(16, 4, 1), (4, 4, 4)])
+def test_radix_sort_of_cub_orders_the_keys_of_all_threads_of_a_block(shape, compiler):
+    x, y, z = shape
+    kernel = sw.SourceModule(
+        rf"""
+#include <cub/cub.cuh>
+__global__ void k(int* keys, int* values) {{
+  typedef cub::BlockRadixSort<int, {x}, 2, int, 4, true, cub::BLOCK_SCAN_WARP_SCANS,
+                              cudaSharedMemBankSizeFourByte, {y}, {z}> Sort;
+  __shared__ typename Sort::TempStorage storage;
+  int t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  int key[2] = {{keys[2 * t], keys[2 * t + 1]}}, value[2] = {{2 * t, 2 * t + 1}};
+  Sort(storage).Sort(key, value);
+  for (int i = 0; i < 2; ++i) keys[2 * t + i] = key[i], values[2 * t + i] = value[i];
+}}
+""",
+        device="cpu",
+    ).get_function("k")
+    unsorted = np.random.default_rng(7).permutation(2 * THREADS).astype("int32")
+    keys, values = sw.array(unsorted), sw.empty(2 * THREADS, dtype="int32")
+    kernel(keys, values, block=shape)
+    assert keys.tolist() == sorted(unsorted)
+    assert values.tolist() == np.argsort(unsorted).tolist()
+
+
 def page():
     """The text of docs/host-execution.md."""
     recorded = json.loads(GPU_RESULTS.read_text()) if GPU_RESULTS.exists() else {}

@@ -24,6 +24,7 @@ constexpr bool has_sanitizer = true;
 constexpr bool has_sanitizer = false;
 #endif
 
+constexpr std::size_t signal_stack_bytes = 64 << 10;
 constexpr std::array<int, 4> faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 // The actions that these handlers have replaced, by the signal's number.
 std::array<struct sigaction, 32> replaced{};
@@ -123,18 +124,25 @@ void install_handlers() {
   install(SIGINT, on_interrupt, 0);
 }
 
-void install_signal_stack() {
+void* install_signal_stack() {
   stack_t installed{};
-  if (::sigaltstack(nullptr, &installed) != 0 || (installed.ss_flags & SS_DISABLE) == 0) return;
-  // Never unmapped: nearly all threads that run kernels live as long as the process.
-  constexpr std::size_t bytes = 64 << 10;
-  void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+  if (::sigaltstack(nullptr, &installed) != 0 || (installed.ss_flags & SS_DISABLE) == 0)
+    return nullptr;
+  void* memory = ::mmap(nullptr, signal_stack_bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) return;
-  stack_t own{};
-  own.ss_sp = memory;
-  own.ss_size = bytes;
-  if (::sigaltstack(&own, nullptr) != 0) ::munmap(memory, bytes);
+  if (memory == MAP_FAILED) return nullptr;
+  const stack_t own{.ss_sp = memory, .ss_flags = 0, .ss_size = signal_stack_bytes};
+  if (::sigaltstack(&own, nullptr) == 0) return memory;
+  ::munmap(memory, signal_stack_bytes);
+  return nullptr;
+}
+
+void free_signal_stack(void* memory) noexcept {
+  stack_t installed{};
+  const stack_t none{.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
+  if (memory != nullptr && ::sigaltstack(nullptr, &installed) == 0 && installed.ss_sp == memory &&
+      ::sigaltstack(&none, nullptr) == 0)
+    ::munmap(memory, signal_stack_bytes);
 }
 
 }  // namespace spanwise::cpu_backend

@@ -58,11 +58,12 @@ bool is_in(const char* address, const char* begin, const char* end) {
 // Unregisters the trap when its thread ends; the trap itself stays, as a handler may still use it.
 struct ThreadEnd {
   FaultTrap* trap = nullptr;
+  void* signal_stack = install_signal_stack();
   ~ThreadEnd() {
     own_trap = nullptr;
-    if (trap == nullptr) return;
     for (auto& entry : traps)
-      if (entry.load(std::memory_order_relaxed) == trap) entry.store(nullptr);
+      if (trap != nullptr && entry.load(std::memory_order_relaxed) == trap) entry.store(nullptr);
+    free_signal_stack(signal_stack);
   }
 };
 
@@ -80,7 +81,6 @@ FaultTrap* trap_of_this_thread() noexcept {
 FaultTrap::FaultTrap() : thread_(pthread_self()) {
   own_code();
   math_code();
-  install_signal_stack();
   for (auto& entry : traps) {
     FaultTrap* free = nullptr;
     if (entry.compare_exchange_strong(free, this, std::memory_order_acq_rel)) break;

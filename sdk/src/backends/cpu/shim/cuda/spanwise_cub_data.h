@@ -6,6 +6,13 @@
 // value i of thread t is element t * SwN + i of a blocked arrangement, i * threads + t of a striped
 // one.
 
+// An argument of BlockRadixSort without effect; CUDA declares it in driver_types.h.
+enum cudaSharedMemConfig {
+  cudaSharedMemBankSizeDefault,
+  cudaSharedMemBankSizeFourByte,
+  cudaSharedMemBankSizeEightByte
+};
+
 namespace cub {
 
 enum BlockLoadAlgorithm {
@@ -114,9 +121,11 @@ SW_FN unsigned long long ordered_bits(const SwT& key) {
 
 /// Stable sorts of the keys of a block, in a blocked arrangement, by bits [first, last) of the
 /// keys.
-template <class SwKey, int SwX, int SwN, class SwValue = NullType, int = 4, bool = true, int...>
+template <class SwKey, int SwX, int SwN, class SwValue = NullType, int = 4, bool = true,
+          BlockScanAlgorithm = BLOCK_SCAN_WARP_SCANS,
+          cudaSharedMemConfig = cudaSharedMemBankSizeFourByte, int SwY = 1, int SwZ = 1, int = 0>
 class BlockRadixSort {
-  static constexpr int count = SwX * SwN;
+  static constexpr int count = SwX * SwY * SwZ * SwN;
 
  public:
   struct TempStorage {
