@@ -26,10 +26,6 @@ thread_local int strict_depth = 0;
 
 }  // namespace
 
-SharingError::SharingError(std::string_view prefix, ShareBlocker blocker)
-    : CopyNeededError(text(prefix, ": ", blocker.reason, "; ", blocker.remedy)),
-      blocker_(std::move(blocker)) {}
-
 Bridge::~Bridge() = default;
 
 bool Bridge::try_describe(_object*, BorrowedTensor&) const { return false; }

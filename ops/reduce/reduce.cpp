@@ -40,7 +40,7 @@ void run(ReduceJob job) {
   std::optional<Array> whole;
   if (job.computed != nullptr) {
     if (job.input->size() > 0 && run_on_device()) return;
-    whole = job.computed->source.whole();
+    whole = job.computed->source.compute_all();
     job.input = &*whole;
     job.computed = nullptr;
   }
@@ -76,7 +76,8 @@ class ReduceRun {
  private:
   Array cast_input(DType dtype) {
     if (dtype == input_.dtype()) return input_;
-    if (const auto* elements = std::exchange(computed_, nullptr)) input_ = elements->source.whole();
+    if (const auto* elements = std::exchange(computed_, nullptr))
+      input_ = elements->source.compute_all();
     return astype(input_, dtype, CopyMode::if_needed);
   }
   Array new_array(DType dtype) const { return empty(shape_, dtype, input_.device()); }

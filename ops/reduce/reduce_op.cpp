@@ -100,10 +100,10 @@ class ReduceOp final : public NamedOp, public ElementConsumer {
                                outputs[0].variable())};
   }
 
-  Ref<const spanwise::Op> reading(Ref<const spanwise::Op> elements,
-                                  const Apply& node) const override {
+  Ref<const spanwise::Op> fused_with(Ref<const spanwise::Op> producer,
+                                     const Apply& node) const override {
     if (!reads_once(op_)) return {};
-    return transform_reduce_op(std::move(elements), Ref<const spanwise::Op>(this), op_,
+    return transform_reduce_op(std::move(producer), Ref<const spanwise::Op>(this), op_,
                                options_for(node));
   }
 

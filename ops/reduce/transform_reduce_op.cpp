@@ -35,7 +35,7 @@ class TransformReduceThunk final : public Thunk {
       set_output(*shape);
       reduce_computed(op_, {*source_, *kernels_}, stand_in_.broadcast_to(*shape), options_);
     } else {
-      const Array whole = source_->whole();
+      const Array whole = source_->compute_all();
       set_output(whole.shape());
       reduce(op_, whole, options_);
     }

@@ -205,6 +205,8 @@ TEST(Function, ErrorOfDerivedClassKeepsItsTypeAndNamesTheNode) {
   const std::string expected = "it broke\nApply node that caused the error: Bad(x)";
   EXPECT_THAT(message_for(KernelFaultError("it broke", 719)), HasSubstr(expected));
   EXPECT_THAT(message_for(AxisError("it broke")), HasSubstr(expected));
+  EXPECT_THAT(message_for(SharingError("it", {"broke", "copy it"})),
+              HasSubstr("it: broke; copy it\nApply node that caused the error: Bad(x)"));
 }
 
 TEST(Function, DebugModeReportsAnInputThatWasReplacedByASmallerArray) {

@@ -87,8 +87,8 @@ TEST_P(ElementwiseLayouts, CompileForAnyOfThem) {
     key.has_mask = dtype != uint64;
     expect_compiles(key, shape);
     shape.kind = PlanShape::Kind::tiles;
-    shape.side_s = 64;
-    shape.side_t = 16;
+    shape.tile_rows = 64;
+    shape.tile_columns = 16;
     shape.patterns = {key.inputs > 1 ? AccessPattern::transposed : AccessPattern::contiguous,
                       AccessPattern::contiguous};
     expect_compiles(key, shape);

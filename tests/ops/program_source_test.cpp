@@ -46,7 +46,7 @@ ElementProgram program_of(DType dtype) {
 
 PlanShape shape_of(Kind kind, AccessPattern pattern, int width = 2) {
   PlanShape shape{.kind = kind, .width = static_cast<std::uint8_t>(width), .packs = 2, .rank = 3};
-  shape.side_s = shape.side_t = 32;
+  shape.tile_rows = shape.tile_columns = shape.cell_chunks = 32;
   shape.patterns = {AccessPattern::contiguous, pattern, AccessPattern::constant};
   return shape;
 }

@@ -57,8 +57,8 @@ TEST(StridedPlan, UsesTilesForTransposes) {
   const StridedPlan plan = binary(Layout::row_major({4096, 2048}).transpose(), {2048, 4096}).plan();
   EXPECT_EQ(plan.shape().kind, Kind::tiles);
   EXPECT_EQ(plan.shape().width, 4);
-  EXPECT_EQ(plan.shape().side_s, 64);
-  EXPECT_EQ(plan.shape().side_t, 64);
+  EXPECT_EQ(plan.shape().tile_rows, 64);
+  EXPECT_EQ(plan.shape().tile_columns, 64);
   EXPECT_EQ(patterns(plan), (std::vector{AccessPattern::transposed_in_packs,
                                          AccessPattern::contiguous, AccessPattern::contiguous}));
 }

@@ -172,7 +172,7 @@ inline void expect_cells(const StridedPlan& plan, const RandomArrays& arrays) {
   for (int axis = along + 1; axis < shape.rank; ++axis)
     size *= plan.numbers()[static_cast<std::size_t>(axis)];
   // A block visits at least 16 cells.
-  ASSERT_LE(size * 16, shape.side_s * 128);
+  ASSERT_LE(size * 16, shape.cell_chunks * 128);
   for (int k = 0; k < shape.count; ++k) {
     const AccessPattern pattern = shape.patterns[static_cast<std::size_t>(k)];
     const bool has_planes = pattern == AccessPattern::planes ||

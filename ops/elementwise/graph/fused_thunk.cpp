@@ -180,7 +180,7 @@ class FusedSource final : public ElementSource {
     return shape;
   }
   std::span<const Array* const> operands() const override { return thunk_.operands(); }
-  Array whole() override {
+  Array compute_all() override {
     thunk_.run();
     return *output_->value;
   }

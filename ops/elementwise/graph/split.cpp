@@ -23,7 +23,7 @@ bool is_only_reduced(const Apply& node, int output, const NodeSurroundings& arou
   const auto readers = around.readers(node.output(output));
   if (readers.size() != 1 || readers[0] == nullptr) return false;
   const auto* consumer = dynamic_cast<const ElementConsumer*>(&readers[0]->op());
-  return consumer != nullptr && consumer->reading(node.op_ref(), *readers[0]);
+  return consumer != nullptr && consumer->fused_with(node.op_ref(), *readers[0]);
 }
 
 // The nodes and inputs that some outputs need.

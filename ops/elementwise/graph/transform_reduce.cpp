@@ -37,7 +37,7 @@ std::vector<Variable> transform_reduce(const Apply& node, const NodeSurroundings
   if (!elements.op) return {};
   const auto* producer = dynamic_cast<const ElementProducer*>(elements.op.get());
   if (!producer->has_element_source()) return {};
-  const Ref<const Op> op = consumer->reading(std::move(elements.op), node);
+  const Ref<const Op> op = consumer->fused_with(std::move(elements.op), node);
   if (!op) return {};
   const Variable reduced(result.type(), result.name());
   Apply::make(op, std::move(elements.inputs), {reduced});

@@ -32,22 +32,6 @@ struct ImportOptions {
   bool may_compute = false;
 };
 
-/// Why memory cannot be shared, and what the caller can do.
-struct ShareBlocker {
-  std::string reason;  ///< a clause: "a stride of 6 bytes is no multiple of the 4-byte element"
-  std::string remedy;  ///< an imperative: "pass x.copy()"
-};
-
-/// A CopyNeededError with its parts; the message is "<prefix>: <reason>; <remedy>".
-class SW_API SharingError : public CopyNeededError {
- public:
-  SharingError(std::string_view prefix, ShareBlocker blocker);
-  const ShareBlocker& blocker() const noexcept { return blocker_; }
-
- private:
-  ShareBlocker blocker_;
-};
-
 /// A description of another library's array. It need not be representable as a Layout.
 struct ForeignMemory {
   void* data = nullptr;  ///< address of element (0, ..., 0); ignored for size 0

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "spanwise/core/text.hpp"
@@ -49,6 +50,27 @@ class SW_API DTypeError : public Error {
 class SW_API CopyNeededError : public Error {
  public:
   using Error::Error;
+};
+
+/// Why memory cannot be shared, and what the caller can do.
+struct ShareBlocker {
+  std::string reason;  ///< a clause: "a stride of 6 bytes is no multiple of the 4-byte element"
+  std::string remedy;  ///< an imperative: "pass x.copy()"
+};
+
+/// A CopyNeededError with its parts; the message is "<prefix>: <reason>; <remedy>".
+class SW_API SharingError : public CopyNeededError {
+ public:
+  SharingError(std::string_view prefix, ShareBlocker blocker)
+      : CopyNeededError(text(prefix, ": ", blocker.reason, "; ", blocker.remedy)),
+        blocker_(std::move(blocker)) {}
+  /// The same error with another message.
+  SharingError(const SharingError& error, const std::string& message)
+      : CopyNeededError(message), blocker_(error.blocker_) {}
+  const ShareBlocker& blocker() const noexcept { return blocker_; }
+
+ private:
+  ShareBlocker blocker_;
 };
 
 /// A write to memory that its owner exported as read-only. Python: also ValueError.

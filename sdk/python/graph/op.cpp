@@ -121,7 +121,7 @@ class PythonOp final : public Op, public HasElementBody {
   AliasMap destroy_map() const override { return destroys_; }
   // A Python op may keep references to its results, or return arrays to which other code has
   // references.
-  bool gives_own_memory() const override { return false; }
+  bool has_unshared_outputs() const override { return false; }
   bool foldable(const Apply& node) const override {
     const GilAcquire gil;
     return py::bool_(object().attr("do_constant_folding")(apply_object(node)));

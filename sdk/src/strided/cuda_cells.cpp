@@ -68,7 +68,8 @@ std::string CudaText::cells() const {
       planes ? "sw_lines#[sw_line] + sw_c" : "sw_f", "1", false};
   return text(
       numbers_struct(), "typedef long long sw_step;\nconstexpr int sw_inner = ", int{shape_.inner},
-      ", sw_elements = ", 128 * int{shape_.side_s}, ";\n", kernel("const sw_walk sw_w"), declare,
+      ", sw_elements = ", 128 * int{shape_.cell_chunks}, ";\n", kernel("const sw_walk sw_w"),
+      declare,
       R"(  int sw_cell = 1;
 #pragma unroll
   for (int sw_axis = sw_rank - sw_inner; sw_axis < sw_rank; ++sw_axis) sw_cell *= (int)sw_w.shape[sw_axis];

@@ -16,20 +16,22 @@ std::string CudaText::tile_function() const {
         text("(sw_tile", k, ", sw_p", k, ", ",
              numbered("sw_w.s#[sw_rank - 2], sw_w.s#[sw_rank - 1]", k));
     if (pattern(k) == AccessPattern::transposed_in_packs)
-      fills += text("    if (sw_whole)\n      spanwise::fill_tile_in_packs<sw_side_s, sw_side_t, ",
-                    "sw_threads>", call_arguments, ");\n    else\n  ");
-    fills += text("    spanwise::fill_tile<sw_side_s, sw_side_t, sw_threads, sw_whole>",
+      fills += text(
+          "    if (sw_whole)\n      spanwise::fill_tile_in_packs<sw_tile_rows, sw_tile_columns, ",
+          "sw_threads>", call_arguments, ");\n    else\n  ");
+    fills += text("    spanwise::fill_tile<sw_tile_rows, sw_tile_columns, sw_threads, sw_whole>",
                   call_arguments, ", sw_left_s, sw_left_t);\n");
     tile_loads += text("    const spanwise::Pack<sw_t", k, ", sw_width> sw_c", k,
                        " = spanwise::load_pack<sw_width>(sw_tile", k,
-                       " + spanwise::tile_index<sw_side_t, sw_t", k, ">(sw_s, sw_tt));\n");
+                       " + spanwise::tile_index<sw_tile_columns, sw_t", k, ">(sw_s, sw_tt));\n");
   }
   const std::string from_corner = "sw_s * sw_w.s#[sw_rank - 2] + sw_tt * sw_w.s#[sw_rank - 1]";
   const StepText step{
-      "!sw_whole || sw_side_s / sw_rows < 1 ? 1 : sw_side_s / sw_rows < 4 ? sw_side_s / sw_rows : "
+      "!sw_whole || sw_tile_rows / sw_rows < 1 ? 1 : sw_tile_rows / sw_rows < 4 ? sw_tile_rows / "
+      "sw_rows : "
       "4",
       R"(    const int sw_s = sw_base + sw_u * sw_rows;
-    const int sw_count = sw_whole && sw_rows <= sw_side_s
+    const int sw_count = sw_whole && sw_rows <= sw_tile_rows
                              ? sw_width
                              : sw_s < sw_left_s ? sw_left_t - sw_tt : 0;
 )",
@@ -38,11 +40,11 @@ std::string CudaText::tile_function() const {
       text("  if (sw_base == sw_row) {\n", fills, "    __syncthreads();\n  }\n");
   return text("template <bool sw_whole>\n__device__ __forceinline__ void sw_do_tile(", parameters_,
               parameters, R"(const sw_walk& sw_w, int sw_left_s, int sw_left_t) {
-  const int sw_tt = threadIdx.x % (sw_side_t / sw_width) * sw_width;
-  const int sw_row = threadIdx.x / (sw_side_t / sw_width);
+  const int sw_tt = threadIdx.x % (sw_tile_columns / sw_width) * sw_width;
+  const int sw_row = threadIdx.x / (sw_tile_columns / sw_width);
 )",
               body_.declarations, body_.before,
-              "  for (int sw_base = sw_row; sw_base == sw_row || sw_base < sw_side_s;) {\n",
+              "  for (int sw_base = sw_row; sw_base == sw_row || sw_base < sw_tile_rows;) {\n",
               loop(step, between, tile_loads), "  sw_base += sw_rows * sw_steps;\n  }\n",
               body_.after, "}\n");
 }
@@ -58,25 +60,26 @@ std::string CudaText::tiles() const {
     if (has_tile(k)) {
       // As bytes, since variables in shared memory must not have constructors.
       declare += text("  __shared__ alignas(16) unsigned char sw_bytes", k,
-                      "[sw_side_s * sw_side_t * sizeof(sw_t", k, ")];\n");
+                      "[sw_tile_rows * sw_tile_columns * sizeof(sw_t", k, ")];\n");
       tile_arguments += text("(sw_t", k, "*)sw_bytes", k, ", ");
     }
   }
   for (int k = 0; k < count_; ++k) move += text("  sw_p", k, " += ", numbered("sw_at#", k), ";\n");
   const std::string call = text("(", arguments_, tile_arguments, "sw_w, sw_left_s, sw_left_t);\n");
   return text(
-      "constexpr int sw_side_s = ", int{shape_.side_s}, ", sw_side_t = ", int{shape_.side_t},
+      "constexpr int sw_tile_rows = ", int{shape_.tile_rows},
+      ", sw_tile_columns = ", int{shape_.tile_columns},
       ";\n// Rows that a block visits at a time.\n",
-      "constexpr int sw_rows = sw_threads * sw_width / sw_side_t;\n", numbers_struct(),
+      "constexpr int sw_rows = sw_threads * sw_width / sw_tile_columns;\n", numbers_struct(),
       "typedef long long sw_step;\n", tile_function(), kernel("const sw_walk sw_w"), declare,
       R"(  unsigned int sw_rest = blockIdx.x;
   const auto sw_tiles = [&](int sw_axis, int sw_side) {
     return (unsigned int)((sw_w.shape[sw_axis] + sw_side - 1) / sw_side);
   };
-  const long long sw_first_t = sw_rest % sw_tiles(sw_rank - 1, sw_side_t) * (long long)sw_side_t;
-  sw_rest /= sw_tiles(sw_rank - 1, sw_side_t);
-  const long long sw_first_s = sw_rest % sw_tiles(sw_rank - 2, sw_side_s) * (long long)sw_side_s;
-  sw_rest /= sw_tiles(sw_rank - 2, sw_side_s);
+  const long long sw_first_t = sw_rest % sw_tiles(sw_rank - 1, sw_tile_columns) * (long long)sw_tile_columns;
+  sw_rest /= sw_tiles(sw_rank - 1, sw_tile_columns);
+  const long long sw_first_s = sw_rest % sw_tiles(sw_rank - 2, sw_tile_rows) * (long long)sw_tile_rows;
+  sw_rest /= sw_tiles(sw_rank - 2, sw_tile_rows);
 #pragma unroll
   for (int sw_axis = sw_rank - 3; sw_axis >= 0; --sw_axis) {
     const unsigned int sw_extent = (unsigned int)sw_w.shape[sw_axis];
@@ -84,9 +87,9 @@ std::string CudaText::tiles() const {
     sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;
 )",
       offsets("    "), "  }\n", move,
-      R"(  const int sw_left_s = spanwise::elements_left(sw_w.shape[sw_rank - 2] - sw_first_s, sw_side_s);
-  const int sw_left_t = spanwise::elements_left(sw_w.shape[sw_rank - 1] - sw_first_t, sw_side_t);
-  if (sw_left_s == sw_side_s && sw_left_t == sw_side_t)
+      R"(  const int sw_left_s = spanwise::elements_left(sw_w.shape[sw_rank - 2] - sw_first_s, sw_tile_rows);
+  const int sw_left_t = spanwise::elements_left(sw_w.shape[sw_rank - 1] - sw_first_t, sw_tile_columns);
+  if (sw_left_s == sw_tile_rows && sw_left_t == sw_tile_columns)
     sw_do_tile<true>)",
       call, "  else\n    sw_do_tile<false>", call, "}\n");
 }

@@ -181,7 +181,7 @@ bool Planner::try_make_tiles(PlanShape& shape) {
   shape.kind = PlanShape::Kind::tiles;
   try_choose_leader_width(shape);
   choose_sides(shape);
-  return shape.side_s >= min_side;  // many arrays may leave no room for their tiles
+  return shape.tile_rows >= min_side;  // many arrays may leave no room for their tiles
 }
 
 void Planner::choose_sides(PlanShape& shape) const {
@@ -193,15 +193,15 @@ void Planner::choose_sides(PlanShape& shape) const {
   }
   const int bits = std::countr_zero(static_cast<unsigned>(tile_bytes)) -
                    std::countr_zero(static_cast<unsigned>(widest));
-  int side_s = 1 << (bits + 1) / 2, side_t = 1 << bits / 2;
+  int tile_rows = 1 << (bits + 1) / 2, tile_columns = 1 << bits / 2;
   const auto fit = [](int& side, std::int64_t extent) {
     while (side > min_side && side >= 2 * extent) side /= 2;
   };
-  fit(side_s, axes_.extent(inner_ - 1));
-  fit(side_t, axes_.extent(inner_));
-  while (transposed_bytes * side_s * side_t > shared_bytes) side_s /= 2;
-  shape.side_s = static_cast<std::uint8_t>(side_s);
-  shape.side_t = static_cast<std::uint8_t>(side_t);
+  fit(tile_rows, axes_.extent(inner_ - 1));
+  fit(tile_columns, axes_.extent(inner_));
+  while (transposed_bytes * tile_rows * tile_columns > shared_bytes) tile_rows /= 2;
+  shape.tile_rows = static_cast<std::uint8_t>(tile_rows);
+  shape.tile_columns = static_cast<std::uint8_t>(tile_columns);
 }
 
 AccessPattern Planner::tile_pattern(const PlanShape& shape, int k) const {
@@ -247,9 +247,9 @@ std::int64_t Planner::steps(const PlanShape& shape) const {
   const bool is_tiled = shape.kind == PlanShape::Kind::tiles;
   // A shifted row has up to width - 1 elements before its first whole pack.
   const std::int64_t extent = axes_.extent(inner_) + (shape.is_shifted ? shape.width - 1 : 0);
-  std::int64_t steps = ceil_div(extent, is_tiled ? shape.side_t : shape.width);
+  std::int64_t steps = ceil_div(extent, is_tiled ? shape.tile_columns : shape.width);
   for (int axis = 0; axis < inner_; ++axis)
-    steps *= is_tiled && axis == inner_ - 1 ? ceil_div(axes_.extent(axis), shape.side_s)
+    steps *= is_tiled && axis == inner_ - 1 ? ceil_div(axes_.extent(axis), shape.tile_rows)
                                             : axes_.extent(axis);
   return steps;
 }

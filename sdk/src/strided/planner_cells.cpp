@@ -62,7 +62,7 @@ bool Planner::try_set_cells(const CellRange& cell, PlanShape& shape) const {
     widest = std::max(widest, itemsize(k));
   }
   const std::int64_t elements = cells_bytes / widest;
-  shape.side_s = static_cast<std::uint8_t>(elements / 128);
+  shape.cell_chunks = static_cast<std::uint8_t>(elements / 128);
   return staged > 0 && staged <= max_staged && cell.size * min_cells <= elements &&
          cell.count * cell.size * widest >= min_bytes;
 }
@@ -114,7 +114,7 @@ std::int64_t Planner::cell_blocks(const PlanShape& shape) const {
   std::int64_t size = 1, blocks = 1;
   for (int axis = along + 1; axis <= inner_; ++axis) size *= axes_.extent(axis);
   for (int axis = 0; axis < along; ++axis) blocks *= axes_.extent(axis);
-  const std::int64_t cells = std::int64_t{shape.side_s} * 128 / size / min_cells * min_cells;
+  const std::int64_t cells = std::int64_t{shape.cell_chunks} * 128 / size / min_cells * min_cells;
   return blocks * ((axes_.extent(along) + cells - 1) / cells);
 }
 

@@ -23,13 +23,13 @@ class SW_API ElementSource {
 
   virtual ~ElementSource();
   /// Begins a call: reads the input cells. Returns the shape of the result; nothing where the
-  /// elements of this call cannot be computed alone, so that only whole() may be called.
+  /// elements of this call cannot be computed alone, so that only compute_all() may be called.
   virtual std::optional<Shape> begin() = 0;
   /// After begin(): arrays on the node's device that broadcast to the shape. Those of rank 0 may be
   /// on the host.
   virtual std::span<const Array* const> operands() const = 0;
   /// Computes the whole result into memory.
-  virtual Array whole() = 0;
+  virtual Array compute_all() = 0;
   /// On the CPU: computes `result`, a part of the result. `operands` are views of operands() that
   /// select the same part and broadcast to its shape, and the operands of rank 0. Several threads
   /// may call it at the same time.
@@ -54,10 +54,10 @@ class SW_API ElementProducer {
 class SW_API ElementConsumer {
  public:
   virtual ~ElementConsumer();
-  /// The op that replaces `node`, a node of this op, and the node of `elements`, an
+  /// The op that replaces `node`, a node of this op, and the node of `producer`, an
   /// ElementProducer, that computes its input: it has the inputs of the latter and the output of
   /// the former. Null where the node needs its input in memory.
-  virtual Ref<const Op> reading(Ref<const Op> elements, const Apply& node) const = 0;
+  virtual Ref<const Op> fused_with(Ref<const Op> producer, const Apply& node) const = 0;
 };
 
 using GivesElements [[deprecated("use ElementProducer")]] = ElementProducer;

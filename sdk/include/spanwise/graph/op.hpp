@@ -141,7 +141,7 @@ class SW_API Op : public RefCounted {
   virtual bool foldable(const Apply& node) const;
   /// Whether only the output cells refer to the arrays that the op produces, so that another node
   /// may overwrite them. Outputs named in view_map are not included.
-  virtual bool gives_own_memory() const { return true; }
+  virtual bool has_unshared_outputs() const { return true; }
   /// Whether the outputs must not be written to, as a broadcast array whose elements share memory:
   /// a node that overwrites an output or a view of it gets a copy.
   virtual bool gives_readonly() const { return false; }

@@ -58,9 +58,10 @@ struct alignas(8) PlanShape {
   /// dense: every array is contiguous or constant and all have one order; a thread visits `packs`
   /// packs of `width` elements. rows: the same along the last of `rank` axes; packs of one element
   /// where wider ones are not aligned. tiles: arrays are contiguous along the last axis
-  /// or along the one before it; a block visits side_s * side_t elements of these axes. cells: the
-  /// last `inner` axes are a small cell; along the axis before them, each array is contiguous, or
-  /// its cells are adjacent; a block visits as many cells as have up to side_s * 128 elements.
+  /// or along the one before it; a block visits tile_rows * tile_columns elements of these axes.
+  /// cells: the last `inner` axes are a small cell; along the axis before them, each array is
+  /// contiguous, or its cells are adjacent; a block visits as many cells as have up to cell_chunks
+  /// * 128 elements.
   enum class Kind : std::uint8_t { dense, rows, tiles, cells };
 
   Kind kind = Kind::dense;
@@ -68,10 +69,11 @@ struct alignas(8) PlanShape {
   std::uint8_t packs = 1;  ///< for dense and rows
   std::uint8_t rank = 1;   ///< except dense
   /// For tiles: extents along the last axis but one (s) and the last axis (t), powers of two, 16 or
-  /// more. For cells: side_s is an upper bound of a block's elements, in units of 128.
-  std::uint8_t side_s = 1, side_t = 1;
-  std::uint8_t inner = 0;   ///< for cells
-  bool has_planes = false;  ///< for cells: the leader is contiguous from cell to cell
+  /// more.
+  std::uint8_t tile_rows = 1, tile_columns = 1;
+  std::uint8_t cell_chunks = 1;  ///< for cells
+  std::uint8_t inner = 0;        ///< for cells
+  bool has_planes = false;       ///< for cells: the leader is contiguous from cell to cell
   /// For rows: packs are aligned in the leader, so the first pack of a row may be incomplete.
   bool is_shifted = false;
   bool is_large = false;   ///< for rows: elements or offsets that 32 bits cannot count
@@ -79,7 +81,7 @@ struct alignas(8) PlanShape {
   std::uint8_t count = 0;  ///< of arrays
   /// For the CPU: dense or rows, and a block is one thread that visits serial_steps elements.
   bool is_serial = false;
-  std::array<AccessPattern, 31> patterns{};  ///< of max_arrays; more, so that there is no padding
+  std::array<AccessPattern, 30> patterns{};  ///< of max_arrays; more, so that there is no padding
   /// Bit k: array k, which is written, has the strides of the leader.
   std::uint32_t shares_strides = 0;
 

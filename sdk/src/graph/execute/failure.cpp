@@ -96,6 +96,8 @@ void throw_with_note(const std::exception& exception, const std::string& note) {
   throw_copy_if<CollectiveError>(exception, [&](const CollectiveError& e) {
     return CollectiveError(message, e.number(), e.op(), e.calls());
   });
+  throw_copy_if<SharingError>(exception,
+                              [&](const SharingError& e) { return SharingError(e, message); });
   throw_message_if<ArgumentError, LayoutError, AxisError, BoundsError, DTypeError, CopyNeededError,
                    ReadOnlyError, BridgeError, KernelArgumentError, InputError, GraphError, Error>(
       exception, message);

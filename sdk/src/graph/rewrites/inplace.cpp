@@ -30,7 +30,7 @@ bool may_be_overwritten(const Variable& variable, const std::unordered_map<Varia
                         const RewriteGraph& graph) {
   if (graph.inputs.contains(variable)) {
     if (!graph.mutable_inputs.contains(variable)) return false;
-  } else if (variable.owner() == nullptr || !variable.owner()->op().gives_own_memory() ||
+  } else if (variable.owner() == nullptr || !variable.owner()->op().has_unshared_outputs() ||
              variable.owner()->op().view_map().contains(variable.index())) {
     return false;
   }

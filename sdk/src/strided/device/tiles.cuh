@@ -1,25 +1,25 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 // Arrays that are contiguous along another axis (s) than the written ones (t). A block reads a tile
-// of side_s * side_t elements of such an array along s into shared memory, and reads it from there
-// along t.
+// of tile_rows * tile_columns elements of such an array along s into shared memory, and reads it
+// from there along t.
 
 namespace spanwise {
 
 // The index of element (s, t) in a tile. The 16-byte parts of a row are permuted so that neither
 // filling nor reading the tile has bank conflicts.
-template <int side_t, class T>
+template <int tile_columns, class T>
 __device__ __forceinline__ int tile_index(int s, int t) {
-  constexpr int part = 16 / (int)sizeof(T), parts = side_t / part;
+  constexpr int part = 16 / (int)sizeof(T), parts = tile_columns / part;
   return (s * parts + (t / part ^ s / part % (parts < 8 ? parts : 8))) * part + t % part;
 }
 
 // Fills a tile from its corner `a` by `threads` threads, element by element. left_s * left_t
 // elements of the tile exist; all of them if `whole`.
-template <int side_s, int side_t, int threads, bool whole, class T>
+template <int tile_rows, int tile_columns, int threads, bool whole, class T>
 __device__ __forceinline__ void fill_tile(T* tile, const T* a, long long by_s, long long by_t,
                                           int left_s, int left_t) {
-  constexpr int group = side_s < 32 ? side_s : 32, accesses = side_s * side_t;
+  constexpr int group = tile_rows < 32 ? tile_rows : 32, accesses = tile_rows * tile_columns;
   constexpr int each = (accesses + threads - 1) / threads, batch = each < 8 ? each : 8;
   // All loads of a batch are issued before the first store. All counts are powers of two.
   for (int first = threadIdx.x; first < accesses; first += threads * batch) {
@@ -27,14 +27,14 @@ __device__ __forceinline__ void fill_tile(T* tile, const T* a, long long by_s, l
 #pragma unroll
     for (int b = 0; b < batch; ++b) {
       const int access = first + b * threads, rest = access / group;
-      const int s = rest / side_t * group + access % group, t = rest % side_t;
+      const int s = rest / tile_columns * group + access % group, t = rest % tile_columns;
       if (whole || (s < left_s && t < left_t)) values[b] = a[s * by_s + t * by_t];
     }
 #pragma unroll
     for (int b = 0; b < batch; ++b) {
       const int access = first + b * threads, rest = access / group;
-      const int s = rest / side_t * group + access % group, t = rest % side_t;
-      if (whole || (s < left_s && t < left_t)) tile[tile_index<side_t, T>(s, t)] = values[b];
+      const int s = rest / tile_columns * group + access % group, t = rest % tile_columns;
+      if (whole || (s < left_s && t < left_t)) tile[tile_index<tile_columns, T>(s, t)] = values[b];
     }
   }
 }
@@ -61,13 +61,13 @@ __device__ __forceinline__ void transpose_words(unsigned int (&words)[count]) {
 
 // Fills a whole tile by aligned accesses of 16 bytes. A thread reads as many lines as elements fill
 // a word, so that it writes whole words: small squares are transposed in registers.
-template <int side_s, int side_t, int threads, class T>
+template <int tile_rows, int tile_columns, int threads, class T>
 __device__ __forceinline__ void fill_tile_in_packs(T* tile, const T* a, long long by_s,
                                                    long long by_t) {
   constexpr int n = 16 / (int)sizeof(T), lines = sizeof(T) < 4 ? 4 / (int)sizeof(T) : 1;
   // A warp reads adjacent lines of t, 128 bytes of each.
-  constexpr int across = side_s / n, group = across < 8 ? across : 8;
-  constexpr int rows = side_t / lines, accesses = across * rows;
+  constexpr int across = tile_rows / n, group = across < 8 ? across : 8;
+  constexpr int line_groups = tile_columns / lines, accesses = across * line_groups;
   constexpr int each = (accesses + threads - 1) / threads, max_batch = 4 / lines;
   constexpr int batch = each < max_batch ? each : max_batch;
   for (int first = threadIdx.x; first < accesses; first += threads * batch) {
@@ -75,7 +75,8 @@ __device__ __forceinline__ void fill_tile_in_packs(T* tile, const T* a, long lon
 #pragma unroll
     for (int b = 0; b < batch; ++b) {
       const int access = first + b * threads, rest = access / group;
-      const int s = (rest / rows * group + access % group) * n, t = rest % rows * lines;
+      const int s = (rest / line_groups * group + access % group) * n,
+                t = rest % line_groups * lines;
 #pragma unroll
       for (int line = 0; line < lines; ++line)
         values[b][line] = load_pack<n>(a + s * by_s + (t + line) * by_t);
@@ -83,10 +84,11 @@ __device__ __forceinline__ void fill_tile_in_packs(T* tile, const T* a, long lon
 #pragma unroll
     for (int b = 0; b < batch; ++b) {
       const int access = first + b * threads, rest = access / group;
-      const int s = (rest / rows * group + access % group) * n, t = rest % rows * lines;
+      const int s = (rest / line_groups * group + access % group) * n,
+                t = rest % line_groups * lines;
       if (lines == 1) {
 #pragma unroll
-        for (int k = 0; k < n; ++k) tile[tile_index<side_t, T>(s + k, t)] = values[b][0].x[k];
+        for (int k = 0; k < n; ++k) tile[tile_index<tile_columns, T>(s + k, t)] = values[b][0].x[k];
       } else {
         unsigned int words[lines][4];
         memcpy(words, values[b], sizeof(words));
@@ -98,7 +100,8 @@ __device__ __forceinline__ void fill_tile_in_packs(T* tile, const T* a, long lon
           transpose_words<lines>(part);
 #pragma unroll
           for (int k = 0; k < lines; ++k)
-            *(unsigned int*)(tile + tile_index<side_t, T>(s + square * lines + k, t)) = part[k];
+            *(unsigned int*)(tile + tile_index<tile_columns, T>(s + square * lines + k, t)) =
+                part[k];
         }
       }
     }
