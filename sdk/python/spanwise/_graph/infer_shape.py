@@ -19,7 +19,7 @@ def extent_source(op: Any, node: Apply, output: int, axis: int) -> tuple[int, in
     output. Raises GraphError where it returns anything else.
     """
     shapes = [tuple(x.shape[i] for i in range(x.ndim)) for x in node.inputs]
-    extent = _inferred(op, node, output, shapes)[axis]
+    extent = _inferred_extents(op, node, output, shapes)[axis]
     for i, shape in enumerate(shapes):
         for k, of_input in enumerate(shape):
             if extent is of_input:
@@ -31,11 +31,11 @@ def inferred_extent(op: Any, node: Apply, output: int, axis: int) -> Variable | 
     """The extent that infer_shape gives for an axis, int64, from extents of the inputs that are
     themselves inferred; None where infer_shape gives None."""
     shapes = [tuple(_core._inferred_extent(x, i) for i in range(x.ndim)) for x in node.inputs]
-    extent = _inferred(op, node, output, shapes)[axis]
+    extent = _inferred_extents(op, node, output, shapes)[axis]
     return None if extent is None else _core._as_variable(extent).astype("int64")
 
 
-def _inferred(op: Any, node: Apply, output: int, shapes: list[Any]) -> Sequence[Any]:
+def _inferred_extents(op: Any, node: Apply, output: int, shapes: list[Any]) -> Sequence[Any]:
     """The extents of an output by infer_shape, checked."""
     result = op.infer_shape(node, shapes)
     if not isinstance(result, (list, tuple)) or len(result) != len(node.outputs):

@@ -26,10 +26,10 @@ class KernelParameter(NamedTuple):
 
 def kernel_parameters(declaration: Mapping[str, Any], kind: str) -> list[KernelParameter]:
     """The arrays of a kernel op's declaration; `kind` is "inputs" or "outputs"."""
-    return [_parsed(text) for text in declaration[kind]]
+    return [_parse_parameter(text) for text in declaration[kind]]
 
 
-def _parsed(text: str) -> KernelParameter:
+def _parse_parameter(text: str) -> KernelParameter:
     match = _DECLARED.fullmatch(text)
     assert match is not None, text
     name, _, dtype, extents = match.groups()

@@ -111,7 +111,7 @@ class Op:
         return {name: getattr(self, name) for name in getattr(self, "__props__", ())}
 
 
-def _maps(op: Op) -> tuple[Any, Any]:
+def _memory_maps(op: Op) -> tuple[Any, Any]:
     return dict(op.view_map or {}), dict(op.destroy_map or {})
 
 
@@ -119,7 +119,7 @@ def _props_eq(self: Op, other: object) -> bool:
     if type(self) is not type(other):
         return False
     assert isinstance(other, Op)
-    return self._props() == other._props() and _maps(self) == _maps(other)
+    return self._props() == other._props() and _memory_maps(self) == _memory_maps(other)
 
 
 def _props_hash(self: Op) -> int:

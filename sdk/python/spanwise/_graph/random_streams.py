@@ -48,11 +48,11 @@ class RandomDraw(Op):
         counter = _core._random_counter(key, stream, position)
         computed = iter(inputs[1:])
         shape = tuple(int(next(computed)) if n is None else n for n in self.shape)
-        output_storage[1][0] = self._drawn(counter, shape)
+        output_storage[1][0] = self._draw_array(counter, shape)
         position = _core._random_position(counter, 0)  # after the draw; 0: advances no further
         output_storage[0][0] = _core.array([key, stream, position], "uint64", device=_HOST)
 
-    def _drawn(self, counter: Any, shape: tuple[int, ...]) -> Array:
+    def _draw_array(self, counter: Any, shape: tuple[int, ...]) -> Array:
         if self.kind in _FLOATING:
             return _core._random_new(
                 counter, self.kind, shape, self.dtype, None, 0.0, 1.0, str(self)

@@ -42,15 +42,15 @@ def scan(
     and variables from outside. Raises GraphError for outputs that do not match `outputs_info`, and
     the function ValueError where a sequence is too short or an output changes its shape.
     """
-    listed = _listed(sequences)
+    listed = _list_or_empty(sequences)
     if any(isinstance(x, dict) for x in listed):
         raise GraphError(
             "scan: sequences: expected variables, got a dict of an input and taps; give slices of "
             "the input as sequences, such as x[:-1] and x[1:]"
         )
     variables = [_core._as_variable(x) for x in listed]
-    constants = [_core._as_variable(x) for x in _listed(non_sequences)]
-    infos = _listed(outputs_info)
+    constants = [_core._as_variable(x) for x in _list_or_empty(non_sequences)]
+    infos = _list_or_empty(outputs_info)
     initial = [None if x is None else _core._as_variable(_initial_value(x)) for x in infos]
     steps = _number_of_steps(n_steps, variables)
     elements = [open_variable(x, x.name, x.ndim - 1) for x in variables]
@@ -74,7 +74,7 @@ def scan(
     return ordered[0] if len(ordered) == 1 else ordered
 
 
-def _listed(argument: Any) -> list[Any]:
+def _list_or_empty(argument: Any) -> list[Any]:
     return [] if argument is None else as_list(argument)
 
 
@@ -111,7 +111,7 @@ def _number_of_steps(n_steps: Any, sequences: Sequence[Variable]) -> Variable:
 
 def _outputs_of(returned: Any) -> list[Variable]:
     """The result of fn as a list of variables."""
-    listed = _listed(returned)
+    listed = _list_or_empty(returned)
     if not listed:
         raise GraphError("scan: fn returns no output")
     if any(isinstance(y, (dict, list, tuple)) for y in listed):

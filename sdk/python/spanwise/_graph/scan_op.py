@@ -70,7 +70,7 @@ class Scan(Op):
             states = outputs[:state_count]
             for k, value in enumerate(outputs):
                 if not self._returns_last(k):
-                    results[k] = self._stored(results[k], value, t, steps)
+                    results[k] = self._store_value(results[k], value, t, steps)
         for k, y in enumerate(node.outputs):
             if self._returns_last(k):
                 results[k] = states[k]
@@ -83,7 +83,7 @@ class Scan(Op):
         """Whether output `k` is a state of which only the last value is a result."""
         return k < self.loop.state_count and not self.loop.keeps_all[k]
 
-    def _stored(self, stack: Any, value: Any, t: int, steps: int) -> Any:
+    def _store_value(self, stack: Any, value: Any, t: int, steps: int) -> Any:
         """`stack`, allocated by the first step if it is None, with `value` at index `t`."""
         if stack is None:
             stack = _core.empty((steps, *value.shape), dtype=value.dtype, device=value.device)
@@ -130,15 +130,15 @@ class _Backward:
     def __init__(self, loop: Loop, inputs: list[Variable], gradients: list[Any]) -> None:
         self.loop, self.inputs = loop, inputs
         self.steps = inputs[0]
-        self.sequences, self.initial, self.non_sequences = self._divided(inputs[1:])
+        self.sequences, self.initial, self.non_sequences = self._by_kind(inputs[1:])
         #: The inputs of a step.
-        self.elements, self.states, self.constants = self._divided(loop.step.inputs)
+        self.elements, self.states, self.constants = self._by_kind(loop.step.inputs)
         #: Index of an output of the loop -> the derivative with respect to it.
         self.output_gradients = {
             k: g for k, g in enumerate(gradients) if not isinstance(g.type, DisconnectedType)
         }
 
-    def _divided(self, values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
+    def _by_kind(self, values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
         """Values for the inputs of a step as those for sequences, states and non-sequences."""
         first, end = self.loop.sequence_count, self.loop.sequence_count + self.loop.state_count
         return values[:first], values[first:end], values[end:]
@@ -165,7 +165,7 @@ class _Backward:
             _core._gradients(known, [x], [], "none")[0] if is_differentiable(x) else None
             for x in self.loop.step.inputs
         ]
-        self.of_elements, self.of_states, self.of_constants = self._divided(derivatives)
+        self.of_elements, self.of_states, self.of_constants = self._by_kind(derivatives)
 
     def derivatives(self, outputs: list[Variable]) -> list[Any]:
         """The derivatives with respect to the inputs of the loop, whose outputs are `outputs`."""

@@ -18,7 +18,7 @@ def set_subtensor(place: Variable, value: Any) -> Variable:
     Of several values for one element (repeated indices) the last is stored. Raises GraphError if
     `place` is not an index of a variable.
     """
-    x, index, inputs = _indexed(place, "set_subtensor")
+    x, index, inputs = _parts_of_index(place, "set_subtensor")
     return apply_registered("set_subtensor", x, value, *inputs, index=index)
 
 
@@ -30,13 +30,13 @@ def inc_subtensor(place: Variable, value: Any) -> Variable:
     on a GPU is not fixed: sums of floats may differ in their last bits from run to run. Raises
     GraphError if `place` is not an index of a variable.
     """
-    x, index, inputs = _indexed(place, "inc_subtensor")
+    x, index, inputs = _parts_of_index(place, "inc_subtensor")
     if all(v.ndim == 0 for v in inputs):
         return set_subtensor(place, place + value)
     return apply_registered("inc_subtensor", x, value, *inputs, index=index)
 
 
-def _indexed(place: Any, caller: str) -> tuple[Variable, str, list[Variable]]:
+def _parts_of_index(place: Any, caller: str) -> tuple[Variable, str, list[Variable]]:
     """(x, text of the index, inputs of the index) for `place` = x[index]."""
     op = place.owner.op if isinstance(place, Variable) and place.owner is not None else None
     name, properties = op.recipe if isinstance(op, NativeOp) and op.recipe else ("", {})

@@ -69,7 +69,7 @@ def clone(
     new_of = dict(replace.items() if isinstance(replace, Mapping) else replace or ())
     for old, value in new_of.items():
         new_of[old] = _replacement(old, value)
-    roots = _listed(outputs)
+    roots = _listed_variables(outputs)
     for node in ancestors(roots, new_of):
         copied = node.clone_with_new_inputs([new_of.get(v, v) for v in node.inputs])
         for old, new in zip(node.outputs, copied.outputs, strict=True):
@@ -95,7 +95,7 @@ def _replacement(old: Any, value: Any) -> Variable:
     return new
 
 
-def _listed(outputs: Any) -> list[Variable]:
+def _listed_variables(outputs: Any) -> list[Variable]:
     """The variables of a variable, a list, a tuple or a dict. Raises GraphError for other values."""
     listed = list(outputs.values()) if isinstance(outputs, Mapping) else as_list(outputs)
     for x in listed:
@@ -116,7 +116,7 @@ def equal(
     equal types. `in_xs` and `in_ys` fix that correspondence; all other inputs must then be the same
     variables in both graphs.
     """
-    left, right = _listed(xs), _listed(ys)
+    left, right = _listed_variables(xs), _listed_variables(ys)
     if len(left) != len(right) or len(in_xs or ()) != len(in_ys or ()):
         return False
     partners = dict(zip(in_xs or (), in_ys or (), strict=True))

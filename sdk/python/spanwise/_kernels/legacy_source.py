@@ -99,7 +99,7 @@ def read_legacy(path: Path, include_dirs: Iterable[Path] = ()) -> LegacyFile:
     )
 
 
-def _matching(tokens: Tokens, opening: int) -> int:
+def _index_after_bracket(tokens: Tokens, opening: int) -> int:
     """The index behind the bracket that closes tokens[opening]."""
     depth = 0
     for i in range(opening, len(tokens)):
@@ -113,7 +113,7 @@ def _linkage_blocks(tokens: Tokens) -> Iterator[tuple[int, int]]:
     """(first, last): the token indices of extern "C" blocks, and of the `extern` of declarations."""
     for i in range(len(tokens) - 2):
         if tokens[i][0] == "extern" and tokens[i + 1][0] == '"C"':
-            yield (i, _matching(tokens, i + 2) if tokens[i + 2][0] == "{" else i + 1)
+            yield (i, _index_after_bracket(tokens, i + 2) if tokens[i + 2][0] == "{" else i + 1)
 
 
 def _variables(tokens: Tokens, text_of_line: str) -> Iterator[DeviceVariable]:

@@ -181,7 +181,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: SupportsIndex | None = None) -
     # Positions in the result: each is shifted by the number of slices inserted before it.
     for shift, i in enumerate(sorted(range(len(positions)), key=positions.__getitem__)):
         positions[i] += shift
-    result = _extended(array, axis, len(positions))
+    result = _empty_extended(array, axis, len(positions))
     before = (slice(None),) * axis
     is_old = _core.ones(result.shape[axis], "bool", device="cpu")
     new_indices = _core.array(positions, "int64", device="cpu")
@@ -191,7 +191,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: SupportsIndex | None = None) -
     return result
 
 
-def _extended(array: Array, axis: int, count: int) -> Array:
+def _empty_extended(array: Array, axis: int, count: int) -> Array:
     """An uninitialised array as `array`, with `count` more slices along `axis`."""
     shape = (*array.shape[:axis], array.shape[axis] + count, *array.shape[axis + 1 :])
     return _core.empty(shape, array.dtype, device=array.device)
@@ -199,7 +199,7 @@ def _extended(array: Array, axis: int, count: int) -> Array:
 
 def _insert_at(array: Array, axis: int, position: int, added: Array) -> Array:
     count = added.shape[axis]
-    result = _extended(array, axis, count)
+    result = _empty_extended(array, axis, count)
     before = (slice(None),) * axis
     result[(*before, slice(position))] = array[(*before, slice(position))]
     result[(*before, slice(position, position + count))] = added

@@ -120,7 +120,7 @@ def from_device_like(devptr, other):
     return from_device(devptr, other.shape, other.dtype, order_of(other))
 
 
-def _resolved(setter, is_host):
+def _resolving_setter(setter, is_host):
     """`setter` of Memcpy2D or Memcpy3D for host arrays of any dtype, or for addresses."""
 
     @functools.wraps(setter)
@@ -136,7 +136,7 @@ def _with_addresses(base):
     for end in ("src", "dst"):
         for kind in ("host", "device", "unified"):
             name = f"set_{end}_{kind}"
-            members[name] = _resolved(getattr(base, name), kind == "host")
+            members[name] = _resolving_setter(getattr(base, name), kind == "host")
     return type(base.__name__, (base,), members)
 
 

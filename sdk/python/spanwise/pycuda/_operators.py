@@ -87,9 +87,9 @@ class Operators:
     def mul_add(self, selffac, other, otherfac, add_timer=None, stream=None, out=None):
         """``selffac * self + otherfac * other``, written to `out` if it is given."""
         with on_stream(stream):
-            return self._written(selffac * self.array + otherfac * other.array, out)
+            return self._out_or_result(selffac * self.array + otherfac * other.array, out)
 
-    def _written(self, result, out):
+    def _out_or_result(self, result, out):
         if out is None:
             return self.of(result, self)
         out.array[...] = result.astype(out.dtype)
@@ -132,6 +132,6 @@ class Operators:
         """The complex conjugate, written to `out` if it is given; the array itself if it is real."""
         if self.dtype.kind != "c":
             return self
-        return self._written(sw.conj(self.array), out)
+        return self._out_or_result(sw.conj(self.array), out)
 
     conjugate = conj

@@ -153,7 +153,7 @@ def _allocated(x, allocator, result):
     return out
 
 
-def _written(result, out):
+def _out_or_result(result, out):
     """`result` as a GPUArray, converted to the dtype of `out` and in its memory if it is given."""
     if out is None:
         return GPUArray.of(sw.asarray(result))
@@ -184,13 +184,13 @@ def reshape(a, *shape, **kwargs):
 def if_positive(criterion, then_, else_, out=None, stream=None):
     """Elements of `then_` where `criterion` > 0, else of `else_`."""
     with on_stream(stream):
-        return _written(sw.where(criterion.array > 0, _value(then_), _value(else_)), out)
+        return _out_or_result(sw.where(criterion.array > 0, _value(then_), _value(else_)), out)
 
 
 def where(criterion, then_, else_, out=None, stream=None):
     """Elements of `then_` where `criterion` is not 0, else of `else_`."""
     with on_stream(stream):
-        return _written(sw.where(criterion.array != 0, _value(then_), _value(else_)), out)
+        return _out_or_result(sw.where(criterion.array != 0, _value(then_), _value(else_)), out)
 
 
 def minimum(a, b, out=None, stream=None):
@@ -206,7 +206,7 @@ def maximum(a, b, out=None, stream=None):
 
 def _extreme(function, a, b, out, stream):
     with on_stream(stream):
-        return _written(function(_value(a), _value(b)), out)
+        return _out_or_result(function(_value(a), _value(b)), out)
 
 
 def _reduced(function, a, stream, allocator, **arguments):
@@ -272,7 +272,7 @@ def subset_max(subset, a, stream=None):
 def _logical(function, operands, out, allocator):
     like = next((x for x in operands if isinstance(x, GPUArray)), None)
     result = sw.asarray(function(*(sw.asarray(_value(x)) for x in operands)))
-    return _allocated(like, allocator, result) if out is None else _written(result, out)
+    return _allocated(like, allocator, result) if out is None else _out_or_result(result, out)
 
 
 def logical_and(x1, x2, /, out=None, *, allocator=None):
