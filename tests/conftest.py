@@ -82,7 +82,7 @@ def keeps_cuda_context():
     after, gpu = cuda_process.current_context(), cuda_process.current_gpu()
     if after != before and not (before is None and gpu == 0):
         cuda_process.restore_context(before)
-        pytest.fail(f"the test leaves GPU {gpu} current (context {after}); before it was {before}")
+        pytest.fail(f"the test leaves GPU {gpu} current: context {after} instead of {before}")
 
 
 @pytest.fixture(params=["g++", "clang++"])

@@ -86,8 +86,9 @@ def test_finds_the_first():
         capture_output=True,
         text=True,
     )
+    # conftest.py checks the context after each test, and pytest counts a failure then as an error.
     assert "2 passed, 1 error" in done.stdout, done.stdout + done.stderr
-    assert "leaves GPU 1 current (context 2); before it was 1" in done.stdout
+    assert "leaves GPU 1 current: context 2 instead of 1" in done.stdout
 
 
 def test_tests_under_asan_have_its_library_preloaded():
@@ -109,6 +110,7 @@ asan_python.asan_python_tests_pass("tests/python/graph", "-x")
 
 def test_a_compiler_without_the_library_of_asan_is_named(tmp_path):
     compiler = tmp_path / "c++"
+    # Asked for the path of a library that it lacks, a compiler prints only the library's name.
     compiler.write_text("#!/bin/sh\necho libasan.so\n")
     compiler.chmod(0o755)
     program = f"""

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The stubs agree with the module in every name, member and parameter, and mypy accepts them."""
+"""The stub _core.pyi agrees with the module in names, members and parameters, and mypy accepts it."""
 
 import ast
 import importlib.util

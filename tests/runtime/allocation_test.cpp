@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 
 class AllocationTest : public test::RuntimeTest {};
 
-TEST_F(AllocationTest, IsAllocatedAndFreedOnTheCurrentStream) {
+TEST_F(AllocationTest, IsFreedOnTheStreamCurrentAtItsAllocation) {
   const Stream stream = Stream::create(test::second_gpu);
   Storage storage;
   {

@@ -17,7 +17,6 @@ namespace spanwise {
 namespace {
 
 using ::testing::Each;
-using ::testing::ElementsAre;
 using Complex = std::complex<double>;
 
 class CreationTest : public test::RuntimeTest {};

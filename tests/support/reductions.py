@@ -18,8 +18,11 @@ LOGICAL = ("any", "all", "count_nonzero")
 
 ARG_EXTREMES = ("argmin", "argmax")
 
-#: Relative tolerances of results; of other dtypes 1e-13.
-EPS = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 2e-7, "complex64": 4e-7}
+
+def relative_tolerance(dtype):
+    """The relative tolerance for results of a dtype, given by its name."""
+    known = {"float16": 1e-3, "bfloat16": 8e-3, "float32": 2e-7, "complex64": 4e-7}
+    return known.get(dtype, 1e-13)
 
 
 def is_inexact(dtype):
@@ -27,6 +30,7 @@ def is_inexact(dtype):
 
 
 def expected_dtype(name, dtype):
+    """The dtype that NumPy's rules give the reduction `name` of an array of `dtype`; dtypes by name."""
     if name in LOGICAL + ARG_EXTREMES:
         return "bool" if name in ("any", "all") else "int64"
     if name in SUMS and not is_inexact(dtype):
@@ -48,19 +52,21 @@ def widened(values):
 
 
 def oracle(name, values, **options):
-    """NumPy's result in the dtype that NumPy's rules give it."""
+    """NumPy's reduction of widened(values), cast to expected_dtype()."""
     result = getattr(np, name)(widened(values), **options)
     return np.asarray(result).astype(sw.dtype(expected_dtype(name, values.dtype.name)).dtype)
 
 
 def assert_close(name, ours, exact):
+    """Compares results of the function `name`: sums, products and moments of floating-point numbers
+    with a tolerance, others exactly."""
     assert ours.shape == exact.shape
     assert ours.dtype == exact.dtype
     if name in EXTREMES + LOGICAL + ARG_EXTREMES or not is_inexact(str(ours.dtype)):
         assert_same(ours, exact)
         return
     wide = "complex128" if exact.dtype.kind == "c" else "float64"
-    tolerance = EPS.get(str(ours.dtype), 1e-13)
+    tolerance = relative_tolerance(str(ours.dtype))
     np.testing.assert_allclose(
         ours.numpy().astype(wide), exact.astype(wide), rtol=tolerance, atol=1e-12
     )

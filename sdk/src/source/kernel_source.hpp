@@ -16,7 +16,7 @@ namespace spanwise::source {
 
 /// A parameter of a kernel.
 struct SourceParameter {
-  std::string type;  ///< as written, "const float *"
+  std::string type;  ///< "const float *", also of "const float x[4]"; without "restrict"
   std::string name;
   bool is_pointer = false;
   bool is_const = false;  ///< pointer to const

@@ -19,7 +19,7 @@ class TypeAliases {
   /// `words`: the tokens that the name stands for. A second definition that differs makes the name
   /// ambiguous.
   void add(std::string_view name, std::vector<std::string_view> words);
-  /// Null where the name is unknown or ambiguous.
+  /// Null where the name is unknown, ambiguous or stands for no tokens.
   const std::vector<std::string_view>* find(std::string_view name) const;
 
  private:
@@ -30,8 +30,8 @@ class TypeAliases {
 /// declarations.
 void read_alias(std::span<const Token> declaration, TypeAliases& aliases);
 
-/// Parses one parameter, "const float *__restrict__ x". Expands `aliases` for dtype and
-/// is_pointer; `type` stays as written.
+/// Parses one parameter, "const float *__restrict__ x". Expands `aliases` for dtype, is_pointer and
+/// is_const, not in `type`.
 SourceParameter read_parameter(std::span<const Token> tokens, const TypeAliases& aliases);
 
 }  // namespace spanwise::source

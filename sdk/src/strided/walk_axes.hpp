@@ -18,14 +18,15 @@ class WalkAxes : public Walk {
   /// Whether 32 bits are too few for an offset between two elements of an array.
   bool has_far_elements() const noexcept;
   bool has_equal_strides(int a, int b) const noexcept;
-  /// Reverses the direction of the axis. offset() counts elements before join().
+  /// Reverses the direction of the axis, and changes offset() accordingly.
   void reverse(int axis) noexcept;
   /// Makes groups of `count` elements of the last axis, which is contiguous, one element. All other
-  /// strides are multiples of it. An axis of extent 1 is removed. To be called once.
+  /// strides are multiples of it. The last axis is removed if its extent becomes 1, unless it is
+  /// the only one. size() and offset() still count the elements before join(). To be called once.
   void join(int count) noexcept;
   /// Moves an axis to index `to`; the axes between shift by one.
   void move(int axis, int to) noexcept;
-  /// Extents, then the strides of each array but those in `left_out`, one bit each.
+  /// Extents, then the strides of each array but those in `left_out` (bit k: array k).
   std::vector<std::int64_t> numbers(std::uint32_t left_out) const;
 
  private:

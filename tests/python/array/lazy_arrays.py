@@ -10,7 +10,8 @@ import spanwise as sw
 class Lazy:
     """Implements NumPy's protocols itself, like dask.array.Array; __array__() computes the elements.
 
-    Its operators return "answered", its ufuncs and NumPy functions the name of what was called.
+    Its operators return "answered"; NumPy's ufuncs and functions return ("ufunc", name) and
+    ("function", name) for it.
     """
 
     shape = (3,)

@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 from support.arrays import COMPUTABLE, assert_same, numbers, pair, poisoned, windows
-from support.reductions import EPS, assert_close, axes_of, expected_dtype, values_for, widened
+from support.reductions import (
+    assert_close,
+    axes_of,
+    expected_dtype,
+    relative_tolerance,
+    values_for,
+    widened,
+)
 
 import spanwise as sw
 
@@ -23,7 +30,7 @@ def test_scans_match_numpy(device, window, name, dtype, data):
     out = poisoned((*exact.shape, 2), "float64", device)[..., 0]
     getattr(ours, name)(axis=axis, out=out)
     np.testing.assert_allclose(
-        out.numpy(), exact.astype("complex128").real, rtol=EPS.get(str(ours.dtype), 1e-13)
+        out.numpy(), exact.astype("complex128").real, rtol=relative_tolerance(str(ours.dtype))
     )
 
 
