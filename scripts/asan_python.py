@@ -9,9 +9,8 @@ import os
 import subprocess
 import sys
 
-from python_tests import python_tests_pass
-
 from build import build
+from python_tests import python_tests_pass
 
 PRESET = "asan-python"
 TESTS = ("tests/python", "tests/bridges")

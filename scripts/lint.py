@@ -13,10 +13,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from build import configure
 from paths import BUILD, ROOT
 from tools import environment, find_program
-
-from build import configure
 
 CXX_SUFFIXES = (".cpp", ".hpp", ".cuh", ".cu", ".h", ".inc")
 GCC_ONLY_OPTIONS = ("-mmemset-strategy=", "-Wno-restrict", "-Wno-dangling-reference")

@@ -11,10 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import asan_python
+from build import build
 from cxx_tests import cxx_tests_pass
 from python_tests import python_tests_pass
-
-from build import build
 
 RELEASE = "release"
 SANITIZERS = ("asan", "tsan")

@@ -81,6 +81,10 @@ def test_private_functions_reject_objects_that_are_not_arrays(call):
         (lambda: sw.concatenate([sw.ones(2)], dtype="f4", casting=3), "casting: expected a str"),
         (lambda: sw.tensor.TensorType("float32", (2**70,)), "extent: expected an int of 64 bits"),
         (lambda: sw.tensor.TensorType("float32", ("a",)), "extent: expected an int of 64 bits"),
+        (
+            lambda: sw.tensor.TensorType("float32", (-1, 3)),
+            "extent -1; expected an extent >= 0, or None",
+        ),
         (lambda: sw.tensor.as_variable(1.0, name=3), "name: expected a str, got 3 of type int"),
         (lambda: sw.Stream.foreign(2**70, "cuda:0"), r"from 0 to 2\*\*64 - 1, got"),
     ],

@@ -5,7 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -155,6 +157,22 @@ TEST_F(CommunicatorTest, IsFoundByItsNameWhileItExists) {
     EXPECT_THROW(communicator->barrier(), CollectiveError);
   }
   EXPECT_FALSE(Communicator::find("tested"));
+}
+
+TEST_F(CommunicatorTest, IsNotFoundWhileAnotherThreadDropsTheLastReference) {
+  std::atomic<bool> stops = false;
+  std::jthread finder([&] {
+    while (!stops) {
+      const Ref<Communicator> found = Communicator::find("tested");
+      EXPECT_TRUE(!found || found->size() == 2);
+    }
+  });
+  for (int i = 0; i < 20000; ++i) {
+    // The finder may hold the former one a little longer.
+    while (Communicator::find("tested")) std::this_thread::yield();
+    EXPECT_EQ(make_communicator()->name(), "tested");
+  }
+  stops = true;
 }
 
 TEST_F(CommunicatorTest, NumbersOfLoadedNodesAreNotReused) {

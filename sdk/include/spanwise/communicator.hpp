@@ -149,6 +149,7 @@ class SW_API Communicator final : public RefCounted {
                                 Ref<CommunicatorMonitor> monitor);
   /// The open communicator of that name; null without one.
   static Ref<Communicator> find(std::string_view name);
+  void release() const noexcept { release_findable(); }
   ~Communicator() override;
 
   const Options& options() const noexcept { return options_; }

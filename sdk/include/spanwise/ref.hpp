@@ -56,6 +56,20 @@ class SW_API RefCounted {
   /// Called when the last reference is dropped. The default deletes the object; an override may
   /// keep it for reuse.
   virtual void dispose() noexcept;
+  /// add_ref(), unless the last reference has been dropped: for a registry that finds objects by
+  /// name and owns no reference. Such a class hides release() by release_findable(): release()
+  /// would dispose of an object with one reference although the registry is adding another.
+  bool try_add_ref() const noexcept {
+    std::int64_t count = count_.load(std::memory_order_relaxed);
+    while (count > 0 &&
+           !count_.compare_exchange_weak(count, count + 1, std::memory_order_relaxed)) {
+    }
+    return count > 0;
+  }
+  void release_findable() const noexcept {
+    if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      const_cast<RefCounted*>(this)->dispose();
+  }
   /// Sets the count to 1, for Ref::adopt(), on an object that an override of dispose() has kept.
   void restart_count() noexcept { count_.store(1, std::memory_order_relaxed); }
 

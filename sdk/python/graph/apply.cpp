@@ -69,13 +69,12 @@ Shape static_shape(py::handle object) {
       extents.push_back(TensorType::any);
     else if (py::isinstance<py::bool_>(extent))
       extents.push_back(extent.cast<bool>() ? 1 : TensorType::any);
+    else if (const auto fixed = value_of<std::int64_t>(extent, "TensorType: extent"); fixed >= 0)
+      extents.push_back(fixed);
     else
-      extents.push_back(value_of<std::int64_t>(extent, "TensorType: extent"));
-  }
-  for (const std::int64_t extent : extents)
-    if (extent < TensorType::any)
-      fail<LayoutError>("TensorType: extent ", extent,
+      fail<LayoutError>("TensorType: extent ", fixed,
                         "; expected an extent >= 0, or None where it is free");
+  }
   return Shape(std::span<const std::int64_t>(extents));
 }
 

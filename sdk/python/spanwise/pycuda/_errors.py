@@ -21,3 +21,8 @@ class CompileError(sw.CompileError):
 
     def __str__(self):
         return self.msg if not self.stderr else f"{self.msg}\n{self.stderr}"
+
+
+def pycuda_compile_error(error, source):
+    """The CompileError for a spanwise.CompileError; `source` is what did not compile."""
+    return CompileError(f"compilation of {source} failed", stderr=str(error))

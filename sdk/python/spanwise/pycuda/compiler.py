@@ -7,7 +7,7 @@ import os
 
 import spanwise as sw
 
-from ._errors import CompileError
+from ._errors import CompileError, pycuda_compile_error
 from ._headers import with_spanwise_headers
 from ._modules import Module
 from ._textures import with_texture_objects
@@ -48,7 +48,7 @@ def _compiled(source, **arguments):
     try:
         return sw.SourceModule(source, **arguments)
     except sw.CompileError as error:
-        raise CompileError("compilation of a SourceModule failed", stderr=str(error)) from error
+        raise pycuda_compile_error(error, "a SourceModule") from error
 
 
 class SourceModule(Module):

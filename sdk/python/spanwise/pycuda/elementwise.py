@@ -9,6 +9,7 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray
+from ._errors import pycuda_compile_error
 from ._headers import with_spanwise_headers
 from ._layout import is_opaque, splay
 from ._memory import on_stream
@@ -196,7 +197,10 @@ class ElementwiseKernel:
             ordered = iter(_in_memory_order(arrays))
             values = [next(ordered) if isinstance(x, GPUArray) else x for x in args]
             with on_stream(stream):
-                self._strided_kernel()(*values)
+                try:
+                    self._strided_kernel()(*values)
+                except sw.CompileError as error:
+                    raise pycuda_compile_error(error, "an ElementwiseKernel") from error
 
     def _launch_contiguous(self, use_range, args, count, stream, *bounds):
         """Launches the kernel of pointers and scalars with `count` threads; `bounds` are n, or start,

@@ -7,6 +7,7 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray
+from ._errors import pycuda_compile_error
 from ._headers import with_spanwise_headers
 from ._layout import is_opaque
 from ._memory import mem_alloc, on_stream
@@ -87,7 +88,10 @@ class ReductionKernel:
         with on_stream(stream):
             if len(shapes) == 1 and not is_opaque(self.dtype_out):
                 values = [x.array if isinstance(x, GPUArray) else x for x in args]
-                self._strided()(*values, out=out.array.reshape(()))
+                try:
+                    self._strided()(*values, out=out.array.reshape(()))
+                except sw.CompileError as error:
+                    raise pycuda_compile_error(error, "a ReductionKernel") from error
             else:
                 self._by_address(args, out)
         return out

@@ -7,6 +7,7 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray
+from ._errors import pycuda_compile_error
 from ._headers import with_spanwise_headers
 from ._memory import on_stream
 from ._unsupported import module_getattr
@@ -34,7 +35,10 @@ class _ScanKernel:
         target = input_ary if output_ary is None else output_ary
         with on_stream(stream):
             if target.size:
-                self._kernel(input_ary.array, target.array)
+                try:
+                    self._kernel(input_ary.array, target.array)
+                except sw.CompileError as error:
+                    raise pycuda_compile_error(error, "a scan kernel") from error
         return target
 
 

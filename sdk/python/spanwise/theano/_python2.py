@@ -183,6 +183,11 @@ def _print(operands: list[Token]) -> list[str]:
 
 def _exec(operands: list[Token]) -> list[str]:
     parts = [_text(part) for part in _split(operands, ("in", ","))]
+    # exec(code, names), a tuple for Python 2, has the form of a call already.
+    words = [token for token in operands if token.kind != "space"]
+    in_brackets = words[0].text == "(" and words[-1].text == ")"
+    if in_brackets and len(_split(words[1:-1], (",",))) > 1:
+        parts = [parts[0][1:-1]]
     return [f"exec({', '.join(parts)})"]
 
 

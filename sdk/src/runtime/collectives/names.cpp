@@ -52,7 +52,9 @@ Ref<Communicator> Communicator::find(std::string_view name) {
   CommunicatorNames& names = communicator_names();
   const std::lock_guard lock(names.mutex);
   const auto entry = names.open.find(name);
-  return entry == names.open.end() ? nullptr : Ref<Communicator>(entry->second);
+  // Without references, another thread's release() waits in the destructor for the mutex.
+  if (entry == names.open.end() || !entry->second->try_add_ref()) return nullptr;
+  return Ref<Communicator>::adopt(entry->second);
 }
 
 std::int64_t Communicator::next_node(std::string_view name) {

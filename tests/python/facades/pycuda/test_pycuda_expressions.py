@@ -5,7 +5,6 @@
 import numpy as np
 import pytest
 
-import spanwise as sw
 from spanwise.pycuda import driver as drv, gpuarray, reduction
 from spanwise.pycuda.characterize import sizeof
 from spanwise.pycuda.elementwise import (
@@ -111,5 +110,21 @@ def test_scans_match_numpy(rng, n):
 def test_sizeof_is_that_of_the_compiler():
     assert sizeof("float3") == 12
     assert sizeof("pair", "struct pair { char a; double b; };") == 16
-    with pytest.raises(sw.CompileError):
-        sizeof("undeclared")
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda g: ElementwiseKernel("float *x", "x[i] = missing")(g),
+        lambda g: ElementwiseKernel("float *x", "x[i] = missing")(g, slice=np.s_[:2]),
+        lambda g: reduction.ReductionKernel(np.float32, "0", "a+missing", arguments="float *x")(g),
+        lambda g: InclusiveScanKernel(np.float32, "a+missing")(g),
+        lambda g: sizeof("undeclared"),
+    ],
+    ids=["elementwise", "elementwise slice", "reduction", "scan", "sizeof"],
+)
+def test_text_that_does_not_compile_raises_pycudas_error(run):
+    with pytest.raises(
+        drv.CompileError, match=r"^compilation of .* failed\n[\s\S]*(missing|undecl)"
+    ):
+        run(gpuarray.zeros(4, np.float32))
