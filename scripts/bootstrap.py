@@ -151,7 +151,8 @@ def provide_python_headers() -> None:
 
 
 def provide_googletest() -> None:
-    """Unpacks GoogleTest's sources from a Debian package if they are not installed."""
+    """Unpacks GoogleTest's sources from a Debian package unless GoogleTest is installed or
+    $SPANWISE_GTEST_SOURCE is set."""
     installed = [
         Path("/usr/src/googletest"),
         Path("/usr/include/gtest"),

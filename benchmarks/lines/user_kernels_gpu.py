@@ -61,6 +61,7 @@ def _host_time(gpu):
     return Result(
         "host time of an ElementwiseKernel with three arrays on a GPU, 16 float32",
         "sw",
+        # Short rounds, so that the GPU's queue does not fill; the host waits if it is full.
         interleave(calls, after=after, rounds=9, seconds=0.0005),
         goal=("at most", None, 3.5e-6),
     )

@@ -31,7 +31,8 @@ struct Divisor {
 /// rounded towards minus infinity, or the remainder with the sign of the number (Python's rule).
 enum class Division { quotient, remainder, negative_quotient, negative_remainder };
 
-/// Divides n elements by `d`, which is not 0 and of their dtype. z may be a.
+/// Divides n elements by a number of their dtype other than 0, whose absolute value is `d`. z may
+/// be a.
 using DivideByNumber = void (*)(std::int64_t n, const void* a, std::uint64_t d, void* z);
 
 /// The loop for the processor's vector unit; nullptr if it has none, or for other dtypes.

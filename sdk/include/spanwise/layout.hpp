@@ -70,8 +70,8 @@ struct SW_API Layout {
   Layout index(int axis, std::int64_t i) const;
   /// Slices `axis` by Python's rules. Throws ArgumentError for step 0.
   Layout slice(int axis, const Slice& range) const;
-  /// Inserts an axis of extent 1 before `axis` (numpy.expand_dims). Throws LayoutError where `axis`
-  /// is out of range or the rank would exceed max_rank.
+  /// Inserts an axis of extent 1 that becomes axis `axis` of the result (numpy.expand_dims). Throws
+  /// LayoutError where `axis` is out of range or the rank would exceed max_rank.
   Layout expand(int axis) const;
   /// Removes `axis`. Throws LayoutError unless its extent is 1.
   Layout squeeze(int axis) const;
@@ -87,7 +87,7 @@ struct SW_API Layout {
   /// Throws LayoutError unless there are two different axes.
   Layout diagonal(std::int64_t k, int axis1, int axis2) const;
   /// The same elements in C order in another shape; nullopt where that needs a copy. One extent may
-  /// be -1. Throws LayoutError where the sizes differ.
+  /// be -1. Throws as resolve_shape.
   std::optional<Layout> reshape(const Shape& target) const;
   /// The same bytes as elements of `to_itemsize` bytes (ndarray.view(dtype)); changes the extent of
   /// the last axis. Throws LayoutError where the last axis or the strides do not allow it.
@@ -100,10 +100,10 @@ struct SW_API Layout {
 SW_API std::ostream& operator<<(std::ostream& out, const Layout& layout);
 
 /// `shape` with at most one -1 replaced so that the size is `size`. Throws LayoutError where no
-/// extent does that.
+/// extent or every extent does that.
 SW_API Shape resolve_shape(const Shape& shape, std::int64_t size);
-/// numpy.broadcast_shapes; -1 is an unknown extent, which beside n > 1 results in n. Throws
-/// LayoutError naming the shapes.
+/// numpy.broadcast_shapes; -1 is an unknown extent, which results in n beside any n other than 1,
+/// and in -1 beside 1. Throws LayoutError naming the shapes.
 SW_API Shape broadcast_shapes(std::span<const Shape> shapes);
 
 }  // namespace spanwise

@@ -84,7 +84,8 @@ Shape resolve_shape(const Shape& shape, std::int64_t size) {
   }
   if (!fits || product == 0 || size % product != 0)
     fail<LayoutError>("reshape: ", size, " elements and shape ", shape,
-                      " determine no extent for -1", product == 0 ? ", since any extent fits" : "");
+                      " determine no extent for -1",
+                      product == 0 && size == 0 ? ", since any extent fits" : "");
   Shape resolved = shape;
   resolved[unknown] = size / product;
   return resolved;

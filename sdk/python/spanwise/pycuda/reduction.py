@@ -59,9 +59,10 @@ class ReductionKernel:
     "a+b", map_expr="x[i]*y[i]", arguments="float *x, float *y")``.
 
     A call returns an array without axes, or writes to ``out=``. The number of elements is that of
-    the first array. Arrays of one shape may have any strides; results of record dtypes and arrays
-    of several shapes need contiguous arrays. `keep` is ignored. The first call compiles, and may
-    raise spanwise.CompileError.
+    the first array; ``range=`` or ``slice=`` selects elements of each flattened array. Arrays of one
+    shape may have any strides; results of record dtypes and arrays of several shapes need
+    contiguous arrays. `keep` is ignored. The first call compiles, and may raise
+    spanwise.CompileError.
     """
 
     def __init__(
@@ -163,12 +164,12 @@ def _minmax(what, dtype):
     """(neutral element, expression) of "min" or "max"."""
     dtype = np.dtype(dtype)
     if what not in ("min", "max"):
-        raise ValueError(f"expected 'min' or 'max', got {what!r}")
+        raise ValueError(f"what: expected 'min' or 'max', got {what!r}")
     if dtype.kind == "f":
         letter = "f" if dtype.itemsize == 4 else ""
         return ("(1./0)" if what == "min" else "(-1./0)"), f"f{what}{letter}(a, b)"
     if dtype.kind not in "iu":
-        raise TypeError(f"expected an integer or floating dtype, got {dtype}")
+        raise TypeError(f"dtype: expected an integer or floating dtype, got {dtype}")
     info, sign = np.iinfo(dtype), "<" if what == "min" else ">"
     return str(info.max if what == "min" else info.min), f"a {sign} b ? a : b"
 

@@ -43,7 +43,7 @@ struct Signature {
 };
 
 /// Combines the source's declaration with the binary's parameters. Ignores the declaration if it
-/// has another number of parameters (a macro may hide some), and of a parameter if its size
+/// has another number of parameters (a macro may hide some), and that of a parameter whose size
 /// differs. `types` (LoadedKernel::parameter_types()) supplies types that the source leaves open:
 /// typedefs of headers, template parameters, or all of them if `source` is null.
 Signature make_signature(const source::SourceKernel* source,
@@ -69,9 +69,9 @@ source::SourceKernel template_instance(const source::KernelSource& source,
 
 class KernelState;
 
-/// The signature for Kernel::bind(): the function's signature extended by the declarations. Throws
-/// KernelArgumentError unless there is one for each parameter, or where one cannot be parsed or
-/// contradicts the signature.
+/// The signature for Kernel::bind(): that of `function`, a kernel, extended by the declarations.
+/// Throws KernelArgumentError unless there is one declaration for each parameter, or where one
+/// cannot be parsed or contradicts the signature.
 Signature declared_signature(const KernelState& function,
                              std::span<const std::string> declarations);
 

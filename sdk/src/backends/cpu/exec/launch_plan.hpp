@@ -38,7 +38,7 @@ IndexOrder index_order(std::uint64_t count, bool reverse, std::uint64_t seed);
 
 /// Bytes of stack for a thread of a kernel of `module`, at least config "cpu_stack_kb".
 std::size_t stack_need(const sw_module& module);
-/// reverse_order_setting(), cached per thread.
+/// reverse_order_setting(), cached per thread until a setting changes.
 bool runs_in_reverse();
 
 }  // namespace spanwise::cpu_backend
