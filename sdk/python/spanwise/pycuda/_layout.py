@@ -26,6 +26,23 @@ def is_opaque(dtype):
         return True
 
 
+def require_contiguous(array, caller):
+    """Raises CopyNeededError unless the elements fill their memory, in C or Fortran order."""
+    if not array.flags.forc:
+        raise sw.CopyNeededError(
+            f"{caller}: expected contiguous memory, got strides {array.strides} for shape {array.shape}; "
+            "call copy() first"
+        )
+
+
+def selected_indices(selection, part, size):
+    """The range of indices of a kernel's arguments `range`, an object with start, stop and step, and
+    `slice`, of an array with `size` elements, which takes precedence."""
+    if part is not None:
+        return range(*part.indices(size))
+    return range(selection.start, selection.stop, 1 if selection.step is None else selection.step)
+
+
 def as_shape(shape):
     """PyCUDA's shapes, integers, sequences and NumPy arrays, as a tuple of int."""
     shape = np.asarray(shape, dtype=object)

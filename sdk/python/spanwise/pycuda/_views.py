@@ -6,9 +6,7 @@ import math
 
 import numpy as np
 
-import spanwise as sw
-
-from ._layout import is_opaque
+from ._layout import is_opaque, require_contiguous
 
 
 class Views:
@@ -65,11 +63,7 @@ class Views:
         return self.reshape(self.size)
 
     def _reinterpreted(self, shape, dtype, order):
-        if not self.flags.forc:
-            raise sw.CopyNeededError(
-                f"GPUArray: expected contiguous memory, got strides {self.strides} for shape {self.shape}; "
-                "call copy() first"
-            )
+        require_contiguous(self, "GPUArray")
         base = self if self.base is None else self.base
         return self.over(self.gpudata, shape, dtype, self.allocator, base, order)
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The names of ``pycuda.elementwise``."""
 
-import builtins
-
 import numpy as np
 
 import spanwise as sw
@@ -11,7 +9,7 @@ import spanwise as sw
 from ._array import GPUArray
 from ._errors import pycuda_compile_error
 from ._headers import with_spanwise_headers
-from ._layout import is_opaque, splay
+from ._layout import is_opaque, require_contiguous, selected_indices, splay
 from ._memory import on_stream
 from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_args
 from ._unsupported import module_getattr
@@ -205,6 +203,9 @@ class ElementwiseKernel:
     def _launch_contiguous(self, use_range, args, count, stream, *bounds):
         """Launches the kernel of pointers and scalars with `count` threads; `bounds` are n, or start,
         stop and step."""
+        for x in args:
+            if isinstance(x, GPUArray):
+                require_contiguous(x, "ElementwiseKernel")
         if use_range not in self._contiguous:
             self._contiguous[use_range] = get_elwise_kernel(
                 self.arguments, use_range=use_range, **self._parts
@@ -212,10 +213,9 @@ class ElementwiseKernel:
         self._contiguous[use_range].prepared_async_call(*splay(count), stream, *args, *bounds)
 
     def _on_range(self, args, first, range, slice, stream):
-        indices = range if slice is None else builtins.range(*slice.indices(first.size))
-        step = 1 if indices.step is None else indices.step
-        count = -(-abs(indices.stop - indices.start) // abs(step))
-        self._launch_contiguous(True, args, count, stream, indices.start, indices.stop, step)
+        indices = selected_indices(range, slice, first.size)
+        bounds = indices.start, indices.stop, indices.step
+        self._launch_contiguous(True, args, len(indices), stream, *bounds)
 
     def get_texref(self, name, use_range=False):
         """Always raises NotSupportedError: CUDA 12 removed texture references."""

@@ -9,7 +9,7 @@ import spanwise as sw
 from ._array import GPUArray
 from ._errors import pycuda_compile_error
 from ._headers import with_spanwise_headers
-from ._layout import is_opaque
+from ._layout import is_opaque, require_contiguous, selected_indices
 from ._memory import mem_alloc, on_stream
 from ._types import VectorArg, dtype_to_ctype, parse_c_args
 from ._unsupported import module_getattr
@@ -29,18 +29,22 @@ __all__ = [
 _BLOCK = 64
 _ELEMENTS_PER_THREAD = 64
 
-# Of _total threads, thread t combines the elements t, t + _total, ...; further launches combine
-# their results until one is left.
+# Of _total threads, thread t combines the indices t, t + _total, ... of range(_start, ..., _step);
+# further launches combine their results until one is left.
 _SOURCE = """#include <pycuda-complex.hpp>
 {preamble}
 typedef {type} _out_type;
 #define _REDUCE(a, b) ({reduce_expr})
-extern "C" __global__ void {name}_map(_out_type *_out, {arguments}, size_t _total, size_t _n)
+extern "C" __global__ void {name}_map(_out_type *_out, {arguments}, long long _start,
+                                      long long _step, size_t _total, size_t _n)
 {{
   const size_t _t = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
   if (_t >= _total) return;
   _out_type _sum = {neutral};
-  for (size_t i = _t; i < _n; i += _total) _sum = _REDUCE(_sum, ({map_expr}));
+  for (size_t _k = _t; _k < _n; _k += _total) {{
+    const size_t i = _start + _k * _step;
+    _sum = _REDUCE(_sum, ({map_expr}));
+  }}
   _out[_t] = _sum;
 }}
 extern "C" __global__ void {name}_combine(_out_type *_out, const _out_type *_in, size_t _total, size_t _n)
@@ -58,11 +62,11 @@ class ReductionKernel:
     """Maps the elements of arrays and combines the results: ``ReductionKernel(np.float32, "0",
     "a+b", map_expr="x[i]*y[i]", arguments="float *x, float *y")``.
 
-    A call returns an array without axes, or writes to ``out=``. The number of elements is that of
-    the first array; ``range=`` or ``slice=`` selects elements of each flattened array. Arrays of one
-    shape may have any strides; results of record dtypes and arrays of several shapes need
-    contiguous arrays. `keep` is ignored. The first call compiles, and may raise
-    spanwise.CompileError.
+    A call returns an array without axes, or writes to ``out=``. i counts the elements of the first
+    array, or takes the values of ``range=`` or ``slice=``. Arrays of one shape may have any strides;
+    results of record dtypes, arrays of several shapes, and ``range=`` or ``slice=`` need contiguous
+    ones, and raise CopyNeededError otherwise. `keep` is ignored. The first call compiles, and may
+    raise CompileError.
     """
 
     def __init__(
@@ -79,22 +83,22 @@ class ReductionKernel:
         self._kernel = self._module = None
 
     def __call__(self, *args, stream=None, out=None, allocator=None, range=None, slice=None):
-        if range is not None or slice is not None:
-            part = np.s_[range.start : range.stop : range.step] if slice is None else slice
-            args = [x.ravel()[part] if isinstance(x, GPUArray) else x for x in args]
         allocator = allocator or self._allocator
         if out is None:
             out = GPUArray((), self.dtype_out, allocator or mem_alloc)
         shapes = {x.shape for x in args if isinstance(x, GPUArray)}
         with on_stream(stream):
-            if len(shapes) == 1 and not is_opaque(self.dtype_out):
+            is_whole = range is None and slice is None
+            if is_whole and len(shapes) == 1 and not is_opaque(self.dtype_out):
                 values = [x.array if isinstance(x, GPUArray) else x for x in args]
                 try:
                     self._strided()(*values, out=out.array.reshape(()))
                 except sw.CompileError as error:
                     raise pycuda_compile_error(error, "a ReductionKernel") from error
             else:
-                self._by_address(args, out)
+                size = next(x for x in args if isinstance(x, GPUArray)).size
+                indices = selected_indices(range, np.s_[:] if is_whole else slice, size)
+                self._by_address(args, indices, out)
         return out
 
     def _strided(self):
@@ -106,7 +110,10 @@ class ReductionKernel:
             )  # fmt: skip
         return self._kernel
 
-    def _by_address(self, args, out):
+    def _by_address(self, args, indices, out):
+        for x in args:
+            if isinstance(x, GPUArray):
+                require_contiguous(x, "ReductionKernel")
         if self._module is None:
             arguments = ", ".join(argument.declarator() for argument in self.arguments)
             self._module = SourceModule(
@@ -116,8 +123,8 @@ class ReductionKernel:
                 ),
                 options=self._options, no_extern_c=True,
             )  # fmt: skip
-        n = next(x for x in args if isinstance(x, GPUArray)).size
-        source, kernel = args, self._module.get_function(f"{self._name}_map")
+        n, source = len(indices), (*args, indices.start, indices.step)
+        kernel = self._module.get_function(f"{self._name}_map")
         while True:
             total = max(-(-n // _ELEMENTS_PER_THREAD), 1)
             target = out if total == 1 else GPUArray((total,), self.dtype_out)

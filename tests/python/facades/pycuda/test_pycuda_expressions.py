@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 
+import spanwise as sw
 from spanwise.pycuda import driver as drv, gpuarray, reduction
 from spanwise.pycuda.characterize import sizeof
 from spanwise.pycuda.elementwise import (
@@ -83,6 +84,30 @@ def test_reduction_kernel_matches_numpy(rng):
         kernel(to_gpu(x), to_gpu(y), slice=np.s_[5:90:4]).get(),
         (x * y).ravel()[5:90:4].sum(), rtol=1e-12,
     )  # fmt: skip
+
+
+def test_elementwise_range_of_a_strided_array_raises():
+    x = gpuarray.zeros(20, np.float32)
+    with pytest.raises(
+        sw.CopyNeededError, match=r"ElementwiseKernel: expected contiguous .* \(8,\)"
+    ):
+        ElementwiseKernel("float *x", "x[i] = 1")(x[::2], slice=np.s_[:5])
+    assert not x.get().any()
+
+
+@pytest.mark.parametrize("indices", [range(5, 90, 4), range(90, 5, -7), range(3, 3)])
+def test_reduction_over_a_range_passes_these_indices_and_whole_arrays(rng, indices):
+    lookup, x = rng.integers(0, 100, 100).astype("int32"), rng.standard_normal(100)
+    chosen = x[lookup[list(indices)]]
+    subset_sum = reduction.get_subset_sum_kernel(np.float64, np.int32, np.float64)
+    result = subset_sum(to_gpu(lookup), to_gpu(x), range=indices)
+    np.testing.assert_allclose(result.get(), chosen.sum(), rtol=1e-12)
+    index_sum = reduction.ReductionKernel(np.int64, "0", "a+b", "i + 0*x[i]", "long *x")
+    zeros = gpuarray.zeros(200, np.int64)
+    part = np.s_[indices.start : indices.stop : indices.step]
+    assert index_sum(zeros[:100], slice=part).get() == sum(indices)
+    with pytest.raises(sw.CopyNeededError, match="ReductionKernel: expected contiguous"):
+        index_sum(zeros[::2], slice=part)
 
 
 def test_reductions_to_records(rng):
