@@ -66,14 +66,14 @@ TEST_F(ConversionsTest, AstypeKeepsTheOrderOfTheAxes) {
 
 TEST_F(ConversionsTest, ToDeviceCopiesOrShares) {
   const Array host = numbers({2, 3}).transpose();
-  const Array device = to_device(host, test::gpu);
-  EXPECT_EQ(device.device(), test::gpu);
-  EXPECT_EQ(device.strides(), host.strides()) << "to_device keeps the layout";
-  EXPECT_EQ(values(device), values(host));
-  EXPECT_EQ(to_device(device, test::gpu).storage(), device.storage());
-  EXPECT_FALSE(to_device(device, test::gpu, CopyMode::always).storage() == device.storage());
-  EXPECT_EQ(to_device(device, test::gpu, CopyMode::never).storage(), device.storage());
-  EXPECT_THROW(to_device(device, cpu, CopyMode::never), CopyNeededError);
+  const Array on_gpu = to_device(host, test::gpu);
+  EXPECT_EQ(on_gpu.device(), test::gpu);
+  EXPECT_EQ(on_gpu.strides(), host.strides()) << "to_device keeps the layout";
+  EXPECT_EQ(values(on_gpu), values(host));
+  EXPECT_EQ(to_device(on_gpu, test::gpu).storage(), on_gpu.storage());
+  EXPECT_FALSE(to_device(on_gpu, test::gpu, CopyMode::always).storage() == on_gpu.storage());
+  EXPECT_EQ(to_device(on_gpu, test::gpu, CopyMode::never).storage(), on_gpu.storage());
+  EXPECT_THROW(to_device(on_gpu, cpu, CopyMode::never), CopyNeededError);
 }
 
 TEST_F(ConversionsTest, ContiguousSharesContiguousMemory) {

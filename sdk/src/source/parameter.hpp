@@ -27,7 +27,7 @@ class TypeAliases {
 };
 
 /// Adds "typedef T name" and "using name = T" (without the semicolon) to `aliases`; ignores other
-/// declarations.
+/// declarations, and any that contains "(", "[", "{" or a comma.
 void read_alias(std::span<const Token> declaration, TypeAliases& aliases);
 
 /// Parses one parameter, "const float *__restrict__ x". Expands `aliases` for dtype, is_pointer and

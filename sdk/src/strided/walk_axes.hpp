@@ -20,9 +20,9 @@ class WalkAxes : public Walk {
   bool has_equal_strides(int a, int b) const noexcept;
   /// Reverses the direction of the axis, and changes offset() accordingly.
   void reverse(int axis) noexcept;
-  /// Makes groups of `count` elements of the last axis, which is contiguous, one element. All other
-  /// strides are multiples of it. The last axis is removed if its extent becomes 1, unless it is
-  /// the only one. size() and offset() still count the elements before join(). To be called once.
+  /// Makes groups of `count` elements of the last axis, whose strides are 1, one element; `count`
+  /// divides its extent and all other strides. The axis is removed if its extent becomes 1, unless
+  /// it is the only one. size() and offset() still count elements before join(). To be called once.
   void join(int count) noexcept;
   /// Moves an axis to index `to`; the axes between shift by one.
   void move(int axis, int to) noexcept;
