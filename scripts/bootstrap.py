@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installs the dependencies of building, testing, the demo or linting: bootstrap.py build test ...
 
-A group is a file of requirements/; "peers" are the libraries that tests and benchmarks compare
-with. "build" includes requirements/cuda.txt if there is no CUDA toolkit. Everything is installed
-into .venv and .cache inside the checkout, without root. Python packages are installed by pip, with
-the user's index and proxy configuration. If the system's Python lacks pip or its headers, they are
-unpacked from Debian packages. A group that is installed already is skipped: a stamp file has the
-hash of its requirements.
+A group is a file of requirements/; "peers" are other libraries that the demo, the tests and the
+benchmarks use. "build" includes requirements/cuda.txt if there is no CUDA toolkit. Everything is
+installed into .venv and .cache inside the checkout, without root. Python packages are installed by
+pip, with the user's index and proxy configuration. If the system's Python lacks pip or its headers,
+they are unpacked from Debian packages. A group that is installed already is skipped: a stamp file
+has the hash of its requirements.
 """
 
 import sys

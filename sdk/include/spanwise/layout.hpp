@@ -30,8 +30,8 @@ struct SW_API Layout {
   Strides strides;
   std::int64_t offset = 0;
 
-  /// C order, offset 0. Throws LayoutError for a negative extent, a rank above max_rank, or a size
-  /// that does not fit in 63 bits.
+  /// C order, offset 0. Throws LayoutError for a negative extent, a rank above max_rank, or where
+  /// the product of the extents other than 0 does not fit in 63 bits.
   static Layout row_major(const Shape& shape);
   /// Fortran order, offset 0. Throws as row_major.
   static Layout column_major(const Shape& shape);
@@ -87,7 +87,7 @@ struct SW_API Layout {
   /// Throws LayoutError unless there are two different axes.
   Layout diagonal(std::int64_t k, int axis1, int axis2) const;
   /// The same elements in C order in another shape; nullopt where that needs a copy. One extent may
-  /// be -1. Throws as resolve_shape.
+  /// be -1. Throws as resolve_shape and row_major.
   std::optional<Layout> reshape(const Shape& target) const;
   /// The same bytes as elements of `to_itemsize` bytes (ndarray.view(dtype)); changes the extent of
   /// the last axis. Throws LayoutError where the last axis or the strides do not allow it.
@@ -99,8 +99,8 @@ struct SW_API Layout {
 /// Prints shape, strides (in elements) and offset.
 SW_API std::ostream& operator<<(std::ostream& out, const Layout& layout);
 
-/// `shape` with at most one -1 replaced so that the size is `size`. Throws LayoutError where no
-/// extent or every extent does that.
+/// `shape` with its -1, if any, replaced so that the size is `size`. Throws LayoutError for several
+/// -1, for other negative extents, and where no extent or every extent gives that size.
 SW_API Shape resolve_shape(const Shape& shape, std::int64_t size);
 /// numpy.broadcast_shapes; -1 is an unknown extent, which results in n beside any n other than 1,
 /// and in -1 beside 1. Throws LayoutError naming the shapes.

@@ -21,7 +21,7 @@ struct ParameterRule {
     pointer,  ///< T *
     view,     ///< spanwise::View<T, N> by value
     scalar,   ///< an arithmetic type by value
-    opaque,   ///< anything else: only the size is known
+    opaque,   ///< anything else: only the size is checked
   };
   Kind kind = Kind::opaque;
   bool writes = true;  ///< the kernel may write to a pointer's or view's elements; false for const

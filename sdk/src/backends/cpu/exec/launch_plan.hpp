@@ -32,8 +32,8 @@ std::string thread_text(const sw_extent& thread, const sw_extent& block);
 struct IndexOrder {
   std::uint64_t first = 0, step = 1;
 };
-/// Ascending; descending with `reverse`; or, for a `seed` other than 0, pseudo-random: a step
-/// coprime to `count` visits each index once. `count` is not 0.
+/// Ascending; descending with `reverse`; or, for a `seed` other than 0 and more than two indices,
+/// pseudo-random: a step coprime to `count` visits each index once. `count` is not 0.
 IndexOrder index_order(std::uint64_t count, bool reverse, std::uint64_t seed);
 
 /// Bytes of stack for a thread of a kernel of `module`, at least config "cpu_stack_kb".
