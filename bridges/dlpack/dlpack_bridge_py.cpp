@@ -59,8 +59,10 @@ py::object version_tuple() {
 // Clears the BufferError or NotImplementedError that is set and returns its message; throws other
 // errors.
 std::string take_refusal() {
-  py::error_already_set error;
-  if (!error.matches(PyExc_BufferError) && !error.matches(PyExc_NotImplementedError)) throw error;
+  if (PyErr_ExceptionMatches(PyExc_BufferError) == 0 &&
+      PyErr_ExceptionMatches(PyExc_NotImplementedError) == 0)
+    throw py::error_already_set();
+  const py::error_already_set error;
   return std::string(py::str(error.value()));
 }
 

@@ -12,10 +12,12 @@ def test_bootstrap_keeps_the_venv_whose_interpreter_runs_it(tmp_path, is_inside)
     # The file names the base interpreter; make_venv() writes it anew when it makes .venv again.
     (tmp_path / ".venv" / "spanwise-python").write_text("another interpreter")
     program = f"""
-import bootstrap, pathlib, sys
+import bootstrap, pathlib, subprocess, sys
 bootstrap.ROOT = pathlib.Path({str(tmp_path)!r})
 bootstrap.VENV = bootstrap.ROOT / ".venv"
 bootstrap.VENV_PYTHON = bootstrap.VENV / "bin" / "python"
+# As if ensurepip were there, which Debian packages separately.
+subprocess.run = lambda command, **_: subprocess.CompletedProcess(command, 0)
 bootstrap.run = lambda *_, **__: bootstrap.VENV.mkdir()
 if {is_inside}:
     sys.prefix = str(bootstrap.VENV)
