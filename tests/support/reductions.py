@@ -73,7 +73,8 @@ def assert_close(name, ours, exact):
 
 
 def values_for(name, ours, theirs, device):
-    """`ours` and `theirs`, with small numbers where products would overflow."""
+    """The operands of the function `name`: `ours` and `theirs`, equal arrays of Spanwise and NumPy, or
+    for products, which would overflow, new arrays of small numbers."""
     if name not in ("prod", "cumprod"):
         return ours, theirs
     small = (theirs.astype("complex128").real % 3).astype(theirs.dtype)

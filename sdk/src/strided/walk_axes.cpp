@@ -8,8 +8,8 @@
 namespace spanwise::strided {
 
 bool WalkAxes::has_far_elements() const noexcept {
-  constexpr std::int64_t margin =
-      4096;  // more than a pack, whose end may be behind the last element
+  // The last pack may end behind the last element, by fewer elements than this.
+  constexpr std::int64_t margin = 4096;
   for (int array = 0; array < operands(); ++array) {
     std::int64_t reach = 0;
     for (int axis = 0; axis < rank(); ++axis)

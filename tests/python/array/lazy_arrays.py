@@ -10,8 +10,9 @@ import spanwise as sw
 class Lazy:
     """Implements NumPy's protocols itself, like dask.array.Array; __array__() computes the elements.
 
-    Spanwise takes it for lazy, since it has __array_ufunc__ and no to_numpy(). Its operators return
-    "answered"; NumPy's ufuncs and functions return ("ufunc", name) and ("function", name) for it.
+    Spanwise takes it for lazy, since it has __array_ufunc__ and no to_numpy(). Comparisons with it, and
+    operators of which it is the right operand, return "answered"; NumPy's ufuncs and functions return
+    ("ufunc", name) and ("function", name) for it.
     """
 
     shape = (3,)
