@@ -90,7 +90,7 @@ struct SW_API Layout {
   /// be -1. Throws as resolve_shape and row_major.
   std::optional<Layout> reshape(const Shape& target) const;
   /// The same bytes as elements of `to_itemsize` bytes (ndarray.view(dtype)); changes the extent of
-  /// the last axis. Throws LayoutError where the last axis or the strides do not allow it.
+  /// the last axis. Throws LayoutError where shape, strides or offset do not allow it.
   Layout reinterpret(int from_itemsize, int to_itemsize) const;
 
   friend bool operator==(const Layout&, const Layout&) noexcept = default;

@@ -63,10 +63,10 @@ class ReductionKernel:
     "a+b", map_expr="x[i]*y[i]", arguments="float *x, float *y")``.
 
     A call returns an array without axes, or writes to ``out=``. i counts the elements of the first
-    array, or takes the values of ``range=`` or ``slice=``. Arrays of one shape may have any strides;
-    results of record dtypes, arrays of several shapes, and ``range=`` or ``slice=`` need contiguous
-    ones, and raise CopyNeededError otherwise. `keep` is ignored. The first call compiles, and may
-    raise CompileError.
+    array, or takes the values of ``range=`` or ``slice=``. Arrays of one shape may have any strides,
+    and i counts in C order; results of record dtypes, arrays of several shapes, and ``range=`` or
+    ``slice=`` need contiguous ones, whose elements x[i] are in the order of memory, and raise
+    CopyNeededError otherwise. `keep` is ignored. The first call compiles, and may raise CompileError.
     """
 
     def __init__(
