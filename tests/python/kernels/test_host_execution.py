@@ -97,7 +97,8 @@ __global__ void k(int* keys, int* values) {{
         device="cpu",
     ).get_function("k")
     unsorted = np.random.default_rng(7).permutation(2 * THREADS).astype("int32")
-    keys, values = sw.array(unsorted), sw.empty(2 * THREADS, dtype="int32")
+    keys = sw.array(unsorted, device="cpu")
+    values = sw.empty_like(keys)
     kernel(keys, values, block=shape)
     assert keys.tolist() == sorted(unsorted)
     assert values.tolist() == np.argsort(unsorted).tolist()

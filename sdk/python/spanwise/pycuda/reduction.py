@@ -142,10 +142,11 @@ def get_sum_kernel(dtype_out, dtype_in):
 
 
 @context_dependent_memoize
-def get_dot_kernel(dtype_out, dtype_a, dtype_b):
+def get_dot_kernel(dtype_out, dtype_a=None, dtype_b=None):
     """A ReductionKernel for the sum of the products of two arrays."""
-    arguments = [VectorArg(dtype_a, "x"), VectorArg(dtype_b, "y")]
-    return ReductionKernel(dtype_out, "0", "a+b", "x[i]*y[i]", arguments)
+    dtype_a = dtype_a or dtype_out
+    arguments = [VectorArg(dtype_a, "x"), VectorArg(dtype_b or dtype_a, "y")]
+    return ReductionKernel(dtype_out or dtype_a, "0", "a+b", "x[i]*y[i]", arguments)
 
 
 @context_dependent_memoize

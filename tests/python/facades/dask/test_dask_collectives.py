@@ -18,7 +18,7 @@ def squares_by_monitor(rank):
 
     link = connect(rank, None, None, 20)
     monitor = Monitor(link, "tested", [0, 1], 20)
-    values = monitor.exchange("square", (link.rank + 2) ** 2)
+    values = monitor.exchange("init", "square", (link.rank + 2) ** 2)
     monitor.disconnect()
     link.close("it has closed its communicators")
     return link.size, values
