@@ -29,8 +29,8 @@ __all__ = [
 _BLOCK = 64
 _ELEMENTS_PER_THREAD = 64
 
-# Of _total threads, thread t combines the indices t, t + _total, ... of range(_start, ..., _step);
-# further launches combine their results until one is left.
+# i takes _n values, from _start in steps of _step. Thread t of _total combines map_expr for every
+# _total-th of them, beginning with number t; further launches combine the results until one is left.
 _SOURCE = """#include <pycuda-complex.hpp>
 {preamble}
 typedef {type} _out_type;
@@ -66,7 +66,8 @@ class ReductionKernel:
     array, or takes the values of ``range=`` or ``slice=``. Arrays of one shape may have any strides,
     and i counts in C order; results of record dtypes, arrays of several shapes, and ``range=`` or
     ``slice=`` need contiguous ones, whose elements x[i] are in the order of memory, and raise
-    CopyNeededError otherwise. `keep` is ignored. The first call compiles, and may raise CompileError.
+    CopyNeededError otherwise. `keep` is ignored. Kernels compile
+    at their first use, which may raise CompileError.
     """
 
     def __init__(
