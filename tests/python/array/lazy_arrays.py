@@ -36,8 +36,8 @@ class Lazy:
         return "answered"
 
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rmatmul__ = __rpow__ = __rand__ = _answer
-    __rfloordiv__ = __rmod__ = __rdivmod__ = __rlshift__ = __ror__ = __rxor__ = _answer
-    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _answer
+    __rfloordiv__ = __rmod__ = __rdivmod__ = __rlshift__ = __rrshift__ = _answer
+    __ror__ = __rxor__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _answer
 
     def _compute_number(self):
         self.compute_count += 1

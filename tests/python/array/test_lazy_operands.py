@@ -69,10 +69,10 @@ BINARY = [
 ]
 
 
-@pytest.mark.parametrize("name", [*BINARY, "and_", "or_", "xor", "lshift"])
+@pytest.mark.parametrize("name", [*BINARY, "and_", "or_", "xor", "lshift", "rshift"])
 def test_operators_are_left_to_a_lazy_array(array, name):
     lazy = Lazy()
-    if name in ("and_", "or_", "xor", "lshift"):
+    if name in ("and_", "or_", "xor", "lshift", "rshift"):
         array = array.astype("int32")
     assert getattr(operator, name)(array, lazy) == "answered"
     assert divmod(array, lazy) == "answered"
