@@ -66,8 +66,8 @@ class ReductionKernel:
     array, or takes the values of ``range=`` or ``slice=``. Arrays of one shape may have any strides,
     and i counts in C order; results of record dtypes, arrays of several shapes, and ``range=`` or
     ``slice=`` need contiguous ones, whose elements x[i] are in the order of memory, and raise
-    CopyNeededError otherwise. `keep` is ignored. Kernels compile
-    at their first use, which may raise CompileError.
+    CopyNeededError otherwise. `keep` is ignored. Kernels are compiled at their first use,
+    which may raise CompileError.
     """
 
     def __init__(
