@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <string>
 #include <thread>
 #include <utility>
@@ -160,19 +159,17 @@ TEST_F(CommunicatorTest, IsFoundByItsNameWhileItExists) {
 }
 
 TEST_F(CommunicatorTest, IsNotFoundWhileAnotherThreadDropsTheLastReference) {
-  std::atomic<bool> stops = false;
-  std::jthread finder([&] {
-    while (!stops) {
+  const std::jthread finder([](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
       const Ref<Communicator> found = Communicator::find("tested");
       EXPECT_TRUE(!found || found->size() == 2);
     }
   });
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < 5000; ++i) {
     // The finder may hold the former one a little longer.
     while (Communicator::find("tested")) std::this_thread::yield();
     EXPECT_EQ(make_communicator()->name(), "tested");
   }
-  stops = true;
 }
 
 TEST_F(CommunicatorTest, NumbersOfLoadedNodesAreNotReused) {

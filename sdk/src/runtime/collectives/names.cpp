@@ -28,7 +28,7 @@ CommunicatorNames& communicator_names() {
 Communicator::~Communicator() {
   CommunicatorNames& names = communicator_names();
   const std::lock_guard lock(names.mutex);
-  // Another communicator has the name if make() failed because of it.
+  // Another communicator may have the name: make() refused this one, or gave it away.
   const auto entry = names.open.find(name());
   if (entry != names.open.end() && entry->second == this) names.open.erase(entry);
 }
@@ -42,9 +42,12 @@ Ref<Communicator> Communicator::make(Options options, Ref<CommunicatorEngine> en
       new Communicator(std::move(options), std::move(engine), std::move(monitor)));
   CommunicatorNames& names = communicator_names();
   const std::lock_guard lock(names.mutex);
-  if (!names.open.emplace(result->name(), result.get()).second)
+  Communicator*& named = names.open[result->name()];
+  // Without references, its destructor waits for the mutex on another thread.
+  if (named != nullptr && named->use_count() > 0)
     fail<ArgumentError>("communicator: the name \"", result->name(),
                         "\" is in use; close the other one, or pass another name=");
+  named = result.get();
   return result;
 }
 
@@ -52,7 +55,6 @@ Ref<Communicator> Communicator::find(std::string_view name) {
   CommunicatorNames& names = communicator_names();
   const std::lock_guard lock(names.mutex);
   const auto entry = names.open.find(name);
-  // Without references, another thread's release() waits in the destructor for the mutex.
   if (entry == names.open.end() || !entry->second->try_add_ref()) return nullptr;
   return Ref<Communicator>::adopt(entry->second);
 }
