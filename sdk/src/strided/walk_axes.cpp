@@ -8,7 +8,8 @@
 namespace spanwise::strided {
 
 bool WalkAxes::has_far_elements() const noexcept {
-  // The last pack may end behind the last element, by fewer elements than this.
+  // A thread accesses packs of adjacent elements, of which the last may end behind the last
+  // element, by fewer elements than this.
   constexpr std::int64_t margin = 4096;
   for (int array = 0; array < operands(); ++array) {
     std::int64_t reach = 0;
