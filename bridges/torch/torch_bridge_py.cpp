@@ -155,7 +155,8 @@ bool is_torchs_current_stream(std::uintptr_t stream, int ordinal) noexcept {
 bool is_torchs_stream(std::uintptr_t stream, int ordinal) noexcept {
   constexpr std::uintptr_t per_thread = 2;  // the default streams always exist
   if (stream <= per_thread) return true;
-  static auto& cached = *new std::vector<std::uintptr_t>;  // guarded by the GIL
+  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): 24 bytes, once; guarded by the GIL
+  static auto& cached = *new std::vector<std::uintptr_t>;
   if (std::find(cached.begin(), cached.end(), stream) != cached.end()) return true;
   if (!is_torchs_current_stream(stream, ordinal)) return false;
   try {

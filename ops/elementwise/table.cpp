@@ -41,7 +41,8 @@ bool is_exact_dtype(DType dtype) noexcept { return dtype.is_bool() || dtype.is_i
 // The first of `dtypes` to which all operands cast safely; `common` is their promotion.
 std::optional<DType> first_safe_dtype(unsigned dtypes, std::span<const DType> operands,
                                       DType common) {
-  if ((dtypes >> dtype_index(common) & 1u) != 0) return common;
+  const int index = dtype_index(common);
+  if (index >= 0 && (dtypes >> index & 1u) != 0) return common;
   for (int i = 0; i < dtype_count; ++i) {
     const DType candidate = dtypes_in_order[i];
     // bfloat16 is chosen only for bfloat16 operands, above; others get float16.

@@ -94,7 +94,8 @@ class ProductThunk final : public Thunk {
     ProductOptions options{.alpha = alpha_, .beta = beta_, .addend = addend};
     const Shape shape = product_shape(ProductKind::matmul, left.shape(), right.shape(),
                                       addend != nullptr ? &addend->shape() : nullptr);
-    if (overwrites_addend_ && may_be_overwritten(*addend, shape)) output_->value = *addend;
+    if (overwrites_addend_ && addend != nullptr && may_be_overwritten(*addend, shape))
+      output_->value = *addend;
     if (output_->value && !fits(*output_->value, shape))
       output_->value.reset();  // the allocator can then reuse the memory
     if (output_->value) {

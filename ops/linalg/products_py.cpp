@@ -25,7 +25,6 @@ namespace py = pybind11;
 
 namespace {
 
-using ops::linalg::ContractedAxes;
 using ops::linalg::ProductKind;
 using ops::linalg::ProductOptions;
 using ops::linalg::ResultLayout;
@@ -150,7 +149,7 @@ PyObject* matmul_in_place(PyObject* self, PyObject* other) noexcept {
           "matmul: inplace matrix multiplication requires the first operand to have "
           "at least one and the second at least two dimensions, got shapes ",
           factors.left().shape(), " and ", factors.right().shape());
-    const Array target = factors.left();
+    const Array& target = factors.left();
     // Batch axes of the second operand would add axes to the result.
     if (factors.right().rank() > std::max(factors.left().rank(), 2))
       fail<LayoutError>("matmul: the result of shapes ", factors.left().shape(), " and ",

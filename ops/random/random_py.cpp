@@ -52,7 +52,7 @@ PyObject* random_counter(PyObject* key, PyObject* stream, PyObject* position) {
     delete static_cast<Counter*>(PyCapsule_GetPointer(object, counter_name));
   });
   if (capsule == nullptr) throw py::error_already_set();
-  created.release();
+  created.release();  // NOLINT(bugprone-unused-return-value): the capsule has it now
   return capsule;
 }
 

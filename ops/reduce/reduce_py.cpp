@@ -136,10 +136,12 @@ PyObject* scan_like(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out)
   F(scan_like<Operation::prod>, "cumprod", SW_SCAN_LIKE,                                          \
     "The products of each element and those before it.")
 
+// NOLINTBEGIN(bugprone-macro-parentheses): literals are joined
 #define SW_METHOD(function, name, parameters, doc) \
   declared<name "($self, " parameters ")", doc, &function>(),
 #define SW_FUNCTION(function, name, parameters, doc) \
   declared<name "(a, " parameters ")", doc, &function>(),
+// NOLINTEND(bugprone-macro-parentheses)
 
 PyMethodDef reduce_methods[] = {SW_METHODS(SW_METHOD){nullptr, nullptr, 0, nullptr}};
 

@@ -186,7 +186,7 @@ class BroadcastTo final : public ShapedOp {
                           axis, ", expected 1 or ", target);
     }
     // A number on the host does not determine the device of the array made from it.
-    const bool is_number = type.rank() == 0 && type.device() == cpu && shape.size() > 0;
+    const bool is_number = type.rank() == 0 && type.device() == cpu && !shape.empty();
     const std::optional<Device> device = is_number ? std::nullopt : type.device();
     return make_apply(*this, inputs, TensorType(type.dtype(), shape, device));
   }

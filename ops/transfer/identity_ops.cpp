@@ -38,7 +38,7 @@ class Contiguous final : public IdentityOp {
   }
 
  private:
-  Array output_for(Array array) const override { return contiguous(std::move(array)); }
+  Array output_for(Array array) const override { return contiguous(array); }
 };
 
 /// A value that gradients treat as a constant: the derivative is 0 (theano/gradient.py:

@@ -141,6 +141,7 @@ bool is_host_number(const Array& array) noexcept {
 }
 
 const Array& on_device_or_number(const Array& array, Device device, std::optional<Array>& moved) {
+  // NOLINTNEXTLINE(bugprone-return-const-ref-from-parameter): no caller passes a temporary
   if (array.device() == device || is_host_number(array)) return array;
   return moved.emplace(to_device(array, device));
 }

@@ -13,7 +13,7 @@ namespace {
 // The program's text; the beginning of a long one.
 std::string abbreviated_text(const ElementProgram& program) {
   constexpr std::size_t max_length = 400;
-  const std::string whole = program.text();
+  std::string whole = program.text();
   if (whole.size() <= max_length) return whole;
   return text(whole.substr(0, max_length), "... (", program.steps.size(), " operations)");
 }

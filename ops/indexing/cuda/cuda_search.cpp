@@ -28,7 +28,7 @@ constexpr std::int64_t few_threads = 256;
 /// Levels of the largest such tree with fewer nodes than the vector has insertion points.
 int tree_levels(std::int64_t size, int itemsize) noexcept {
   const std::int64_t nodes = std::min(max_tree_bytes / itemsize, size + 1);
-  return std::bit_width(static_cast<std::uint64_t>(nodes)) - 1;
+  return std::max<int>(std::bit_width(static_cast<std::uint64_t>(nodes)) - 1, 0);
 }
 
 }  // namespace

@@ -122,9 +122,11 @@ class RunningInitialisers final : ForkParticipant {
 }  // namespace
 }  // namespace spanwise
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names of the C++ ABI
 extern "C" {
 
 int __cxa_guard_acquire(long long* guard) { return spanwise::begin_initialiser(guard) ? 1 : 0; }
 void __cxa_guard_release(long long* guard) noexcept { spanwise::end_initialiser(guard, true); }
 void __cxa_guard_abort(long long* guard) noexcept { spanwise::end_initialiser(guard, false); }
 }
+// NOLINTEND(bugprone-reserved-identifier)

@@ -97,6 +97,7 @@ class Scanner {
     if (first >= index_) return {};
     const Token& last = tokens()[index_ - 1];
     const std::size_t start = tokens()[first].offset;
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): tokens are parts of one text
     return {tokens()[first].text.data(), last.offset + last.text.size() - start};
   }
 

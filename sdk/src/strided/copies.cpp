@@ -110,11 +110,9 @@ void move(StridedCall& call, const Array& target, StreamState& stream) {
   if (call.is_contiguous() &&
       (target.nbytes() > max_bytes_by_kernel || call.shape().kind != PlanShape::Kind::dense)) {
     const int ordinal = stream.device().ordinal();
-    // NOLINTBEGIN(performance-no-int-to-ptr): start() is the lowest address, also of reversed
-    // arrays
+    // start() is the lowest address, also of reversed arrays.
     const auto* from = reinterpret_cast<const void*>(call.start(0));
     auto* to = reinterpret_cast<void*>(call.start(1));
-    // NOLINTEND(performance-no-int-to-ptr)
     runtime::backend_for(stream.device())
         .copy_peer(from, ordinal, to, ordinal, static_cast<std::size_t>(target.nbytes()), stream);
     return;
@@ -167,7 +165,7 @@ bool try_fill_by_driver(const StridedCall& call, const Array& target, const Scal
   if (period == 0 || target.nbytes() > max_bytes_by_driver || !is_dense) return false;
   static std::atomic<int> fills{0};
   if (fills.fetch_add(1, std::memory_order_relaxed) >= max_fills_by_driver) return false;
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): the lowest address, also of reversed arrays
+  // The lowest address, also of reversed arrays.
   auto* data = reinterpret_cast<void*>(call.start(0));
   return runtime::backend_for(stream.device())
       .fill_bytes(data, value.data(), period, static_cast<std::size_t>(target.nbytes()), stream);

@@ -16,6 +16,9 @@ namespace spanwise {
 /// called with the mutex locked and returns the first kernels inserted for a key.
 template <class Table, class Key, class Kernels>
 class CompileOnce {
+  CompileOnce() = default;
+  friend Table;
+
  public:
   /// Returns the kernels for `key`, made by make() at the first call. make() runs without the mutex
   /// and without the interpreter's lock, since it compiles; two threads may both run it, and one

@@ -99,7 +99,7 @@ void Compilation::build_program() {
   state_->device = device_;
   state_->inputs = inputs_;
   state_->outputs.assign(outputs_.begin(), outputs_.begin() + static_cast<long>(output_count_));
-  state_->program = Program(options_.name, std::move(steps), readers_first_, std::move(results));
+  state_->program = Program(options_.name, std::move(steps), readers_first_, results);
   if (state_->mode == "debug") state_->program.check_every_step();
   if (state_->mode == "nan_guard") state_->program.guard_numbers(options_.mode.nan_guard);
   if (allow_gc_)

@@ -99,8 +99,7 @@ void MemoryPlan::pass_buffers(std::size_t position) noexcept {
     for (Cell* viewer : reuse.viewers) viewer->value.reset();
     if (from->storage().use_count() > 1) continue;
     reuse.moved_address = from->storage().data();
-    reuse.to->value = std::move(from);
-    from.reset();
+    reuse.to->value = std::exchange(from, std::nullopt);
   }
 }
 

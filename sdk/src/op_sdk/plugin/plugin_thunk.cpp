@@ -78,7 +78,7 @@ std::vector<int> PluginThunk::run() {
   scratch_.clear();  // left by a failed call
   if (!device_.is_cpu()) {
     stream_ = &runtime::current_stream(device_);
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's handles are pointers to C
+    // The driver's handles are pointers in C.
     run_.stream = reinterpret_cast<void*>(stream_->handle());
   }
   if (lazy()) [[unlikely]]

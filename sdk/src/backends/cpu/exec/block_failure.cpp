@@ -23,6 +23,7 @@ constexpr const char* barrier_names[] = {"__syncthreads()", "__syncthreads_count
 // Switches to the worker's own stack first, because longjmp to escape() must stay within one stack.
 void BlockRunner::leave_kernel() {
   const bool was_aborting = std::exchange(is_aborting_, running_);
+  // NOLINTNEXTLINE(cert-err52-cpp): a kernel is left from any of its functions
   if (!running_ || was_aborting || threads_[current_].fiber == 0) std::longjmp(escape_, 1);
   StackPointer own = nullptr;  // parked, or of a suspended thread
   for (const SuspendedFiber& parked : parked_)
@@ -106,9 +107,9 @@ void BlockRunner::check_stacks() {
 // The system guards the worker's own stack, fiber 0, by an inaccessible page.
 void BlockRunner::check_stack(std::int32_t fiber) {
   if (fiber == 0 || stacks_.is_intact(fiber - 1)) return;
-  const std::string message = stack_message(fiber);
+  std::string message = stack_message(fiber);
   if (!running_) reset_fibers();
-  fail([&] { return message; });
+  fail([&] { return std::move(message); });
 }
 
 std::string BlockRunner::stack_message(std::int32_t fiber) const {

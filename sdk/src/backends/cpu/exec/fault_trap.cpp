@@ -134,7 +134,7 @@ void FaultTrap::rethrow_interrupt() {
 
 void FaultTrap::leave() {
   std::jmp_buf* escape = escape_.exchange(nullptr, std::memory_order_relaxed);
-  std::longjmp(*escape, 2);
+  std::longjmp(*escape, 2);  // NOLINT(cert-err52-cpp): from a signal handler
 }
 
 bool FaultTrap::try_leave(const KernelFault& fault, const char* instruction) {

@@ -54,7 +54,7 @@ thread_local const void* faulting_code = nullptr;
 // the longjmp.
 bool try_run(BlockRunner& runner, FaultTrap& trap, const LaunchedKernel& launched,
              void (*run)(const sw_range*), const sw_range& range) {
-  if (setjmp(runner.escape()) != 0) {
+  if (setjmp(runner.escape()) != 0) {  // NOLINT(cert-err52-cpp): see BlockRunner::leave_kernel()
     trap.disarm();
     return false;
   }

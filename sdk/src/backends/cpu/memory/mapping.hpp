@@ -6,12 +6,14 @@
 
 // Declared as in sanitizer/asan_interface.h, but weak: they exist only if the sanitizer's library
 // is loaded.
+// NOLINTBEGIN(bugprone-reserved-identifier): the sanitizer's names
 extern "C" {
 __attribute__((weak, visibility("default"))) void __asan_poison_memory_region(const volatile void*,
                                                                               std::size_t);
 __attribute__((weak, visibility("default"))) void __asan_unpoison_memory_region(
     const volatile void*, std::size_t);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace spanwise::cpu_backend {
 
