@@ -32,7 +32,7 @@ PEERS = ("numpy", "torch", "cupy-cuda13x", "cupy-cuda12x", "jax", "jaxlib", "num
 # Tests for memcheck: all that launch kernels, except those that break a context on purpose in child
 # processes.
 CXX_KERNEL_TESTS = {
-    "backends_test": "Cuda*:-CudaProcess*",
+    "backends_test": "Cuda*:-CudaProcess*:CudaFullMemoryProcess*",
     "ops_test": "*-*Source*:*ComplexFunctions*",
 }
 # Tests for racecheck and synccheck, which are much slower: the library's kernels with shared memory

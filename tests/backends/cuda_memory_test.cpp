@@ -16,6 +16,8 @@ namespace {
 using testing::HasSubstr;
 
 class CudaMemory : public CudaTest {};
+// Tests that use most of the GPU's memory; ctest runs them while no other test runs.
+class CudaFullMemory : public CudaTest {};
 
 TEST_F(CudaMemory, BlocksAreAlignedAndDisjoint) {
   const DeviceBytes a(1), b(1000), c(0);
@@ -56,7 +58,7 @@ TEST_F(CudaMemory, PoolReusesFreedBlocks) {
   EXPECT_EQ(backend().memory(0).held, held);
 }
 
-TEST_F(CudaMemory, OutOfMemoryErrorGivesRequestedFreeAndCachedBytes) {
+TEST_F(CudaFullMemory, OutOfMemoryErrorGivesRequestedFreeAndCachedBytes) {
   const std::size_t size = static_cast<std::size_t>(backend().memory(0).total) * 2;
   try {
     backend().allocate(0, size, *default_stream());
@@ -72,7 +74,7 @@ TEST_F(CudaMemory, OutOfMemoryErrorGivesRequestedFreeAndCachedBytes) {
   EXPECT_NE(still_works.data(), nullptr);
 }
 
-TEST_F(CudaMemory, FragmentedCacheIsFreedForALargeBlock) {
+TEST_F(CudaFullMemory, FragmentedCacheIsFreedForALargeBlock) {
   const std::int64_t free = backend().memory(0).free;
   if (free < (std::int64_t{4} << 30)) GTEST_SKIP() << "less than 4 GiB are free";
   std::vector<std::unique_ptr<DeviceBytes>> pieces;

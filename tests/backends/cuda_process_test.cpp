@@ -50,6 +50,7 @@ void expect_passes_alone(const std::string& test, const std::string& environment
 }
 
 class CudaProcess : public CudaTest {};
+class CudaFullMemoryProcess : public CudaTest {};
 class InChild : public CudaTest {};
 
 // ---- Errors after which the context cannot be used.
@@ -187,7 +188,7 @@ TEST_F(InChild, DISABLED_PreallocateTooMuch) {
                 HasSubstr("preallocate"));
   }
 }
-TEST_F(CudaProcess, ErrorOfPreallocatingTooMuchNamesTheSetting) {
+TEST_F(CudaFullMemoryProcess, ErrorOfPreallocatingTooMuchNamesTheSetting) {
   expect_passes_alone("InChild.DISABLED_PreallocateTooMuch", "SPANWISE_PREALLOCATE=2000GiB");
 }
 
