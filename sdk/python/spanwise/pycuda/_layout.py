@@ -26,20 +26,24 @@ def is_opaque(dtype):
         return True
 
 
-def require_contiguous(array, caller):
-    """Raises CopyNeededError unless the elements fill their memory, in C or Fortran order."""
-    if not array.flags.forc:
-        raise sw.CopyNeededError(
-            f"{caller}: expected contiguous memory, got strides {array.strides} for shape {array.shape}; "
-            "call copy() first"
-        )
+def require_contiguous(arrays, caller):
+    """Raises CopyNeededError unless the elements of each array fill their memory, in C or Fortran
+    order."""
+    for array in arrays:
+        if not array.flags.forc:
+            raise sw.CopyNeededError(
+                f"{caller}: expected contiguous memory, got strides {array.strides} for shape "
+                f"{array.shape}; call copy() first"
+            )
 
 
 def selected_indices(selection, part, size):
     """The range of indices of a kernel's arguments `range`, an object with start, stop and step, and
-    `slice`, of an array with `size` elements, which takes precedence."""
+    `slice`, of an array with `size` elements, which takes precedence. Without both, all indices."""
     if part is not None:
         return range(*part.indices(size))
+    if selection is None:
+        return range(size)
     return range(selection.start, selection.stop, 1 if selection.step is None else selection.step)
 
 

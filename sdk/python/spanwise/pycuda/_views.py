@@ -63,7 +63,7 @@ class Views:
         return self.reshape(self.size)
 
     def _reinterpreted(self, shape, dtype, order):
-        require_contiguous(self, "GPUArray")
+        require_contiguous([self], "GPUArray")
         base = self if self.base is None else self.base
         return self.over(self.gpudata, shape, dtype, self.allocator, base, order)
 

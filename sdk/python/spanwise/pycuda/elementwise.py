@@ -187,35 +187,29 @@ class ElementwiseKernel:
 
     def __call__(self, *args, range=None, slice=None, stream=None):
         arrays = [x for x in args if isinstance(x, GPUArray)]
-        if range is not None or slice is not None:
-            self._on_range(args, arrays[0], range, slice, stream)
-        elif any(is_opaque(x.dtype) for x in arrays):
-            self._launch_contiguous(False, args, arrays[0].size, stream, arrays[0].size)
-        else:
-            ordered = iter(_in_memory_order(arrays))
-            values = [next(ordered) if isinstance(x, GPUArray) else x for x in args]
-            with on_stream(stream):
-                try:
-                    self._strided_kernel()(*values)
-                except sw.CompileError as error:
-                    raise pycuda_compile_error(error, "an ElementwiseKernel") from error
+        is_whole = range is None and slice is None
+        if not is_whole or any(is_opaque(x.dtype) for x in arrays):
+            require_contiguous(arrays, "ElementwiseKernel")
+            indices = selected_indices(range, slice, arrays[0].size)
+            return self._launch_contiguous(args, indices, not is_whole, stream)
+        ordered = iter(_in_memory_order(arrays))
+        values = [next(ordered) if isinstance(x, GPUArray) else x for x in args]
+        with on_stream(stream):
+            try:
+                self._strided_kernel()(*values)
+            except sw.CompileError as error:
+                raise pycuda_compile_error(error, "an ElementwiseKernel") from error
 
-    def _launch_contiguous(self, use_range, args, count, stream, *bounds):
-        """Launches the kernel of pointers and scalars with `count` threads; `bounds` are n, or start,
-        stop and step."""
-        for x in args:
-            if isinstance(x, GPUArray):
-                require_contiguous(x, "ElementwiseKernel")
+    def _launch_contiguous(self, args, indices, use_range, stream):
+        """Launches the kernel of pointers and scalars, whose last arguments are n, or with `use_range`
+        start, stop and step."""
         if use_range not in self._contiguous:
             self._contiguous[use_range] = get_elwise_kernel(
                 self.arguments, use_range=use_range, **self._parts
             )
-        self._contiguous[use_range].prepared_async_call(*splay(count), stream, *args, *bounds)
-
-    def _on_range(self, args, first, range, slice, stream):
-        indices = selected_indices(range, slice, first.size)
-        bounds = indices.start, indices.stop, indices.step
-        self._launch_contiguous(True, args, len(indices), stream, *bounds)
+        n = len(indices)
+        bounds = (indices.start, indices.stop, indices.step) if use_range else (n,)
+        self._contiguous[use_range].prepared_async_call(*splay(n), stream, *args, *bounds)
 
     def get_texref(self, name, use_range=False):
         """Always raises NotSupportedError: CUDA 12 removed texture references."""

@@ -87,19 +87,19 @@ class ReductionKernel:
         allocator = allocator or self._allocator
         if out is None:
             out = GPUArray((), self.dtype_out, allocator or mem_alloc)
-        shapes = {x.shape for x in args if isinstance(x, GPUArray)}
+        arrays = [x for x in args if isinstance(x, GPUArray)]
+        is_whole = range is None and slice is None
+        has_one_shape = len({x.shape for x in arrays}) == 1
         with on_stream(stream):
-            is_whole = range is None and slice is None
-            if is_whole and len(shapes) == 1 and not is_opaque(self.dtype_out):
+            if is_whole and has_one_shape and not is_opaque(self.dtype_out):
                 values = [x.array if isinstance(x, GPUArray) else x for x in args]
                 try:
                     self._strided()(*values, out=out.array.reshape(()))
                 except sw.CompileError as error:
                     raise pycuda_compile_error(error, "a ReductionKernel") from error
             else:
-                size = next(x for x in args if isinstance(x, GPUArray)).size
-                indices = selected_indices(range, np.s_[:] if is_whole else slice, size)
-                self._by_address(args, indices, out)
+                require_contiguous(arrays, "ReductionKernel")
+                self._by_address(args, selected_indices(range, slice, arrays[0].size), out)
         return out
 
     def _strided(self):
@@ -112,9 +112,6 @@ class ReductionKernel:
         return self._kernel
 
     def _by_address(self, args, indices, out):
-        for x in args:
-            if isinstance(x, GPUArray):
-                require_contiguous(x, "ReductionKernel")
         if self._module is None:
             arguments = ", ".join(argument.declarator() for argument in self.arguments)
             self._module = SourceModule(
