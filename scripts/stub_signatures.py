@@ -28,6 +28,8 @@ class Qualified(ast.NodeTransformer):
 
 # A type in pybind11's signatures -> the type of the arguments that the function accepts.
 ACCEPTED = {"dtype": "_DTypeLike", "device": "_DeviceLike", "Array": "_ArrayLike"}
+# A generic type without parameters in pybind11's signatures -> the type with them.
+PARAMETERIZED = {"dict": "dict[Any, Any]", "list": "list[Any]", "tuple": "tuple[Any, ...]"}
 
 
 def from_pybind(doc):
@@ -52,11 +54,21 @@ def from_pybind(doc):
             text = ast.unparse(argument.annotation).rpartition("spanwise.")[2]
             if text in ACCEPTED:
                 argument.annotation = ast.Name(ACCEPTED[text])
-            elif text in ("object", "collections.abc.Iterable"):
-                argument.annotation = None
-    if definition.returns is not None and ast.unparse(definition.returns) == "object":
-        definition.returns = ast.Name("Any")
+            elif text in ("object", "collections.abc.Iterable") or definition.name == "__eq__":
+                argument.annotation = None  # == takes any object, whatever the C++ type
+            else:
+                argument.annotation = parameterized(argument.annotation)
+    if definition.returns is not None:
+        definition.returns = parameterized(definition.returns)
+        if ast.unparse(definition.returns) == "object":
+            definition.returns = ast.Name("Any")
     return definition
+
+
+def parameterized(annotation):
+    """`annotation` with the parameters that type checkers require of a bare `dict`, `list` or `tuple`."""
+    text = PARAMETERIZED.get(ast.unparse(annotation))
+    return ast.parse(text).body[0].value if text else annotation
 
 
 def from_signature(function, is_method):

@@ -126,14 +126,14 @@ def test_py_typed_marker_is_installed():
     assert (PACKAGE / "py.typed").is_file()
 
 
-def test_mypy_accepts_the_sample_and_reports_its_intended_errors():
+def test_mypy_accepts_stub_and_sample_and_reports_the_intended_errors():
     """Wrong lines of the sample ignore the error that they must give. An ignore that is not needed is
     an error too, so that types of the stubs do not become Any unnoticed."""
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
     sample = Path(__file__).parent / "typed_sample.py"
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"]
-    command += ["--cache-dir", os.devnull, str(sample)]
+    command += ["--cache-dir", os.devnull, str(PACKAGE / "_core.pyi"), str(sample)]
     environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
     completed = subprocess.run(
         command, capture_output=True, text=True, env=environment, check=False
