@@ -70,7 +70,7 @@ def check_compiler() -> None:
 def make_venv() -> None:
     """Creates .venv with pip; recreates it if its base interpreter has changed.
 
-    Run by the interpreter of .venv itself, it keeps .venv: removing it would end this process.
+    Run by the interpreter of .venv itself, it keeps .venv, which it could not create again.
     """
     if Path(sys.prefix).resolve() == VENV.resolve():
         return
