@@ -133,7 +133,7 @@ TEST_F(AllocationTest, OutOfMemoryReachesTheCaller) {
   EXPECT_EQ(gpus().live_blocks(), 0);
 }
 
-TEST_F(AllocationTest, OfForeignKindsAndAbsentDevicesIsRefused) {
+TEST_F(AllocationTest, OfImportOnlyKindsAndAbsentDevicesIsRefused) {
   EXPECT_THROW(allocate(8, Device(DeviceKind::cuda_managed)), DeviceError);
   EXPECT_THROW(allocate(8, Device(DeviceKind::cuda_host)), DeviceError);
   EXPECT_THROW(allocate(8, Device(DeviceKind::cuda, 7)), DeviceError);

@@ -44,8 +44,8 @@ def expected_dtype(name, dtype):
 
 
 def widened(values):
-    """The values in a dtype in which NumPy computes the reference: double precision, or unchanged
-    integers."""
+    """The values in a dtype in which NumPy computes the reference: double precision; integers and bools
+    unchanged."""
     kind = values.dtype.kind
     if kind == "c":
         return values.astype("complex128")
@@ -59,8 +59,8 @@ def oracle(name, values, **options):
 
 
 def assert_close(name, ours, exact):
-    """Compares results of the function `name`: sums, products and moments of floating-point numbers
-    with a tolerance, others exactly."""
+    """Compares results of the function `name`: sums, products and moments that are floating-point or
+    complex numbers with a tolerance, others exactly."""
     assert ours.shape == exact.shape
     assert ours.dtype == exact.dtype
     if name in EXTREMES + LOGICAL + ARG_EXTREMES or not is_inexact(str(ours.dtype)):
