@@ -55,10 +55,7 @@ class CollectiveThunk final : public Thunk {
 
   std::vector<int> run() override {
     const Array source = to_device(*input_->value, device_);
-    CollectiveOptions options;
-    options.reduction = spec_.reduction;
-    options.peer = spec_.peer;
-    options.label = label_;
+    CollectiveOptions options{.reduction = spec_.reduction, .peer = spec_.peer, .label = label_};
     if (spec_.kind == Collective::send) {
       communicator_->run(spec_.kind, source, options);
       output_->value = source;

@@ -103,9 +103,7 @@ class UfuncOperands {
       return;
     }
     if (operands_[at(i)].array != nullptr || !is_sequence(value)) return;
-    ImportOptions options;
-    options.device = device_;
-    operands_[at(i)].array = &imported_[at(i)].emplace(import_array(value, options));
+    operands_[at(i)].array = &imported_[at(i)].emplace(import_array(value, {.device = device_}));
   }
 
   void determine_dtypes() {

@@ -66,12 +66,8 @@ PyObject* apply_operator(Operator op, PyObject* left, PyObject* right, PyObject*
     const bool in_place = out != nullptr;
     if (is_declined(left, in_place) || is_declined(right, in_place)) Py_RETURN_NOTIMPLEMENTED;
     PyObject* const operands[] = {left, right};
-    CallOptions options;
-    options.out = out;
-    if (op == Operator::power)
-      if (const auto unary_op = unary_power(left, right))
-        return call_ufunc(*unary_op, operands, options);
-    return call_ufunc(op_of_operator[static_cast<int>(op)], operands, options);
+    const auto power = op == Operator::power ? unary_power(left, right) : std::nullopt;
+    return call_ufunc(power.value_or(op_of_operator[static_cast<int>(op)]), operands, {.out = out});
   } catch (const BridgeError&) {
     Py_RETURN_NOTIMPLEMENTED;
   } catch (...) {

@@ -25,9 +25,7 @@ namespace spanwise::python {
 inline Array index_array_in(PyObject* object) {
   if (is_array(object)) return array_in(object);
   if (PyList_Check(object) || PyTuple_Check(object)) {
-    ImportOptions options;
-    options.device = cpu;  // indices are checked on the host
-    const Array listed = import_array(object, options);
+    const Array listed = import_array(object, {.device = cpu});  // checked on the host
     return listed.size() == 0 && listed.dtype() == float64 ? astype(listed, int64) : listed;
   }
   return import_array(object);

@@ -31,9 +31,8 @@ const GemvKernels& kernels_for(const Problem& problem, Device device) {
                 static_cast<int>(problem.dtype.code()), problem.dtype.bits(),
                 problem.conjugate_left};
   return cached.get(key, [&] {
-    ModuleOptions options;
-    options.device = device;
-    const SourceModule module(cuda_gemv_source(problem.dtype, problem.conjugate_left), options);
+    const SourceModule module(cuda_gemv_source(problem.dtype, problem.conjugate_left),
+                              {.device = device});
     return GemvKernels{module.get_function("rows"), module.get_function("columns"),
                        module.get_function("packed_rows"), module.get_function("packed_columns")};
   });
@@ -109,10 +108,7 @@ bool gemv_on_cuda(const Problem& product, Device device) {
                              ? (launch.is_packed ? kernels.packed_rows : kernels.rows)
                              : (launch.is_packed ? kernels.packed_columns : kernels.columns);
   const KernelArg arguments[] = {KernelArg::bytes(problem.packed()), KernelArg(launch.threads)};
-  LaunchConfig config;
-  config.grid = {launch.blocks};
-  config.block = {gemv_threads};
-  kernel.launch(config, arguments);
+  kernel.launch({.grid = {launch.blocks}, .block = {gemv_threads}}, arguments);
   return true;
 }
 

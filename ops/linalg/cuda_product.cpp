@@ -31,10 +31,8 @@ SourceModule product_module(const Problem& problem, Device device) {
                 conjugates,
                 problem.batch_rank};
   return modules.get(key, [&] {
-    ModuleOptions options;
-    options.device = device;
     return SourceModule(cuda_product_source(problem.dtype, conjugates, problem.batch_rank),
-                        options);
+                        {.device = device});
   });
 }
 

@@ -178,10 +178,7 @@ Array permuted_by_swaps(const SequencePosition& start, std::int64_t size) {
   auto* to = static_cast<std::int64_t*>(result.data());
   auto* span = static_cast<std::uint64_t*>(spans.data());
   for (std::int64_t i = 0; i < size; ++i) span[i] = static_cast<std::uint64_t>(i) + 1;
-  DrawSpec spec;
-  spec.kind = Distribution::integers_within;
-  spec.lows = &lows;
-  spec.spans = &spans;
+  const DrawSpec spec{.kind = Distribution::integers_within, .lows = &lows, .spans = &spans};
   fill_on_host(spec.kind, parameters_for(start, spec, result), result);
   // On entry, to[i] in [0, i] is the index that element i is exchanged with. The permutation is
   // built in place from left to right: only to[0..i] is written, which has been read.

@@ -45,13 +45,12 @@ Counter& counter_in(PyObject* capsule) {
   return *static_cast<Counter*>(counter);
 }
 
-PyObject* random_counter(PyObject* key, PyObject* stream, PyObject* position) {
+py::object random_counter(PyObject* key, PyObject* stream, PyObject* position) {
   auto created = std::make_unique<Counter>(SequencePosition{
       uint64_from(key), static_cast<std::uint32_t>(uint64_from(stream)), uint64_from(position)});
-  PyObject* capsule = PyCapsule_New(created.get(), counter_name, [](PyObject* object) {
+  py::object capsule = owned(PyCapsule_New(created.get(), counter_name, [](PyObject* object) {
     delete static_cast<Counter*>(PyCapsule_GetPointer(object, counter_name));
-  });
-  if (capsule == nullptr) throw py::error_already_set();
+  }));
   created.release();  // NOLINT(bugprone-unused-return-value): the capsule has it now
   return capsule;
 }
@@ -81,11 +80,7 @@ PyObject* draw_into(PyObject* counter, const DrawSpec& spec, PyObject* out) {
 }
 
 DrawSpec floating_spec(PyObject* kind, PyObject* shift, PyObject* scale) {
-  DrawSpec spec;
-  spec.kind = kind_from(kind);
-  spec.shift = real_from(shift);
-  spec.scale = real_from(scale);
-  return spec;
+  return {.kind = kind_from(kind), .shift = real_from(shift), .scale = real_from(scale)};
 }
 
 PyObject* random_draw(PyObject* counter, PyObject* kind, PyObject* out, PyObject* shift,
@@ -121,19 +116,13 @@ PyObject* random_integers(PyObject* counter, PyObject* out, PyObject* low, PyObj
 PyObject* random_integers_within(PyObject* counter, PyObject* out, PyObject* lows,
                                  PyObject* spans) {
   const Array first = checked_array(lows, "lows"), second = checked_array(spans, "spans");
-  DrawSpec spec;
-  spec.kind = Distribution::integers_within;
-  spec.lows = &first;
-  spec.spans = &second;
-  return draw_into(counter, spec, out);
+  return draw_into(counter,
+                   {.kind = Distribution::integers_within, .lows = &first, .spans = &second}, out);
 }
 
 PyObject* random_picks(PyObject* counter, PyObject* out, PyObject* table) {
   const Array cumulated = checked_array(table, "table");
-  DrawSpec spec;
-  spec.kind = Distribution::picks;
-  spec.table = &cumulated;
-  return draw_into(counter, spec, out);
+  return draw_into(counter, {.kind = Distribution::picks, .table = &cumulated}, out);
 }
 
 PyObject* random_permutation(PyObject* counter, PyObject* out, PyObject* size) {

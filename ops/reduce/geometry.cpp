@@ -12,9 +12,7 @@ namespace {
 // For argmin and argmax: the strides by which an element's position along the reduced axes, in C
 // order, is counted; 0 along kept axes.
 Layout index_layout(const ReduceJob& job) {
-  Layout layout;
-  layout.shape = job.input->shape();
-  layout.strides = Strides(job.input->rank());
+  Layout layout{job.input->shape(), Strides(job.input->rank())};
   std::int64_t step = 1;
   for (int axis = job.input->rank() - 1; axis >= 0; --axis) {
     if (job.result->shape()[axis] == job.input->shape()[axis]) continue;

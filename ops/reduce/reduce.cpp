@@ -21,11 +21,9 @@ Layout with_kept_axes(Layout layout, const AxisSet& axes, int rank) {
 }
 
 Array without_axes(const Array& array, const AxisSet& axes) {
-  Layout layout = array.layout();
   int kept = 0;
   for (int i = 0; i < array.rank(); ++i) kept += !axes[static_cast<std::size_t>(i)];
-  layout.shape = Shape(kept);
-  layout.strides = Strides(kept);
+  Layout layout{Shape(kept), Strides(kept), array.layout().offset};
   for (int i = 0, at = 0; i < array.rank(); ++i) {
     if (axes[static_cast<std::size_t>(i)]) continue;
     layout.shape[at] = array.shape()[i];

@@ -74,11 +74,9 @@ double reduce_correction_in(const ReduceCall& call) {
 // The options that arrays and variables have in common.
 template <class Normalise>
 Options read_options(const ReduceCall& call, int rank, Normalise&& normalise) {
-  Options options;
-  options.axes = reduce_axes_in(rank, call.axis, normalise);
-  options.keepdims = truth_or(call.keepdims, false);
-  if (given(call.dtype)) options.dtype = dtype_from(call.dtype);
-  return options;
+  return {.axes = reduce_axes_in(rank, call.axis, normalise),
+          .keepdims = truth_or(call.keepdims, false),
+          .dtype = given(call.dtype) ? std::optional(dtype_from(call.dtype)) : std::nullopt};
 }
 
 }  // namespace

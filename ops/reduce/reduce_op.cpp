@@ -21,20 +21,16 @@ struct ReduceProperties {
   double correction = 0;
 };
 
-std::string display_name(std::string name) {
-  name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-  return name;
-}
-
 // "Sum{axis=(0,), keepdims=True}".
-std::string op_display_name(const char* name, const ReduceProperties& properties) {
+std::string op_display_name(std::string name, const ReduceProperties& properties) {
+  name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
   std::string listed;
   const auto add = [&](const std::string& word) { listed += (listed.empty() ? "" : ", ") + word; };
   if (properties.axes) add(text("axis=", Shape(std::span<const std::int64_t>(*properties.axes))));
   if (properties.keepdims) add("keepdims=True");
   if (properties.dtype) add(text("dtype=", *properties.dtype));
   if (properties.correction != 0) add(text("correction=", properties.correction));
-  return display_name(name) + (listed.empty() ? "" : "{" + listed + "}");
+  return name + (listed.empty() ? "" : "{" + listed + "}");
 }
 
 ReduceProperties parse_properties(const char* caller, const OpProperties& named) {
@@ -121,12 +117,10 @@ class ReduceOp final : public NamedOp, public ElementConsumer {
 
  private:
   Options options_for(const Apply& node) const {
-    Options options;
-    options.axes = axes_of(properties_, node.inputs()[0].type().rank());
-    options.keepdims = properties_.keepdims;
-    options.dtype = properties_.dtype;
-    options.correction = properties_.correction;
-    return options;
+    return {.axes = axes_of(properties_, node.inputs()[0].type().rank()),
+            .keepdims = properties_.keepdims,
+            .dtype = properties_.dtype,
+            .correction = properties_.correction};
   }
 
   Operation op_;

@@ -40,8 +40,7 @@ class SumTo final : public NamedOp {
  private:
   static Array summed(const Array& source, const Shape& shape) {
     const int leading = source.rank() - shape.size();
-    Options options;
-    options.keepdims = true;
+    Options options{.keepdims = true, .dtype = source.dtype()};
     for (int axis = 0; axis < source.rank(); ++axis) {
       const std::int64_t extent = axis < leading ? 1 : shape[axis - leading];
       if (axis < leading || (extent == 1 && source.shape()[axis] != 1))
@@ -50,7 +49,6 @@ class SumTo final : public NamedOp {
         fail<LayoutError>("SumTo: shape ", shape, " does not broadcast to ", source.shape());
     }
     if (options.axes.none()) return source;
-    options.dtype = source.dtype();
     return reshape(reduce(reduce::Operation::sum, source, options), shape);
   }
 };

@@ -75,11 +75,9 @@ class DimShuffle final : public NamedOp {
           std::find(order_.begin(), order_.end(), axis) == order_.end())
         fail<LayoutError>(name(), ": axis ", axis, " of shape ", layout.shape,
                           " cannot be dropped; expected an extent of 1");
-    Layout result;
-    result.offset = layout.offset;
-    result.shape = Shape(static_cast<int>(order_.size()), 1);
-    result.strides = Strides(static_cast<int>(order_.size()));
-    for (int i = 0; i < result.rank(); ++i) {
+    const int rank = static_cast<int>(order_.size());
+    Layout result{Shape(rank, 1), Strides(rank), layout.offset};
+    for (int i = 0; i < rank; ++i) {
       const auto axis = static_cast<int>(order_[static_cast<std::size_t>(i)]);
       if (axis == new_axis) continue;
       result.shape[i] = layout.shape[axis];

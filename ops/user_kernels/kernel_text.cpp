@@ -52,28 +52,17 @@ std::string checked_label(const CommonSpec& spec) {
 }
 
 OperandForm raw_form(const ConvertedArgument& operand) {
-  OperandForm form;
-  form.dtype = operand.dtype;
-  if (operand.array == nullptr) {
-    form.access = OperandForm::Access::value;
-    return form;
-  }
-  const bool is_dense = operand.array->layout().is_row_major();
-  form.access = is_dense ? OperandForm::Access::dense : OperandForm::Access::strided;
-  form.rank = static_cast<std::uint8_t>(std::max(1, operand.array->rank()));
-  return form;
+  using Access = OperandForm::Access;
+  if (operand.array == nullptr) return {.access = Access::value, .dtype = operand.dtype};
+  return {.access = operand.array->layout().is_row_major() ? Access::dense : Access::strided,
+          .rank = static_cast<std::uint8_t>(std::max(1, operand.array->rank())),
+          .dtype = operand.dtype};
 }
 
 OperandForm element_form(const ConvertedArgument& operand, const Walk* walk, int index) {
-  OperandForm form;
-  form.dtype = operand.dtype;
-  form.access = OperandForm::Access::element;
-  form.step = 1;
-  if (walk != nullptr) {
-    const std::int64_t step = walk->stride(walk->rank() - 1, index);
-    form.step = step == 0 ? 0 : step == 1 ? 1 : 2;
-  }
-  return form;
+  const std::int64_t step = walk == nullptr ? 1 : walk->stride(walk->rank() - 1, index);
+  const std::uint8_t form_step = step == 0 ? 0 : step == 1 ? 1 : 2;
+  return {.access = OperandForm::Access::element, .step = form_step, .dtype = operand.dtype};
 }
 
 std::string type_parameter_typedefs(std::span<const ConvertedArgument> operands) {
@@ -196,11 +185,8 @@ void ParameterValues::add_whole_arrays(const Operands& operands, const Shape& sh
 
 Kernel compiled(const CommonSpec& spec, const std::string& source, const std::string& kernel,
                 Device device, std::string_view user_code) {
-  ModuleOptions options;
-  options.options = spec.options;
-  options.device = device;
   try {
-    return SourceModule(source, options).get_function(kernel);
+    return SourceModule(source, {.options = spec.options, .device = device}).get_function(kernel);
   } catch (const CompileError& error) {
     const std::string name = unknown_name(error.log());
     const std::string remedy =

@@ -77,16 +77,13 @@ Loop find_vector_exp(DType dtype) noexcept {
 }
 
 CpuLoops find_vector_power(DType dtype) noexcept {
-  CpuLoops loops;
-  if (!has_avx512()) return loops;
-  if (dtype == float32) {
-    loops.loop = &float_power_avx512::powers;
-    loops.with_number = &float_power_avx512::powers_by_number;
-  } else if (dtype == float64) {
-    loops.loop = &power_avx512::powers;
-    loops.with_number = &power_avx512::powers_by_number;
-  }
-  return loops;
+  if (!has_avx512()) return {};
+  if (dtype == float32)
+    return {.loop = &float_power_avx512::powers,
+            .with_number = &float_power_avx512::powers_by_number};
+  if (dtype == float64)
+    return {.loop = &power_avx512::powers, .with_number = &power_avx512::powers_by_number};
+  return {};
 }
 
 }  // namespace spanwise::ops

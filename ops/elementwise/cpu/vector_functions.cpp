@@ -99,10 +99,8 @@ CpuLoops find_vector_function(OpId op, DType dtype) noexcept {
                   dtype == float32 ? "f" : "");
     const void* function = ::dlsym(vector_library(), symbol);
     if (function == nullptr) return {};
-    CpuLoops loops;
-    loops.loop = (dtype == float32 ? set.float_loop : set.double_loop)(op, entry.operands);
-    loops.context = function;
-    return loops;
+    return {.loop = (dtype == float32 ? set.float_loop : set.double_loop)(op, entry.operands),
+            .context = function};
   }
   return {};
 }

@@ -69,10 +69,7 @@ struct CompiledLoop {
 
 // A kernel of the module passes on the address of the loop, which is then called without a launch.
 CompiledLoop compiled_loop(const std::string& source) {
-  ModuleOptions options;
-  options.device = cpu;
-  const SourceModule module(source, options);
-  const Kernel kernel = module.get_function("sw_address");
+  const Kernel kernel = SourceModule(source, {.device = cpu}).get_function("sw_address");
   const Array address = zeros(Shape{1}, uint64, cpu);
   kernel({}, {KernelArg(address)});
   return {kernel, reinterpret_cast<Loop>(*static_cast<const std::uint64_t*>(address.data()))};

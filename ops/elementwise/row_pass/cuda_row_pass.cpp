@@ -96,11 +96,9 @@ const CudaRowPass::CompiledPass& CudaRowPass::kernels_for(const RowPassShape& sh
   for (const CompiledPass& compiled : compiled_)
     if (compiled.shape == shape) return compiled;
   const InterpreterUnlocked unlocked;
-  ModuleOptions options;
-  options.device = device_;
   // As on the host, products of the program are rounded before they are added.
-  options.options = {"--fmad=false"};
-  const SourceModule module(row_pass_source(pass_, shape), options);
+  const SourceModule module(row_pass_source(pass_, shape),
+                            {.options = {"--fmad=false"}, .device = device_});
   const Kernel pass = module.get_function("pass");
   const std::int64_t resident_blocks = runs_on_host(device_)
                                            ? std::int64_t{parallel_workers()}

@@ -21,11 +21,8 @@ constexpr int mask_block = 256, mask_tile = 16 * mask_block, scan_block = 1024;
 
 SourceModule mask_module(Device device, int rank) {
   static auto& modules = *new KernelTable<std::map<std::tuple<DeviceKind, int, int>, SourceModule>>;
-  return modules.get({device.kind(), device.ordinal(), rank}, [&] {
-    ModuleOptions options;
-    options.device = device;
-    return SourceModule(mask_source(rank), options);
-  });
+  return modules.get({device.kind(), device.ordinal(), rank},
+                     [&] { return SourceModule(mask_source(rank), {.device = device}); });
 }
 
 // The number of true elements before each tile, and in total.

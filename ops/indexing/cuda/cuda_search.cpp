@@ -46,9 +46,7 @@ void search_by_kernel(const Array& sorted, const Array& values, Side side, const
   const Device device = sorted.device();
   const Key key(device.kind(), device.ordinal(), dtype.code(), dtype.bits(), side);
   const Kernel& kernel = cached.get(key, [&] {
-    ModuleOptions options;
-    options.device = device;
-    return SourceModule(search_source(dtype, side), options).get_function("search");
+    return SourceModule(search_source(dtype, side), {.device = device}).get_function("search");
   });
   const std::int64_t count = values.size();
   const bool are_many = count >= many_searches;

@@ -124,13 +124,12 @@ class CpuReduction {
     std::int64_t count;
     const JobOffsets tile = tile_base(task, count);
     loops_.clear(accumulators, tile_);
-    ElementBlock block;
-    block.columns = count;
-    block.column_step = columns_.input;
-    block.mask_column_step = columns_.mask;
-    block.row_step = rows_.input;
-    block.mask_row_step = rows_.mask;
-    block.index_step = rows_.index;
+    ElementBlock block{.columns = count,
+                       .column_step = columns_.input,
+                       .row_step = rows_.input,
+                       .mask_column_step = columns_.mask,
+                       .mask_row_step = rows_.mask,
+                       .index_step = rows_.index};
     alignas(16) std::byte subtrahends[max_columns * 16];
     if (info(job_.types.kind).has_subtrahend) {
       gather(*job_.subtrahend, tile.subtrahend, columns_.subtrahend, count, subtrahends);
@@ -225,11 +224,9 @@ std::optional<std::int64_t> try_count_nonzero(const Array& array) {
   const DType dtype = array.dtype();
   if (!array.device().is_cpu() || !dtype.is_computable() || !array.layout().is_row_major())
     return {};
-  ElementBlock block;
-  block.data = static_cast<const std::byte*>(array.data());
-  block.rows = array.size();
-  block.row_step = 1;
-  if (block.rows > piece_elements) return {};
+  if (array.size() > piece_elements) return {};
+  const ElementBlock block{
+      .data = static_cast<const std::byte*>(array.data()), .rows = array.size(), .row_step = 1};
   std::int64_t count = 0;
   find_loops({ReductionKind::count, dtype, int64}).add(block, &count);
   return count;

@@ -111,10 +111,10 @@ class CpuScan {
     for_each_line(walk_.size(), [&](const std::byte* in, std::byte* out) {
       parallel_for(pieces, 1, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t p = first; p < last; ++p) {
-          ElementBlock block;
-          block.data = in + p * scan_piece * step_ * input_size_;
-          block.rows = std::min(scan_piece, length_ - p * scan_piece);
-          block.row_step = step_;
+          const std::int64_t at = p * scan_piece;
+          const ElementBlock block{.data = in + at * step_ * input_size_,
+                                   .rows = std::min(scan_piece, length_ - at),
+                                   .row_step = step_};
           loops_.clear(carry(p), 1);
           loops_.add(block, carry(p));
         }
@@ -158,10 +158,7 @@ class CpuScan {
   void scan_columns(const std::byte* in, std::byte* out, std::int64_t count) const {
     alignas(64) std::byte sums[scan_segment * 16];
     loops_.clear(sums, count);
-    ElementBlock block;
-    block.columns = count;
-    block.column_step = 1;
-    block.rows = 1;
+    ElementBlock block{.columns = count, .rows = 1, .column_step = 1};
     const std::int64_t out_step = walk_.stride(walk_.rank() - 1, 1);
     for (std::int64_t i = 0; i < length_; ++i) {
       block.data = in + i * step_ * input_size_;

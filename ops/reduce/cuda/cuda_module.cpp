@@ -6,11 +6,9 @@ namespace spanwise::ops::reduce {
 namespace {
 
 ReduceKernels compiled(const CudaShape& shape, Device device, const ElementSource* computed) {
-  ModuleOptions options;
-  options.device = device;
   // As on the host, products are rounded before they are added.
-  options.options = {"--fmad=false"};
-  const SourceModule module(cuda_source(shape, computed), options);
+  const SourceModule module(cuda_source(shape, computed),
+                            {.options = {"--fmad=false"}, .device = device});
   ReduceKernels kernels{module, module.get_function("run"), {}, {}, {}, {}};
   if (shape.form == CudaShape::Form::scan) {
     if (!shape.is_pipelined) kernels.lines = module.get_function("lines");

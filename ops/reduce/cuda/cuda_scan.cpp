@@ -35,13 +35,9 @@ std::vector<JobAxis> line_axes(const ScanJob& job) {
   const Layout* const layouts[] = {&input, &result};
   const Walk walk(input.shape, layouts, 0);
   std::vector<JobAxis> axes;
-  for (int i = 0; i < walk.rank(); ++i) {
-    JobAxis axis;
-    axis.extent = walk.extent(i);
-    axis.input = walk.stride(i, 0);
-    axis.result = walk.stride(i, 1);
-    axes.push_back(axis);
-  }
+  for (int i = 0; i < walk.rank(); ++i)
+    axes.push_back(
+        {.extent = walk.extent(i), .input = walk.stride(i, 0), .result = walk.stride(i, 1)});
   return axes;
 }
 
