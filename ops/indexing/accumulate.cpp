@@ -22,9 +22,7 @@ bool is_aligned(const Array& array) noexcept {
 }
 
 bool try_accumulate_simple(const SimpleIndex& simple, const Array& value, Accumulation how) {
-  if (simple.array.rank() != 1 || !is_simple_value(simple, value) ||
-      may_share_memory(simple.array, value) || may_share_memory(simple.array, simple.indices))
-    return false;
+  if (simple.array.rank() != 1 || !is_simple_value(simple, value)) return false;
   const auto* indices = static_cast<const std::int64_t*>(simple.indices.data());
   const std::int64_t count = simple.indices.size();
   const IndexRange kind = classify_indices(indices, count, simple.extent);

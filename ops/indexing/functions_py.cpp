@@ -66,8 +66,8 @@ PyObject* take(PyObject* a, PyObject* indices, PyObject* axis, PyObject* out, Py
   return stored_in_out(without_gil(is_long(source) || is_long(index_array), work), out, "take");
 }
 
-PyObject* compress_from(PyObject* condition, const Array& array, PyObject* axis, PyObject* out) {
-  const Array mask = index_array_in(condition);
+PyObject* compress(PyObject* condition, PyObject* a, PyObject* axis, PyObject* out) {
+  const Array array = import_array(a), mask = index_array_in(condition);
   if (mask.rank() != 1)
     fail<LayoutError>("compress: condition must be a 1-d array, got shape ", mask.shape());
   const auto [source, dim] = resolve_axis(array, axis);
@@ -77,11 +77,8 @@ PyObject* compress_from(PyObject* condition, const Array& array, PyObject* axis,
   return stored_in_out(without_gil(is_long(source) || is_long(mask), work), out, "compress");
 }
 
-PyObject* compress(PyObject* condition, PyObject* a, PyObject* axis, PyObject* out) {
-  return compress_from(condition, import_array(a), axis, out);
-}
 PyObject* compress_method(PyObject* self, PyObject* condition, PyObject* axis, PyObject* out) {
-  return compress_from(condition, array_in(self), axis, out);
+  return compress(condition, self, axis, out);
 }
 
 PyObject* repeat(PyObject* a, PyObject* repeats, PyObject* axis) {
@@ -93,15 +90,19 @@ PyObject* repeat(PyObject* a, PyObject* repeats, PyObject* axis) {
   return work_with(index_array_in(repeats));
 }
 
+// Without an axis, the elements of a flat array are selected by a vector.
+void check_flat_indices(const char* caller, const Array& indices) {
+  if (indices.rank() != 1)
+    fail<ArgumentError>(caller,
+                        ": when axis=None, `indices` must have a single dimension, got shape ",
+                        indices.shape());
+}
+
 PyObject* take_along_axis(PyObject* arr, PyObject* indices, PyObject* axis) {
   // NumPy's default is the last axis; None flattens the array.
   const Array array = import_array(arr), index_array = index_array_in(indices);
   const bool is_flat = axis == Py_None;
-  if (is_flat && index_array.rank() != 1)
-    fail<ArgumentError>(
-        "take_along_axis: when axis=None, `indices` must have a single dimension, "
-        "got shape ",
-        index_array.shape());
+  if (is_flat) check_flat_indices("take_along_axis", index_array);
   const Array source = is_flat && array.rank() != 1 ? reshape(array, {-1}) : array;
   const int dim =
       is_flat ? 0 : source.layout().normalise_axis(axis == nullptr ? -1 : integer_from(axis));
@@ -138,11 +139,7 @@ PyObject* put_along_axis(PyObject* arr, PyObject* indices, PyObject* values, PyO
   const ValueArray owner(values, target);
   const Array& value = owner.array();
   if (axis == Py_None) {
-    if (index_array.rank() != 1)
-      fail<ArgumentError>(
-          "put_along_axis: when axis=None, `indices` must have a single "
-          "dimension, got shape ",
-          index_array.shape());
+    check_flat_indices("put_along_axis", index_array);
     write_flat(target, [&](const Array& line) { ops::put_along(line, index_array, 0, value); });
   } else {
     const int dim = target.layout().normalise_axis(integer_from(axis));

@@ -72,8 +72,7 @@ Array read_simple(const SimpleIndex& simple) {
 bool try_write_simple(const SimpleIndex& simple, const Array& value) {
   const bool is_one = value.rank() == 0;
   if (simple.outer != 1 || !is_simple_value(simple, value) ||
-      (is_one && simple.row_bytes != simple.array.dtype().itemsize()) ||
-      may_share_memory(simple.array, value) || may_share_memory(simple.array, simple.indices))
+      (is_one && simple.row_bytes != simple.array.dtype().itemsize()))
     return false;
   const auto* indices = static_cast<const std::int64_t*>(simple.indices.data());
   const std::int64_t count = simple.indices.size();

@@ -20,25 +20,17 @@ Array positions_in(const Array& array) {
   return without_gil(is_long(array), [&] { return ops::positions_of_true(array); });
 }
 
-PyObject* rows_of(const Array& positions) {
-  PyObject* rows = PyTuple_New(positions.shape()[0]);
-  if (rows == nullptr) throw py::error_already_set();
-  const auto owned = py::reinterpret_steal<py::object>(rows);
-  for (Py_ssize_t i = 0; i < positions.shape()[0]; ++i) {
-    PyObject* row = wrap(positions.index(0, i));
-    if (row == nullptr) throw py::error_already_set();
-    PyTuple_SET_ITEM(rows, i, row);
-  }
-  return Py_NewRef(rows);
-}
-
-PyObject* nonzero(PyObject* a) {
+py::tuple nonzero(PyObject* a) {
   const Array array = import_array(a);
   if (array.rank() <= 0)
     fail<ArgumentError>(
         "nonzero: calling nonzero on 0d arrays is not allowed; use "
         "a.reshape(1).nonzero()");
-  return rows_of(positions_in(array));
+  const Array positions = positions_in(array);
+  py::tuple rows(positions.shape()[0]);
+  for (Py_ssize_t i = 0; i < positions.shape()[0]; ++i)
+    PyTuple_SET_ITEM(rows.ptr(), i, owned(wrap(positions.index(0, i))).release().ptr());
+  return rows;
 }
 
 PyObject* argwhere(PyObject* a) { return wrap(positions_in(import_array(a)).transpose()); }

@@ -63,11 +63,13 @@ inline const Array* only_index(std::span<const IndexPart> key, const Array& arra
              : nullptr;
 }
 
-/// Whether the value is one element, or needs neither cast nor broadcast.
+/// Whether the value is one element, or needs neither cast nor broadcast, and writing to the array
+/// changes neither the value nor the indices.
 inline bool is_simple_value(const SimpleIndex& simple, const Array& value) {
   return value.dtype() == simple.array.dtype() && SimpleIndex::is_idle_on_host(value) &&
          (value.rank() == 0 ||
-          (value.layout().is_row_major() && value.shape() == simple.result_shape()));
+          (value.layout().is_row_major() && value.shape() == simple.result_shape())) &&
+         !may_share_memory(simple.array, value) && !may_share_memory(simple.array, simple.indices);
 }
 
 /// The second common case: a small mask of the first axes of a C-contiguous array on the host. Each

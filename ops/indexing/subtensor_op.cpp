@@ -158,27 +158,20 @@ class SetSubtensor final : public SameShapeOp {
   bool overwrites_;
 };
 
-// Registers an op whose only property is its index; make() makes it from the pattern.
-template <class Make>
-bool register_indexed(const char* name, Make make) {
+// Registers an op of class `Kind`, which is made from its only property, an index, and `arguments`.
+template <class Kind, class... Arguments>
+bool register_indexed(const char* name, Arguments... arguments) {
   return register_op(name, [=](const OpProperties& properties) -> Ref<const Op> {
     expect_properties(name, properties, {"index"});
-    return make(IndexPattern(property<std::string>(name, properties, "index")));
+    return make_ref<const Kind>(IndexPattern(property<std::string>(name, properties, "index")),
+                                arguments...);
   });
 }
 
 [[maybe_unused]] const bool subtensors_registered =
-    register_indexed(
-        "subtensor",
-        [](IndexPattern pattern) { return make_ref<const Subtensor>(std::move(pattern)); }) &&
-    register_indexed("set_subtensor",
-                     [](IndexPattern pattern) {
-                       return make_ref<const SetSubtensor>(std::move(pattern),
-                                                           SetSubtensor::Kind::set);
-                     }) &&
-    register_indexed("inc_subtensor", [](IndexPattern pattern) {
-      return make_ref<const SetSubtensor>(std::move(pattern), SetSubtensor::Kind::add);
-    });
+    register_indexed<Subtensor>("subtensor") &&
+    register_indexed<SetSubtensor>("set_subtensor", SetSubtensor::Kind::set) &&
+    register_indexed<SetSubtensor>("inc_subtensor", SetSubtensor::Kind::add);
 
 }  // namespace
 }  // namespace spanwise::ops

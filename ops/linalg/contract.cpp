@@ -56,16 +56,11 @@ AxisList other_axes(const Array& array, std::span<const int> a, std::span<const 
   return others;
 }
 
-bool is_identity_order(std::span<const int> order) noexcept {
-  for (std::size_t i = 0; i < order.size(); ++i)
-    if (order[i] != static_cast<int>(i)) return false;
-  return true;
-}
-
 // The permuted array with the axes from `batch` on merged into two: the first `first` of them into
 // the rows, the others into the columns.
 Array as_matrix(const Array& array, std::span<const int> order, int batch, int first) {
-  Array permuted = is_identity_order(order) ? array : array.permute(order);
+  // A permutation in ascending order moves no axis.
+  Array permuted = std::ranges::is_sorted(order) ? array : array.permute(order);
   if (first == 1 && array.rank() == batch + 2) return permuted;
   Shape shape(batch + 2, 1);
   for (int axis = 0; axis < array.rank(); ++axis)

@@ -18,11 +18,6 @@
 namespace spanwise::ops::linalg {
 namespace {
 
-bool is_half_dtype(DType dtype) noexcept { return dtype == float16 || dtype == bfloat16; }
-
-// The dtypes that are offered to a library, which may still decline.
-bool is_for_library(DType dtype) noexcept { return dtype.is_complex() || dtype.is_floating(); }
-
 std::optional<GemmFactor> as_factor(const Matrix& matrix, std::int64_t rows, std::int64_t columns) {
   if ((columns == 1 || matrix.column_stride == 1) && (rows == 1 || matrix.row_stride >= columns))
     return GemmFactor{matrix.data, rows == 1 ? columns : matrix.row_stride, 0, false};
@@ -182,7 +177,8 @@ void run_in_dtype(const Array& left, const Array& right, const Array& result,
   const bool is_small = rows <= backend.small && columns <= backend.small &&
                         depth <= backend.small && rows * columns * depth <= backend.small;
   const bool is_vector = (rows == 1 || columns == 1) && result.size() == rows * columns;
-  const bool is_for_blas = !is_small && is_for_library(dtype);
+  // A library may still decline.
+  const bool is_for_blas = !is_small && (dtype.is_complex() || dtype.is_floating());
   const bool is_large = std::max(left.nbytes(), right.nbytes()) > large_matrix;
   const auto run_gemv = [&] {
     return is_vector && !is_small &&
@@ -217,7 +213,8 @@ void run_product(const Array& left, const Array& right, const Array& result,
     return fill(result, Scalar(false).cast(result.dtype()));
   }
   const DType dtype = result.dtype();
-  const bool widens = is_half_dtype(dtype) && !product_backends[result.device()].has_halves;
+  const bool is_half = dtype == float16 || dtype == bfloat16;
+  const bool widens = is_half && !product_backends[result.device()].has_halves;
   const bool has_addend = terms.addend != nullptr;
   if (!widens && left.dtype() == dtype && right.dtype() == dtype &&
       (!has_addend || terms.addend->dtype() == dtype))

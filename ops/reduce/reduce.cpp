@@ -157,8 +157,7 @@ class ReduceRun {
   }
 
   Array deviations() {
-    const DType wanted =
-        options_.dtype.value_or(is_whole(input_.dtype()) ? float64 : input_.dtype());
+    const DType wanted = result_dtype(Operation::mean, input_.dtype(), options_.dtype);
     DType element = element_for(input_.dtype(), wanted);
     const ReductionTypes types = types_for(ReductionKind::deviation, element, true);
     const DType exact = element.is_complex() ? complex128 : float64;

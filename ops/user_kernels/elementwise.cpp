@@ -11,14 +11,6 @@
 
 namespace spanwise::ops::user_kernels {
 
-namespace {
-
-bool is_array_parameter(const Parameter& parameter) {
-  return parameter.kind != Parameter::Kind::number;
-}
-
-}  // namespace
-
 ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
     : spec_(std::move(spec)), label_(checked_label(spec_.common)) {
   const std::string& preamble = spec_.common.preamble;
@@ -43,7 +35,9 @@ ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
                           "second string");
   }
   check_names(label_, parameters_);
-  if (!std::any_of(parameters_.begin(), parameters_.end(), is_array_parameter))
+  if (std::ranges::all_of(parameters_, [](const Parameter& parameter) {
+        return parameter.kind == Parameter::Kind::number;
+      }))
     fail<ArgumentError>(label_,
                         ": expected an array among the arguments, got numbers only; declare one "
                         "such as \"float *z\"");

@@ -10,13 +10,6 @@
 
 namespace spanwise::ops::user_kernels {
 
-namespace {
-
-// The name of the only output with ParameterStyle::pointers.
-constexpr const char* result_name = "sw_out";
-
-}  // namespace
-
 ReductionKernel::ReductionKernel(ReductionSpec spec)
     : spec_(std::move(spec)), label_(checked_label(spec_.common)) {
   if (spec_.reduce_expr.empty())
@@ -40,7 +33,7 @@ ReductionKernel::ReductionKernel(ReductionSpec spec)
     if (!result.dtype.has_value())
       fail<ArgumentError>(label_, ": expected dtype_out as a dtype, got '", spec_.result_type,
                           "'; pass one such as \"float32\"");
-    result.name = result_name;
+    result.name = "sw_out";
     result.is_output = true;
     result.needs_whole_array = false;
     parameters_.push_back(std::move(result));

@@ -12,10 +12,6 @@
 namespace spanwise::ops {
 namespace {
 
-bool are_on_one_device(const Variable& a, const Variable& b) {
-  return a.type().device() == b.type().device();
-}
-
 // The op that produces the elements of the result of `node`, and its inputs; a null op if there is
 // none.
 OpAndInputs elements_of_node(const Ref<Apply>& node) {
@@ -30,7 +26,7 @@ std::vector<Variable> transform_reduce(const Apply& node, const NodeSurroundings
   if (consumer == nullptr) return {};
   const Variable x = node.inputs()[0], result = node.output(0);
   const Ref<Apply> owner(x.owner());
-  if (!owner || x.type().rank() == 0 || !are_on_one_device(x, result)) return {};
+  if (!owner || x.type().rank() == 0 || x.type().device() != result.type().device()) return {};
   const auto readers = around.readers(x);
   if (readers.size() != 1 || readers[0] == nullptr) return {};
   OpAndInputs elements = elements_of_node(owner);

@@ -34,11 +34,6 @@ std::string accumulation_text(const AddressKey& key) {
               operations[static_cast<int>(key.how)], " How;\n");
 }
 
-// Declares Word, the type by which elements are moved.
-std::string moved_word_text(int bytes) {
-  return text("typedef ", bytes == 16 ? "uint4" : word_text(bytes), " Word;\n");
-}
-
 // mark() sets bit i and returns its word as it was before. In write_once, a thread that finds its
 // bit of the first part of `marks` set goes on to the second part; from there on, only a thread for
 // which mark() returns 0 sets the next part, so few threads write the last word.
@@ -61,11 +56,6 @@ std::string address_text(const AddressKey& key, std::span<const std::string> ind
              ";\n        at += at < 0 ? axes.extent[", j, "] : 0;\n        offset += at * ",
              "axes.stride[", j, "];\n        target += at * axes.target[", j, "];\n      }\n");
   return declarations;
-}
-
-// The arrays of a body before its index arrays: the value and the element.
-std::size_t leading_arrays(const AddressKey& key) {
-  return std::size_t{key.has_value()} + std::size_t{key.has_element()};
 }
 
 // `elements`: of the arrays in the order of address_body(). The works that lack an array do not use
@@ -107,8 +97,9 @@ std::string work_text(const AddressKey& key, std::span<const std::string> elemen
 
 strided::Body address_body(const AddressKey& key) {
   strided::Body body;
-  body.prelude =
-      key.work == AddressWork::accumulate ? accumulation_text(key) : moved_word_text(key.word);
+  body.prelude = key.work == AddressWork::accumulate
+                     ? accumulation_text(key)
+                     : text("typedef ", key.word == 16 ? "uint4" : word_text(key.word), " Word;\n");
   const int axes = std::max(key.indices, 1);  // C++ has no arrays of 0 elements
   body.prelude += text("struct IndexedAxes { long long extent[", axes, "], stride[", axes,
                        "], target[", axes, "]; };\n");
@@ -132,8 +123,9 @@ strided::Body address_body(const AddressKey& key) {
     if (key.only_marked) body.before = "  if (marks[3 * mark_words] == 0) return;\n";
   }
   body.compute = [key](std::span<const std::string> elements) {
-    return text(address_text(key, elements.subspan(leading_arrays(key))), "      ",
-                work_text(key, elements), ";\n");
+    // Index arrays follow the value and the element.
+    const auto indices = elements.subspan(std::size_t{key.has_value()} + key.has_element());
+    return text(address_text(key, indices), "      ", work_text(key, elements), ";\n");
   };
   return body;
 }

@@ -130,9 +130,7 @@ PyObject* KernelOutputs::result(bool as_tuple) {
 
 py::object KernelOutputs::object_of(std::size_t output) {
   if (given(objects_[output])) return py::reinterpret_borrow<py::object>(objects_[output]);
-  PyObject* allocated = wrap(std::move(allocated_[next_allocated_++]));
-  if (allocated == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(allocated);
+  return owned(wrap(std::move(allocated_[next_allocated_++])));
 }
 
 KernelKeywords kernel_keywords(const std::string& label,
