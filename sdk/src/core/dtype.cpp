@@ -107,22 +107,11 @@ std::string DType::name() const {
 
 bool DType::is_computable() const noexcept {
   if (lanes_ != 1) return false;
-  switch (code_) {
-    case DTypeCode::int_:
-    case DTypeCode::uint:
-      return bits_ == 8 || bits_ == 16 || bits_ == 32 || bits_ == 64;
-    case DTypeCode::float_:
-      return bits_ == 16 || bits_ == 32 || bits_ == 64;
-    case DTypeCode::bfloat:
-      return bits_ == 16;
-    case DTypeCode::complex:
-      return bits_ == 64 || bits_ == 128;
-    case DTypeCode::bool_:
-      return bits_ == 8;
-    case DTypeCode::opaque:
-      break;
-  }
-  return false;
+  if (is_integer()) return bits_ == 8 || bits_ == 16 || bits_ == 32 || bits_ == 64;
+  if (code_ == DTypeCode::float_) return bits_ == 16 || bits_ == 32 || bits_ == 64;
+  if (code_ == DTypeCode::bfloat) return bits_ == 16;
+  if (is_complex()) return bits_ == 64 || bits_ == 128;
+  return is_bool() && bits_ == 8;
 }
 
 std::ostream& operator<<(std::ostream& out, DType dtype) { return out << dtype.name(); }

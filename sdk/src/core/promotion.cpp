@@ -79,14 +79,8 @@ bool can_cast(DType from, DType to, Casting casting) {
   if (from == to) return true;
   if (casting == Casting::no || casting == Casting::equiv) return false;
   if (!from.is_computable() || !to.is_computable()) return false;
-  switch (casting) {
-    case Casting::safe:
-      return promote(from, to) == to;
-    case Casting::same_kind:
-      return kind_rank(from) <= kind_rank(to);
-    default:
-      return true;
-  }
+  if (casting == Casting::safe) return promote(from, to) == to;
+  return casting == Casting::unsafe || kind_rank(from) <= kind_rank(to);
 }
 
 }  // namespace spanwise

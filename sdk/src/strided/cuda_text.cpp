@@ -30,28 +30,15 @@ CudaText::CudaText(const Body& body, const PlanShape& shape)
 
 std::string CudaText::write() const {
   if (shape_.is_serial) return head() + serial();
-  switch (shape_.kind) {
-    case PlanShape::Kind::dense:
-      return head() + dense();
-    case PlanShape::Kind::rows:
-      return head() + rows();
-    case PlanShape::Kind::cells:
-      return head() + cells();
-    default:
-      return head() + tiles();
-  }
+  if (shape_.kind == PlanShape::Kind::dense) return head() + dense();
+  if (shape_.kind == PlanShape::Kind::rows) return head() + rows();
+  return head() + (shape_.kind == PlanShape::Kind::cells ? cells() : tiles());
 }
 
 bool CudaText::has_tile(int k) const {
-  switch (pattern(k)) {
-    case AccessPattern::transposed:
-    case AccessPattern::transposed_in_packs:
-    case AccessPattern::cells:
-    case AccessPattern::planes:
-      return true;
-    default:
-      return false;
-  }
+  const AccessPattern found = pattern(k);
+  return found == AccessPattern::transposed || found == AccessPattern::transposed_in_packs ||
+         found == AccessPattern::cells || found == AccessPattern::planes;
 }
 
 // Whether the body's values are stored as a pack. With a mask they are written one by one, since a

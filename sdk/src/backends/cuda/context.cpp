@@ -25,10 +25,6 @@ CUcontext retain_primary(const DriverApi& api, const DeviceInfo& info, int ordin
 
 // More slots than a process has devices. The contexts are never destroyed.
 constinit std::array<std::atomic<DeviceContext*>, 256> contexts{};
-Mutex& contexts_mutex() {
-  static Mutex& mutex = *new Mutex;
-  return mutex;
-}
 
 }  // namespace
 
@@ -67,7 +63,8 @@ DeviceContext& DeviceContext::of(int ordinal) {
   device_info(ordinal);  // throws if there is no such device
   if (index >= contexts.size())
     fail<DeviceError>("cuda: at most ", contexts.size(), " devices can be used by one process");
-  const std::lock_guard lock(contexts_mutex());
+  static auto& mutex = *new Mutex;
+  const std::lock_guard lock(mutex);
   std::atomic<DeviceContext*>& context = contexts[index];
   if (context.load(std::memory_order_relaxed) == nullptr)
     context.store(new DeviceContext(ordinal), std::memory_order_release);

@@ -29,11 +29,6 @@ void* open_first(std::span<const char* const> file_names, std::string& reason) {
   return nullptr;
 }
 
-// Drivers from 12.0 on export this version of cuGetProcAddress under the name with the suffix.
-PFN_cuGetProcAddress_v12000 find_get_proc_address(void* library) {
-  return reinterpret_cast<PFN_cuGetProcAddress_v12000>(dlsym(library, "cuGetProcAddress_v2"));
-}
-
 // Fills the table; returns the first function that the driver lacks, or null.
 const char* fill(DriverApi& api, PFN_cuGetProcAddress_v12000 load) {
   const auto get = [load](const char* name, int version, auto& entry) {
@@ -121,7 +116,9 @@ DriverStatus load_driver(std::span<const char* const> file_names) {
     return status;
   }
   status.version = version_of(library);
-  const auto load = find_get_proc_address(library);
+  // Drivers from 12.0 on export this version of cuGetProcAddress under the name with the suffix.
+  const auto load =
+      reinterpret_cast<PFN_cuGetProcAddress_v12000>(dlsym(library, "cuGetProcAddress_v2"));
   if (load == nullptr || (status.version > 0 && status.version < oldest_driver)) {
     status.unavailable_reason = too_old(status.version);
     return status;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <bit>
+#include <ranges>
 
 #include "backends/cuda/compile/binary_symbols.hpp"
 #include "backends/cuda/compile/image_contents.hpp"
@@ -11,14 +12,6 @@
 #include "core/string_utils.hpp"
 
 namespace spanwise::cuda {
-namespace {
-
-std::string names_text(const std::map<std::string, std::string>& names) {
-  using Name = std::map<std::string, std::string>::value_type;
-  return names.empty() ? "none" : joined(names, ", ", &Name::first);
-}
-
-}  // namespace
 
 CudaModule::CudaModule(DeviceContext& context, const std::string& image) : context_(context) {
   std::string linked;
@@ -98,8 +91,8 @@ Ref<runtime::LoadedKernel> CudaModule::kernel(const std::string& name) {
     code = find_kernel(kernel, symbol);
   }
   if (code == CUDA_ERROR_NOT_FOUND)
-    fail<ArgumentError>("Module.kernel: there is no kernel \"", name,
-                        "\"; the binary has: ", names_text(kernels_));
+    fail<ArgumentError>("Module.kernel: there is no kernel \"", name, "\"; the binary has: ",
+                        kernels_.empty() ? "none" : joined(std::views::keys(kernels_)));
   check(context_.api, code, "looking for kernel ", name, " on ", context_.device, driver_log());
   return make_ref<CudaKernel>(Ref<CudaModule>(this), context_, kernel, symbol);
 }

@@ -37,14 +37,10 @@ std::optional<int> nccl_type_of(DType dtype) noexcept {
   return std::nullopt;
 }
 
-int nccl_op_of(Reduction reduction) noexcept {
-  constexpr std::array ops{nccl::sum, nccl::prod, nccl::min, nccl::max, nccl::average};
-  return ops[static_cast<std::size_t>(reduction)];
-}
-
 NcclReduction nccl_reduction(Reduction reduction, DType dtype) {
   NcclReduction result;
-  result.op = nccl_op_of(reduction);
+  constexpr std::array ops{nccl::sum, nccl::prod, nccl::min, nccl::max, nccl::average};
+  result.op = ops[static_cast<std::size_t>(reduction)];
   result.compute_dtype = dtype == int16 ? int32 : dtype == uint16 ? uint32 : dtype;
   const std::optional<int> type = nccl_type_of(dtype);
   if (!type) fail<DTypeError>("nccl: NCCL does not reduce ", dtype, "; convert the array first");

@@ -59,12 +59,6 @@ std::string description_of(const NumberCounts& numbers) {
   return parts.empty() ? "no elements" : joined(parts);
 }
 
-bool has_error(const NumberCounts& numbers, const NanGuard& errors) {
-  return (errors.nan_is_error && numbers.nans > 0) ||
-         (errors.inf_is_error && numbers.infinities > 0) ||
-         (errors.big_is_error && numbers.is_big());
-}
-
 std::string allowed(const NanGuard& errors) {
   std::vector<std::string_view> kinds;
   if (errors.nan_is_error) kinds.push_back("no NaN");
@@ -73,17 +67,24 @@ std::string allowed(const NanGuard& errors) {
   return joined(kinds, " and ");
 }
 
+// "2 NaN; expected no NaN" for a value with such errors; "" for others, and for no value.
+std::string errors_in(const std::optional<Array>& value, const NanGuard& errors) {
+  if (!value || !can_hold_nan(*value)) return "";
+  const NumberCounts numbers = count_numbers(*value);
+  const bool has_error = (errors.nan_is_error && numbers.nans > 0) ||
+                         (errors.inf_is_error && numbers.infinities > 0) ||
+                         (errors.big_is_error && numbers.is_big());
+  return has_error ? text(description_of(numbers), "; expected ", allowed(errors)) : "";
+}
+
 }  // namespace
 
 void check_leaves(const Step& step, const std::vector<int>& producers, const NanGuard& errors) {
   for (std::size_t i = 0; i < step.inputs.size(); ++i) {
-    const auto& value = step.inputs[i]->value;
-    if (producers[i] >= 0 || !value || !can_hold_nan(*value)) continue;
-    const NumberCounts numbers = count_numbers(*value);
-    if (has_error(numbers, errors))
+    if (producers[i] >= 0) continue;
+    if (const std::string found = errors_in(step.inputs[i]->value, errors); !found.empty())
       fail<GraphError>("nan_guard: the input ", step.node->inputs()[i].label(),
-                       " of the function: ", description_of(numbers), "; expected ",
-                       allowed(errors));
+                       " of the function: ", found);
   }
 }
 
@@ -103,15 +104,10 @@ std::string ranges_of_inputs(const Step& step) {
 }
 
 void check_outputs(const Step& step, const NanGuard& errors, const std::string& ranges) {
-  for (std::size_t i = 0; i < step.outputs.size(); ++i) {
-    const auto& value = step.outputs[i]->value;
-    if (!value || !can_hold_nan(*value)) continue;
-    const NumberCounts numbers = count_numbers(*value);
-    if (has_error(numbers, errors))
-      fail<GraphError>("nan_guard: output ", i, " of ", step.node->label(), ": ",
-                       description_of(numbers), "; expected ", allowed(errors),
+  for (std::size_t i = 0; i < step.outputs.size(); ++i)
+    if (const std::string found = errors_in(step.outputs[i]->value, errors); !found.empty())
+      fail<GraphError>("nan_guard: output ", i, " of ", step.node->label(), ": ", found,
                        "\nInputs ranges: [", ranges.empty() ? ranges_of_inputs(step) : ranges, "]");
-  }
 }
 
 }  // namespace spanwise::graph

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/arguments/argument_errors.hpp"
 
+#include "core/string_utils.hpp"
 #include "spanwise/error.hpp"
 
 namespace spanwise::kernels {
@@ -17,12 +18,7 @@ std::string described(const KernelParameter& parameter) {
 
 // The parameter list in C syntax, for a wrong number of arguments.
 std::string signature_text(const KernelState& function) {
-  std::string out;
-  for (const KernelParameter& parameter : function.signature().parameters) {
-    if (!out.empty()) out += ", ";
-    out += described(parameter);
-  }
-  return "(" + out + ")";
+  return text('(', joined(function.signature().parameters, ", ", described), ')');
 }
 
 /// An argument that does not match its parameter; the members throw the error that says why.
@@ -36,21 +32,11 @@ class ArgumentMismatch {
         parameter_(function.signature().parameters[index]) {}
 
   [[noreturn]] void explain() const {
-    switch (argument_.kind()) {
-      case KernelArg::Kind::array:
-      case KernelArg::Kind::memory:
-        explain_array(argument_.array());
-      case KernelArg::Kind::bytes:
-        explain_bytes();
-      case KernelArg::Kind::address:
-        refuse(expected_text(), "an address of 8 bytes", "pass a value of the parameter's type");
-      case KernelArg::Kind::scalar:
-      case KernelArg::Kind::integer:
-      case KernelArg::Kind::real:
-        explain_number(argument_.scalar());
-    }
-    refuse(expected_text(), "an argument of unknown kind",
-           "pass an array, a number or a struct's bytes");
+    if (argument_.is_array()) explain_array(argument_.array());
+    if (argument_.kind() == KernelArg::Kind::bytes) explain_bytes();
+    if (argument_.kind() == KernelArg::Kind::address)
+      refuse(expected_text(), "an address of 8 bytes", "pass a value of the parameter's type");
+    explain_number(argument_.scalar());
   }
 
  private:
@@ -63,19 +49,12 @@ class ArgumentMismatch {
   }
 
   std::string expected_text() const {
+    if (rule_.kind == Rule::scalar) return text("a number that ", rule_.dtype, " holds");
+    if (rule_.kind == Rule::opaque) return text("a value of ", rule_.size, " bytes");
     const std::string dtype = rule_.has_dtype ? rule_.dtype.name() + " " : "";
-    switch (rule_.kind) {
-      case Rule::pointer:
-        return text("a ", dtype, "array on ", function_.device());
-      case Rule::view:
-        return text("a ", dtype, "array with ", int{rule_.view_rank}, " axes on ",
-                    function_.device());
-      case Rule::scalar:
-        return text("a number that ", rule_.dtype, " holds");
-      case Rule::opaque:
-        return text("a value of ", rule_.size, " bytes");
-    }
-    return "";
+    const std::string axes =
+        rule_.kind == Rule::view ? text(" with ", int{rule_.view_rank}, " axes") : "";
+    return text("a ", dtype, "array", axes, " on ", function_.device());
   }
 
   [[noreturn]] void explain_array(const Array& array) const {

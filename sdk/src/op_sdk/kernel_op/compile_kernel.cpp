@@ -2,22 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "core/string_utils.hpp"
 #include "op_sdk/kernel_op/kernel_op.hpp"
 
 namespace spanwise::op_sdk {
 namespace {
 
 std::string template_arguments(const KernelDeclaration& declaration, const TypeBindings& bindings) {
-  std::string list;
-  for (const std::string& name : declaration.template_parameters) {
-    if (!list.empty()) list += ", ";
+  return joined(declaration.template_parameters, ", ", [&](const std::string& name) {
     const auto scalar = declaration.spec.scalars.find(name);
-    if (scalar != declaration.spec.scalars.end())
-      list += text(scalar->second);
-    else
-      list += c_type(bindings.at(name[0]), declaration.spec.name).name;
-  }
-  return list;
+    return scalar != declaration.spec.scalars.end()
+               ? text(scalar->second)
+               : c_type(bindings.at(name[0]), declaration.spec.name).name;
+  });
 }
 
 // Defines dtype letters as type aliases, not macros: headers use the same letters for template

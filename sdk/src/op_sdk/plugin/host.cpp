@@ -50,20 +50,12 @@ List extents_from(const sw_call& call, std::int32_t rank, const std::int64_t* va
 }
 
 std::exception_ptr exception_for(sw_status status, const std::string& message) {
-  switch (status) {
-    case SW_ARGUMENT_ERROR:
-      return std::make_exception_ptr(ArgumentError(message));
-    case SW_DTYPE_ERROR:
-      return std::make_exception_ptr(DTypeError(message));
-    case SW_LAYOUT_ERROR:
-      return std::make_exception_ptr(LayoutError(message));
-    case SW_DEVICE_ERROR:
-      return std::make_exception_ptr(DeviceError(message));
-    case SW_MEMORY_ERROR:
-      return std::make_exception_ptr(OutOfMemoryError(message));
-    default:
-      return std::make_exception_ptr(GraphError(message));
-  }
+  if (status == SW_ARGUMENT_ERROR) return std::make_exception_ptr(ArgumentError(message));
+  if (status == SW_DTYPE_ERROR) return std::make_exception_ptr(DTypeError(message));
+  if (status == SW_LAYOUT_ERROR) return std::make_exception_ptr(LayoutError(message));
+  if (status == SW_DEVICE_ERROR) return std::make_exception_ptr(DeviceError(message));
+  if (status == SW_MEMORY_ERROR) return std::make_exception_ptr(OutOfMemoryError(message));
+  return std::make_exception_ptr(GraphError(message));
 }
 
 sw_status host_fail(sw_call* call, sw_status status, const char* message) {
@@ -164,20 +156,14 @@ void host_release_kernel(sw_compiled_kernel* kernel) { delete kernel; }
 
 KernelArg kernel_argument(const PluginThunk& thunk, const sw_call& call,
                           const sw_argument& argument) {
-  switch (argument.kind) {
-    case SW_ARRAY_ARGUMENT:
-      return KernelArg(thunk.array_of(argument.as.array));
-    case SW_INT_ARGUMENT:
-      return KernelArg::integer(argument.as.integer);
-    case SW_REAL_ARGUMENT:
-      return KernelArg::real(argument.as.real);
-    case SW_BYTES_ARGUMENT:
-      return KernelArg::bytes({static_cast<const std::byte*>(argument.as.bytes),
-                               static_cast<std::size_t>(argument.byte_count)});
-    default:
-      fail<ArgumentError>(call.callee, ": gives a kernel an argument of kind ", argument.kind,
-                          "; expected SW_ARRAY_ARGUMENT to SW_BYTES_ARGUMENT");
-  }
+  if (argument.kind == SW_ARRAY_ARGUMENT) return KernelArg(thunk.array_of(argument.as.array));
+  if (argument.kind == SW_INT_ARGUMENT) return KernelArg::integer(argument.as.integer);
+  if (argument.kind == SW_REAL_ARGUMENT) return KernelArg::real(argument.as.real);
+  if (argument.kind == SW_BYTES_ARGUMENT)
+    return KernelArg::bytes({static_cast<const std::byte*>(argument.as.bytes),
+                             static_cast<std::size_t>(argument.byte_count)});
+  fail<ArgumentError>(call.callee, ": gives a kernel an argument of kind ", argument.kind,
+                      "; expected SW_ARRAY_ARGUMENT to SW_BYTES_ARGUMENT");
 }
 
 sw_status host_launch(sw_call* call, sw_compiled_kernel* kernel, const sw_launch* launch,

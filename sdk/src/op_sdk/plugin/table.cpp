@@ -139,20 +139,13 @@ class OpReader {
 }  // namespace
 
 OpProperty property_of(const sw_value& value) {
-  switch (value.kind) {
-    case SW_BOOL:
-      return value.as.integer != 0;
-    case SW_INT:
-      return value.as.integer;
-    case SW_REAL:
-      return value.as.real;
-    case SW_TEXT:
-      return std::string(value.as.text == nullptr ? "" : value.as.text);
-    default:
-      return value.count <= 0 || value.as.integers == nullptr
-                 ? std::vector<std::int64_t>()
-                 : std::vector<std::int64_t>(value.as.integers, value.as.integers + value.count);
-  }
+  if (value.kind == SW_BOOL) return value.as.integer != 0;
+  if (value.kind == SW_INT) return value.as.integer;
+  if (value.kind == SW_REAL) return value.as.real;
+  if (value.kind == SW_TEXT) return std::string(value.as.text == nullptr ? "" : value.as.text);
+  const std::int64_t* const first = value.as.integers;
+  return first == nullptr ? std::vector<std::int64_t>()
+                          : std::vector<std::int64_t>(first, first + std::max(value.count, 0));
 }
 
 PluginTable read_plugin_table(const sw_plugin& plugin, const std::string& library) {

@@ -17,18 +17,11 @@ unsigned shuffle_source(int op, unsigned lane, const LaneCall& call) {
   const auto segment = static_cast<unsigned>(call.width) - 1;
   const auto distance = static_cast<unsigned>(call.lane);  // or lane, or mask
   const unsigned first = lane & ~segment, last = first | segment;
-  switch (op) {
-    case sw_warp_shuffle:
-      return first | (distance & segment);
-    case sw_warp_shuffle_up:
-      return lane - first >= distance ? lane - distance : lane;
-    case sw_warp_shuffle_down:
-      return last - lane >= distance ? lane + distance : lane;
-    default: {
-      const unsigned source = lane ^ distance;
-      return source <= last ? source : lane;
-    }
-  }
+  if (op == sw_warp_shuffle) return first | (distance & segment);
+  if (op == sw_warp_shuffle_up) return lane - first >= distance ? lane - distance : lane;
+  if (op == sw_warp_shuffle_down) return last - lane >= distance ? lane + distance : lane;
+  const unsigned source = lane ^ distance;
+  return source <= last ? source : lane;
 }
 
 bool is_shuffle(int op) { return op >= sw_warp_shuffle && op <= sw_warp_shuffle_xor; }
@@ -82,26 +75,18 @@ std::uint64_t reduce(int op, std::uint64_t a, std::uint64_t b) {
 std::uint64_t common_result(const Warp::Group& group, const LaneCall* calls) {
   const auto first = static_cast<unsigned>(std::countr_zero(group.arrived));
   const auto lanes_set = [&] { return group.arrived & ~lanes_where(group.arrived, calls, 0); };
-  switch (group.op) {
-    case sw_warp_sync:
-      return 0;
-    case sw_warp_ballot:
-      return lanes_set();
-    case sw_warp_all:
-      return lanes_set() == group.arrived ? 1 : 0;
-    case sw_warp_any:
-      return lanes_set() != 0 ? 1 : 0;
-    case sw_warp_match_all: {
-      const unsigned equal = lanes_where(group.arrived, calls, calls[first].value);
-      return equal == group.arrived ? group.arrived : 0;
-    }
-    default: {
-      std::uint64_t sum = calls[first].value;
-      for_each_lane(group.arrived & (group.arrived - 1),
-                    [&](unsigned lane) { sum = reduce(group.op, sum, calls[lane].value); });
-      return sum;
-    }
+  if (group.op == sw_warp_sync) return 0;
+  if (group.op == sw_warp_ballot) return lanes_set();
+  if (group.op == sw_warp_all) return lanes_set() == group.arrived ? 1 : 0;
+  if (group.op == sw_warp_any) return lanes_set() != 0 ? 1 : 0;
+  if (group.op == sw_warp_match_all) {
+    const unsigned equal = lanes_where(group.arrived, calls, calls[first].value);
+    return equal == group.arrived ? group.arrived : 0;
   }
+  std::uint64_t sum = calls[first].value;
+  for_each_lane(group.arrived & (group.arrived - 1),
+                [&](unsigned lane) { sum = reduce(group.op, sum, calls[lane].value); });
+  return sum;
 }
 
 }  // namespace

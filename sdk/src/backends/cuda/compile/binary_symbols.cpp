@@ -67,14 +67,9 @@ BinarySymbols read_ptx(std::string_view text) {
 }  // namespace
 
 BinarySymbols read_symbols(std::string_view image) {
-  switch (image_kind(image)) {
-    case ImageKind::cubin:
-      return read_cubin(image);
-    case ImageKind::ptx:
-      return read_ptx(image);
-    default:
-      return {};
-  }
+  const ImageKind kind = image_kind(image);
+  if (kind == ImageKind::cubin) return read_cubin(image);
+  return kind == ImageKind::ptx ? read_ptx(image) : BinarySymbols();
 }
 
 }  // namespace spanwise::cuda

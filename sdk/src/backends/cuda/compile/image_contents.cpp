@@ -107,16 +107,10 @@ ImageKind image_kind(std::string_view image) {
 }
 
 std::vector<ImagePart> image_parts(std::string_view image) {
-  switch (image_kind(image)) {
-    case ImageKind::cubin:
-      return cubin_parts(image);
-    case ImageKind::fat_binary:
-      return fat_parts(image);
-    case ImageKind::ptx:
-      return ptx_parts(image);
-    default:
-      return {};
-  }
+  const ImageKind kind = image_kind(image);
+  if (kind == ImageKind::cubin) return cubin_parts(image);
+  if (kind == ImageKind::fat_binary) return fat_parts(image);
+  return kind == ImageKind::ptx ? ptx_parts(image) : std::vector<ImagePart>();
 }
 
 bool is_lto_ir(std::string_view image) {

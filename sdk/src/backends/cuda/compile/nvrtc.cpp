@@ -63,7 +63,7 @@ std::unique_ptr<Library> open(const std::filesystem::path& path, std::string& re
 [[noreturn]] void fail_absent(const std::string& reason) {
   const int major = std::max(driver_status().version / 1000, 12);
   fail<DeviceError>(
-      "cuda: no NVRTC (libnvrtc.so), which compiles kernels, was libraries", reason, "; looked in ",
+      "cuda: no NVRTC (libnvrtc.so), which compiles kernels, was found", reason, "; looked in ",
       joined(library_folders(), ", ", [](const auto& folder) { return folder.string(); }),
       ". Install it (python3 -m pip install nvidia-cuda-nvrtc", major == 12 ? "-cu12" : "",
       ", or the CUDA toolkit), or name its folder in SPANWISE_CUDA_LIBRARY_PATH");

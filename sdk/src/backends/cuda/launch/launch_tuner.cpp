@@ -43,24 +43,13 @@ bool is_watched_by_tool() {
 }
 
 LaunchTuner::Plan LaunchTuner::plan() const {
-  switch (launch_setting.get()) {
-    case direct:
-      return {LaunchPath::direct};
-    case graph:
-      return {LaunchPath::graph};
-    default:
-      break;
-  }
-  switch (phase_.load(std::memory_order_relaxed)) {
-    case TuningPhase::graph:
-      return {LaunchPath::graph};
-    case TuningPhase::timing_direct:
-      return {LaunchPath::direct, true};
-    case TuningPhase::timing_graph:
-      return {LaunchPath::graph, true};
-    default:
-      return {LaunchPath::direct};
-  }
+  const unsigned chosen = launch_setting.get();
+  if (chosen != automatic) return {chosen == graph ? LaunchPath::graph : LaunchPath::direct};
+  const TuningPhase phase = phase_.load(std::memory_order_relaxed);
+  const bool times_graph = phase == TuningPhase::timing_graph;
+  const bool is_graph = times_graph || phase == TuningPhase::graph;
+  return {is_graph ? LaunchPath::graph : LaunchPath::direct,
+          times_graph || phase == TuningPhase::timing_direct};
 }
 
 bool LaunchTuner::joins_kernels() {
