@@ -23,16 +23,22 @@ _HEADER_HANDLING = {
 
 def describe(legacy: LegacyFile) -> str:
     """The listing of a file."""
-    parts = (_kernels, _launchers, _headers, _calls, _variables)
+    library = f"lib{legacy.file.path.stem}.so"
+    parts = (
+        ("kernels, for sw.wrap_cu and sw.SourceModule(path=)", _kernels),
+        (f'functions that launch kernels, for library = sw.HostLibrary("{library}")', _launchers),
+        ("headers", _headers),
+        ("calls of libraries in host code, which is left out", _calls),
+        ("variables of the device, to set before a launch", _variables),
+    )
     lines = [str(legacy.file.path)]
-    for part in parts:
+    for title, part in parts:
         part_lines = list(part(legacy))
-        lines += ["", *part_lines] if part_lines else []
+        lines += ["", title, *part_lines] if part_lines else []
     return "\n".join(lines)
 
 
 def _kernels(legacy: LegacyFile) -> Iterator[str]:
-    yield "kernels, for sw.wrap_cu and sw.SourceModule(path=)"
     for kernel in legacy.file.kernels:
         yield f"  line {kernel.line}: {kernel.name}({kernel.signature})"
         notes = [
@@ -45,9 +51,6 @@ def _kernels(legacy: LegacyFile) -> Iterator[str]:
 
 
 def _launchers(legacy: LegacyFile) -> Iterator[str]:
-    if legacy.launchers:
-        library = f"lib{legacy.file.path.stem}.so"
-        yield f'functions that launch kernels, for library = sw.HostLibrary("{library}")'
     for launcher in legacy.launchers:
         yield f"  line {launcher.line}: {launcher.head}"
         for verb, uses in (("launches", launcher.launches), ("calls", launcher.calls)):
@@ -60,23 +63,17 @@ def _launchers(legacy: LegacyFile) -> Iterator[str]:
 
 
 def _headers(legacy: LegacyFile) -> Iterator[str]:
-    if legacy.headers:
-        yield "headers"
     for header in legacy.headers:
         yield f"  {header.file}, line {header.line}: {header.name}: {_HEADER_HANDLING[header.handling]}"
 
 
 def _calls(legacy: LegacyFile) -> Iterator[str]:
-    if legacy.calls:
-        yield "calls of libraries in host code, which is left out"
     for library, functions in legacy.calls.items():
         names = ", ".join(f"{name} (line {line})" for name, line in functions.items())
         yield f"  {library}: {names}"
 
 
 def _variables(legacy: LegacyFile) -> Iterator[str]:
-    if legacy.variables:
-        yield "variables of the device, to set before a launch"
     for variable in legacy.variables:
         yield f"  line {variable.line}: {variable.text}"
         view = (

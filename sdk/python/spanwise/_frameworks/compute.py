@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from .. import _core
@@ -22,6 +23,16 @@ from .signature import signature_of
 
 #: The dtype and shape of an array. Extents of a traced program may be symbolic: not an int.
 ArrayType = tuple[str, tuple[Any, ...]]
+
+
+def imported(caller: str, framework: str, module: str) -> Any:
+    """The module `module` of `framework`. Raises ImportError where it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{caller}: expected {framework}, which is not installed; pip install {module}"
+        ) from error
 
 
 class Computation:
@@ -92,31 +103,19 @@ class Computation:
             self._functions[key] = self._compiled(inputs, self._apply(inputs), self.name, device)
         return self._functions[key](*arrays)
 
-    def gradients(
-        self,
-        arrays: Sequence[Any],
-        types: Sequence[ArrayType],
-        cotangents: Sequence[Any],
-        wrt: Sequence[int],
-        device: Any,
-    ) -> list[Any]:
-        """The derivatives with respect to the inputs with the indices `wrt`. `cotangents` are the
-        derivatives with respect to the outputs, None for outputs without one."""
-        has_cotangent = [g is not None for g in cotangents]
-        compiled = self.gradient_function(types, has_cotangent, wrt, device)
-        return compiled(*arrays, *[g for g in cotangents if g is not None])
-
     def gradient_function(
         self,
         types: Sequence[ArrayType],
-        has_cotangent: Sequence[bool],
+        given_cotangents: Sequence[Any],
         wrt: Sequence[int],
         device: Any,
     ) -> Any:
-        """The compiled function of gradients(), which takes the inputs and the cotangents that exist.
-        Raises GraphError where a derivative is undefined."""
+        """A compiled function of the inputs and of `given_cotangents` that are not None: the derivatives
+        with respect to the outputs, None for outputs without one. It returns those with respect to the
+        inputs with the indices `wrt`. Raises GraphError where a derivative is undefined."""
         ranks = tuple((dtype, len(shape)) for dtype, shape in types)
-        key = (ranks, str(device), tuple(has_cotangent), tuple(wrt))
+        has_cotangent = tuple(dy is not None for dy in given_cotangents)
+        key = (ranks, str(device), has_cotangent, tuple(wrt))
         if key not in self._functions:
             inputs = [_variable(dtype, (None,) * rank) for dtype, rank in ranks]
             outputs = self._apply(inputs)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core import DTypeError, default_device
-from .compute import ArrayType, Computation
+from .compute import ArrayType, Computation, imported
 
 
 def jax_op(op: Callable[..., Any], *, grad: Any = None, outputs: int | None = None) -> Any:
@@ -33,12 +33,7 @@ def jax_op(op: Callable[..., Any], *, grad: Any = None, outputs: int | None = No
     do not fit, DTypeError for 64-bit outputs without jax_enable_x64, and GraphError where a
     derivative is undefined.
     """
-    try:
-        import jax
-    except ImportError as error:
-        raise ImportError(
-            "jax_op: expected JAX, which is not installed; pip install jax"
-        ) from error
+    jax = imported("jax_op", "JAX", "jax")
     computation = Computation("jax_op", "numpy", op, None, grad, outputs)
 
     def forward(*inputs: Any) -> Any:
@@ -60,34 +55,20 @@ def jax_op(op: Callable[..., Any], *, grad: Any = None, outputs: int | None = No
     def backward(saved: Any, cotangents: Any) -> Any:
         arrays, wrt = [jax.numpy.asarray(x) for x in saved[0]], tuple(saved[1])
         outputs = _as_arrays(cotangents if isinstance(cotangents, tuple) else (cotangents,))
-        derivatives: list[Any] = [None] * len(arrays)
-        if wrt and any(dy is not None for dy in outputs):
-            gradients = _gradients(computation, arrays, outputs, wrt)
-            for i, derivative in zip(wrt, gradients, strict=True):
-                derivatives[i] = derivative
-        return tuple(derivatives)
+        given = [dy for dy in outputs if dy is not None]
+        derivatives: dict[int, Any] = {}
+        if wrt and given:
+            types = _types(arrays)
+            # Outside the callback, so that tracing raises the error of an undefined derivative.
+            compiled = computation.gradient_function(types, outputs, wrt, default_device())
+            results = _on_host(compiled, [types[i] for i in wrt], [*arrays, *given])
+            derivatives = dict(zip(wrt, results, strict=True))
+        return tuple(derivatives.get(i) for i in range(len(arrays)))
 
     operator = jax.custom_vjp(forward)
     operator.defvjp(forward_for_gradient, backward, symbolic_zeros=True)
     operator.__name__ = computation.name
     return operator
-
-
-def _gradients(
-    computation: Computation, arrays: Sequence[Any], cotangents: Sequence[Any], wrt: Sequence[int]
-) -> Any:
-    types, device = _types(arrays), default_device()
-    has_cotangent = [dy is not None for dy in cotangents]
-    # Outside the callback, so that tracing raises the error of an undefined derivative.
-    computation.gradient_function(types, has_cotangent, wrt, device)
-
-    def compute(*values: Any) -> Any:
-        passed = iter(values[len(types) :])
-        all_cotangents = [next(passed) if has else None for has in has_cotangent]
-        return computation.gradients(values[: len(types)], types, all_cotangents, wrt, device)
-
-    operands = [*arrays, *(dy for dy in cotangents if dy is not None)]
-    return _on_host(compute, [types[i] for i in wrt], operands)
 
 
 def _on_host(

@@ -9,7 +9,7 @@ from keyword import iskeyword
 from typing import Any
 
 from .._core import ArgumentError, NotSupportedError
-from .compute import ArrayType, Computation
+from .compute import ArrayType, Computation, imported
 
 # Qualified name -> (definition, operator). The definition is (op, its declaration, grad, outputs).
 # PyTorch frees an operator whose name is registered again, while functions may still call it, so no
@@ -50,12 +50,7 @@ def torch_op(
     call raises the errors of `op` for inputs that do not fit; backward() raises GraphError where a
     derivative is undefined.
     """
-    try:
-        import torch
-    except ImportError as error:
-        raise ImportError(
-            "torch_op: expected PyTorch, which is not installed; pip install torch"
-        ) from error
+    torch = imported("torch_op", "PyTorch", "torch")
     computation = Computation("torch_op", "torch", op, name, grad, outputs)
     handle = getattr(op, "_handle", None)
     definition = (op, handle and handle.declaration, grad, outputs)
@@ -112,7 +107,8 @@ def _register_gradient(operator: Any, qualified: str, computation: Computation) 
     from torch import library
 
     def gradients(inputs: Sequence[Any], cotangents: Sequence[Any], wrt: Sequence[int]) -> Any:
-        return computation.gradients(inputs, _types(inputs), cotangents, wrt, _device(inputs))
+        compiled = computation.gradient_function(_types(inputs), cotangents, wrt, _device(inputs))
+        return compiled(*inputs, *[dy for dy in cotangents if dy is not None])
 
     def gradient_shapes(
         inputs: Sequence[Any], cotangents: Sequence[Any], wrt: Sequence[int]

@@ -11,6 +11,7 @@ from typing import Any
 from .. import _core
 from .._core import GraphError, Variable
 from .shared import as_update
+from .traversal import as_list
 
 __all__ = ["In", "Mode", "NanGuardMode", "Out"]
 
@@ -157,20 +158,14 @@ def as_in(x: Any, allow_downcast: bool | None) -> In:
 
 def as_outputs(outputs: Any) -> tuple[list[Out], bool, list[str] | None]:
     """(outputs, whether `outputs` was a single one, keys of a dict or None)."""
-    if outputs is None:
-        return [], False, None
+    keys = None
     if isinstance(outputs, Mapping):
         if not all(isinstance(key, str) for key in outputs):
             raise TypeError("function: the keys of a dict of outputs must be strings")
-        keys = list(outputs)
-        return [_as_out(outputs[key]) for key in keys], False, keys
-    if isinstance(outputs, (list, tuple)):
-        return [_as_out(output) for output in outputs], False, None
-    return [_as_out(outputs)], True, None
-
-
-def _as_out(output: Any) -> Out:
-    return output if isinstance(output, Out) else Out(output)
+        keys, outputs = list(outputs), list(outputs.values())
+    listed = [] if outputs is None else as_list(outputs)
+    is_single = outputs is not None and not isinstance(outputs, (list, tuple))
+    return [x if isinstance(x, Out) else Out(x) for x in listed], is_single, keys
 
 
 def as_pairs(argument: str, pairs: Any) -> list[tuple[Variable, Variable]]:

@@ -135,7 +135,9 @@ def kernel_op(
                 f"kernel_op {name}: an element body takes preamble= and grad=, and no grid, arguments "
                 "or options"
             )
-        return _element_op(name, source, _joined(inputs), _joined(outputs), preamble, grad)
+        op = _element_op(name, source, _joined(inputs), _joined(outputs), preamble, grad)
+        check_kernel_gradient(op)
+        return op
     if preamble:
         raise _core.ArgumentError(
             f"kernel_op {name}: preamble= is for element bodies; write it before the kernel"
@@ -187,7 +189,7 @@ def _element_op(
     def declarations(parameters: list[tuple[str, str, str | None]]) -> list[str]:
         return [f"{each}: element {dtype or letter}" for each, letter, dtype in parameters]
 
-    op = _core._element_op(
+    return _core._element_op(
         {
             "name": name,
             "source": operation,
@@ -199,8 +201,6 @@ def _element_op(
             "grad": grad,
         }
     )
-    check_kernel_gradient(op)
-    return op
 
 
 def kernel_op_counts() -> dict[str, dict[str, int]]:

@@ -204,6 +204,11 @@ class NativeOp(Op):
         return _load_op, (name, properties, library_paths.get(name.rpartition(".")[0]))
 
 
+def recipe_of(op: Any) -> tuple[str, dict[str, Any]]:
+    """The (name, properties) of a registered C++ op; ("", {}) for anything else."""
+    return (isinstance(op, NativeOp) and op.recipe) or ("", {})
+
+
 def apply_registered(name: str, /, *inputs: Any, **properties: Any) -> Any:
     """Applies the registered op `name` with `properties` to `inputs`; returns its outputs."""
     return NativeOp(_core._make_op(name, properties))(*inputs)

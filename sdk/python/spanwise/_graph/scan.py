@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 from .. import _core
@@ -103,10 +104,7 @@ def _number_of_steps(n_steps: Any, sequences: Sequence[Variable]) -> Variable:
     if not sequences:
         raise GraphError("scan: expected sequences or n_steps")
     lengths = [_core._as_variable(x.shape[0]) for x in sequences]
-    shortest = lengths[0]
-    for length in lengths[1:]:
-        shortest = _core.minimum(shortest, length)
-    return shortest.astype("int64")
+    return reduce(_core.minimum, lengths).astype("int64")
 
 
 def _outputs_of(returned: Any) -> list[Variable]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._core import GraphError, Variable
-from .op import NativeOp, apply_registered
+from .op import apply_registered, recipe_of
 
 
 def set_subtensor(place: Variable, value: Any) -> Variable:
@@ -39,7 +39,7 @@ def inc_subtensor(place: Variable, value: Any) -> Variable:
 def _parts_of_index(place: Any, caller: str) -> tuple[Variable, str, list[Variable]]:
     """(x, text of the index, inputs of the index) for `place` = x[index]."""
     op = place.owner.op if isinstance(place, Variable) and place.owner is not None else None
-    name, properties = op.recipe if isinstance(op, NativeOp) and op.recipe else ("", {})
+    name, properties = recipe_of(op)
     if name != "subtensor":
         raise GraphError(f"{caller}: expected an index of a variable, such as x[1:], got {place!r}")
     return place.owner.inputs[0], properties["index"], place.owner.inputs[1:]

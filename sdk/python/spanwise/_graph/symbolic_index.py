@@ -42,9 +42,7 @@ def _part_text(part: Any, inputs: list[Variable]) -> str:
     if part is Ellipsis:
         return "..."
     if isinstance(part, slice):
-        integers = (
-            [part.start, part.stop] if part.step is None else [part.start, part.stop, part.step]
-        )
+        integers = [part.start, part.stop, *([] if part.step is None else [part.step])]
         return ":".join("" if n is None else _integer_text(n, inputs) for n in integers)
     if _is_integer(part):
         return _integer_text(part, inputs)
@@ -67,9 +65,8 @@ def _is_integer(part: Any) -> bool:
 def _integer_text(value: Any, inputs: list[Variable]) -> str:
     known = static_integer(value)
     if known is not None:
-        return str(
-            max(-_INT64_MAX - 1, min(known, _INT64_MAX))
-        )  # clipped, it is still out of bounds
+        # Clipped, it is still out of bounds.
+        return str(max(-_INT64_MAX - 1, min(known, _INT64_MAX)))
     inputs.append(value)
     return "?"
 

@@ -137,10 +137,12 @@ class Launcher:
                 f"({', '.join(map(declaration_of, parameters))}), got {len(args)}. Remedy: pass one value for each "
                 "parameter; the stream is passed as stream="
             )
-        converted = [
-            self._argument(position, parameter, value)
-            for position, (parameter, value) in enumerate(zip(parameters, args, strict=True), 1)
-        ]
+        converted = []
+        for position, (parameter, value) in enumerate(zip(parameters, args, strict=True), 1):
+            declared = declaration_of(parameter)
+            label = f"launcher {self.name!r}, argument {position} of {len(args)} ({declared})"
+            convert = pointer_value if parameter.is_pointer else number_value
+            converted.append(convert(label, parameter, value))
         arrays = [
             (value, not parameter.is_const)
             for parameter, value in zip(parameters, converted, strict=True)
@@ -189,14 +191,6 @@ class Launcher:
                 'Remedy: move them, x.to("cuda:0")'
             )
         return device
-
-    def _argument(self, position: int, parameter: _core.KernelParameter, value: Any) -> Any:
-        count = len(self._value_parameters)
-        label = (
-            f"launcher {self.name!r}, argument {position} of {count} ({declaration_of(parameter)})"
-        )
-        convert = pointer_value if parameter.is_pointer else number_value
-        return convert(label, parameter, value)
 
     def __repr__(self) -> str:
         return f"<launcher {self.name}({', '.join(map(declaration_of, self.parameters))})>"

@@ -12,10 +12,11 @@ from typing import Any
 
 from .. import _core
 
+_INTEGERS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
 #: Types that an error suggests for a misspelt one.
 _SUGGESTED_TYPES = [
     *("bool", "char", "short", "int", "long", "float", "double", "half", "size_t"),
-    *(f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+    *(f"{name}_t" for name in _INTEGERS),
     *("float2", "float3", "float4", "double2", "int2", "int3", "int4"),
 ]
 _QUALIFIERS = ("const", "volatile", "restrict", "__restrict__", "__restrict")
@@ -46,14 +47,7 @@ def has_device_code(path: str) -> bool:
 #: dtype -> the ctypes type of a number.
 C_TYPES: dict[str, Any] = {
     "bool": ctypes.c_bool,
-    "int8": ctypes.c_int8,
-    "int16": ctypes.c_int16,
-    "int32": ctypes.c_int32,
-    "int64": ctypes.c_int64,
-    "uint8": ctypes.c_uint8,
-    "uint16": ctypes.c_uint16,
-    "uint32": ctypes.c_uint32,
-    "uint64": ctypes.c_uint64,
+    **{name: getattr(ctypes, f"c_{name}") for name in _INTEGERS},
     "float32": ctypes.c_float,
     "float64": ctypes.c_double,
 }

@@ -11,6 +11,11 @@ from typing import Any
 from .. import _core
 
 _BACKENDS = ("nvrtc", "nvcc")  # CuPy's
+#: CuPy's names, which kernels of Spanwise have as attributes.
+_ATTRIBUTES = (
+    *("num_regs", "shared_size_bytes", "local_size_bytes", "const_size_bytes"),
+    "max_threads_per_block",
+)
 
 
 class RawModule:
@@ -128,14 +133,8 @@ class RawKernel:
     @property
     def attributes(self) -> dict[str, int]:
         """The resources of the kernel on the current device, by CuPy's names."""
-        attributes = self._kernel(None).attributes
-        return {
-            "num_regs": attributes.registers,
-            "shared_size_bytes": attributes.static_shared_bytes,
-            "local_size_bytes": attributes.local_bytes,
-            "const_size_bytes": attributes.const_bytes,
-            "max_threads_per_block": attributes.max_threads_per_block,
-        }
+        kernel = self._kernel(None)
+        return {name: getattr(kernel, name) for name in _ATTRIBUTES}
 
     def _kernel(self, device: Any) -> Any:
         return self._module.compile(device=device).get_function(self.name)

@@ -13,6 +13,7 @@ import numpy as np
 from .. import _core
 from .._core import Constant, NotSupportedError, Variable
 from .._graph import gradient
+from .._graph.op import recipe_of
 from .._graph.traversal import ancestors
 from .array import SymArray
 from .program import program_of
@@ -71,8 +72,7 @@ def _translated(
     apply: Any, inputs: Sequence[SymArray | _ConstantArray]
 ) -> SymArray | _ConstantArray:
     """The result of one node of a graph as a call of NumPy."""
-    recipe = getattr(apply.op, "recipe", None)
-    name, options = recipe if recipe else (str(apply.op), {})
+    name, options = recipe_of(apply.op)
     shape = apply.outputs[0].type.shape
     if name == "consider_constant":
         return inputs[0]

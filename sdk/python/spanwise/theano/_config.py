@@ -8,7 +8,7 @@ from typing import Any
 
 import spanwise as sw
 
-from ._flags import DEFAULTS, WITHOUT_EFFECT, convert, default_of, read, warn
+from ._flags import DEFAULTS, WITHOUT_EFFECT, convert, read, warn
 
 #: Flags that are settings of Spanwise with the same values.
 _FORWARDED = {"floatX", "compute_test_value", "on_opt_error"}
@@ -26,11 +26,9 @@ class Config:
         flag = self._prefix + name
         if flag in _FORWARDED:
             return getattr(sw.config, flag)
-        if flag in self._values:
-            return self._values[flag]
-        if flag in DEFAULTS or flag in WITHOUT_EFFECT:
-            return default_of(flag)
-        if any(known.startswith(flag + ".") for known in (*DEFAULTS, *WITHOUT_EFFECT)):
+        if flag in DEFAULTS:
+            return self._values.get(flag, DEFAULTS[flag])
+        if any(known.startswith(flag + ".") for known in DEFAULTS):
             return Config(self._values, flag + ".")
         raise AttributeError(f"theano.config has no flag {flag!r}; known: {', '.join(dir(self))}")
 
@@ -38,16 +36,16 @@ class Config:
         flag = self._prefix + name
         if flag in _AT_START:
             raise AttributeError(f"theano.config.{flag} is set at start only: use THEANO_FLAGS")
-        if flag not in DEFAULTS and flag not in WITHOUT_EFFECT:
+        if flag not in DEFAULTS:
             raise AttributeError(f"theano.config has no flag {flag!r}: cannot set it")
-        if flag in WITHOUT_EFFECT and value != default_of(flag):
+        if flag in WITHOUT_EFFECT and value != DEFAULTS[flag]:
             warn(f"config.{flag} = {value!r} has no effect: {WITHOUT_EFFECT[flag][1]}")
         if flag in _FORWARDED:
             setattr(sw.config, flag, value)
         self._values[flag] = convert(flag, value)
 
     def __dir__(self) -> list[str]:
-        flags = (flag for flag in (*DEFAULTS, *WITHOUT_EFFECT) if flag.startswith(self._prefix))
+        flags = (flag for flag in DEFAULTS if flag.startswith(self._prefix))
         return sorted({flag.removeprefix(self._prefix).partition(".")[0] for flag in flags})
 
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from spanwise.graph import Constant
 
+from .._graph.op import recipe_of
+
 _LONGEST, _END = 20, 10  # characters of a whole text, and of each end of a shortened one
 
 
@@ -40,8 +42,7 @@ def small_constant_key(variable: Any) -> tuple[Any, ...] | None:
 def added_constants(node: Any) -> tuple[list[Any], list[Any]]:
     """Settings of Spanwise's op that are inputs in Theano, before and after the other inputs: the
     axis of a Join, the shape of a Reshape."""
-    recipe: tuple[str, dict[str, Any]] = getattr(node.op, "recipe", None) or ("", {})
-    name, settings = recipe
+    name, settings = recipe_of(node.op)
     if name == "concatenate":
         return [settings["axis"]], []
     if name == "reshape" and len(node.inputs) == 1:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 _NO_FAST_MATH = "built-in ops have one precision; pass options to SourceModule for your own kernels"
 _NO_C_CODE = "no C code is generated"
 
-#: Flag -> default. These have an effect.
+#: Flag -> default: those that have an effect, then those of WITHOUT_EFFECT.
 DEFAULTS: dict[str, object] = {
     "device": "cpu",
     "init_gpu_device": "",
@@ -61,6 +61,7 @@ WITHOUT_EFFECT: dict[str, tuple[object, str]] = {
     "warn.ignore_bug_before": ("0.9", "there are no known bugs of Theano to warn about"),
     "pycuda.init": (False, "all arrays are in the primary context"),
 }
+DEFAULTS.update((flag, default) for flag, (default, _) in WITHOUT_EFFECT.items())
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
@@ -69,14 +70,9 @@ def warn(text: str) -> None:
     print(f"WARNING (theano): {text}", file=sys.stderr)
 
 
-def default_of(flag: str) -> object:
-    """The flag's default. KeyError for an unknown flag."""
-    return DEFAULTS[flag] if flag in DEFAULTS else WITHOUT_EFFECT[flag][0]
-
-
 def convert(flag: str, value: object) -> object:
     """`value`, text or not, as the type of the flag's default. Raises ValueError if it cannot be converted."""
-    default = default_of(flag)
+    default = DEFAULTS[flag]
     if not isinstance(value, str) or isinstance(default, str):
         return value
     if isinstance(default, bool):
@@ -95,11 +91,11 @@ def read(environment: Mapping[str, str] = os.environ) -> dict[str, object]:
     texts = _read_files(environment) | _read_text(environment.get("THEANO_FLAGS", ""))
     values: dict[str, object] = {}
     for flag, text in texts.items():
-        if flag not in DEFAULTS and flag not in WITHOUT_EFFECT:
+        if flag not in DEFAULTS:
             warn(f"unknown flag {flag!r} in THEANO_FLAGS or .theanorc; it has no effect")
             continue
         values[flag] = convert(flag, text)
-        if flag in WITHOUT_EFFECT and values[flag] != default_of(flag):
+        if flag in WITHOUT_EFFECT and values[flag] != DEFAULTS[flag]:
             warn(f"flag {flag}={text} has no effect: {WITHOUT_EFFECT[flag][1]}")
     return values
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spanwise.graph import NativeOp
-
+from .._graph.op import recipe_of
 from . import _op_kinds as kinds
 
 INCREMENTS = {"set_subtensor": "Set", "inc_subtensor": "Inc"}
@@ -23,8 +22,8 @@ def integers_of(node: Any) -> list[list[str]] | None:
     """The integers of each entry of the index of `node`: one, or start, stop and step; "?" is an
     input, "" an integer that is missing; a new axis is a full slice. None if `node` is another op,
     or if the index has arrays."""
-    name, _ = getattr(node.op, "recipe", None) or ("", {})
-    if not isinstance(node.op, NativeOp) or (name != "subtensor" and name not in INCREMENTS):
+    name, _ = recipe_of(node.op)
+    if name != "subtensor" and name not in INCREMENTS:
         return None
     entries = _entries(node)
     if "[]" in entries:

@@ -10,6 +10,8 @@ from spanwise import GraphError
 from spanwise.gradient import grad
 from spanwise.graph import scan
 
+from .._graph.traversal import as_list
+
 
 def jacobian(
     expression: Any,
@@ -27,7 +29,7 @@ def jacobian(
         raise GraphError(
             f"jacobian: expected a vector, got {expression.type}; use expression.flatten()"
         )
-    variables = list(wrt) if isinstance(wrt, (list, tuple)) else [wrt]
+    variables = as_list(wrt)
 
     def row(element: Any) -> list[Any]:
         return grad(element, variables, consider_constant, disconnected_inputs)
@@ -35,8 +37,7 @@ def jacobian(
     if expression.ndim == 0:
         derivatives = row(expression)
     else:
-        rows = scan(lambda i: row(expression[i]), T.arange(expression.shape[0]))
-        derivatives = rows if isinstance(rows, list) else [rows]
+        derivatives = as_list(scan(lambda i: row(expression[i]), T.arange(expression.shape[0])))
     return type(wrt)(derivatives) if isinstance(wrt, (list, tuple)) else derivatives[0]
 
 
@@ -52,7 +53,7 @@ def hessian(
     Raises GraphError for a variable of `wrt` that is no vector. The other arguments are those of
     grad().
     """
-    variables = list(wrt) if isinstance(wrt, (list, tuple)) else [wrt]
+    variables = as_list(wrt)
     for x in variables:
         if x.ndim != 1:
             raise GraphError(f"hessian: expected derivatives with respect to vectors, got {x.type}")

@@ -10,6 +10,7 @@ from typing import Any
 import spanwise as sw
 from spanwise.graph import NativeOp
 
+from .._graph.op import recipe_of
 from . import _op_kinds as kinds
 from ._index_names import INCREMENTS, index_name
 from ._op import Op
@@ -54,6 +55,7 @@ _REDUCTIONS = {
     "any": "or",
     "all": "and",
 }
+_NAMED_BY_CLASS = {"broadcast_to": kinds.Alloc, "concatenate": kinds.Join, "shape": kinds.Shape}
 #: dtype without its size -> the dtype of sums in Theano's names.
 _ACCUMULATORS = {
     "bool": "int64",
@@ -126,7 +128,7 @@ def describe(node: Any, on_gpu: bool, dialect: str) -> Op:
     if not isinstance(node.op, NativeOp):
         return node.op
     text = str(node.op)
-    name = node.op.recipe[0] if node.op.recipe else re.split(r"[{\[(]", text, maxsplit=1)[0].lower()
+    name = recipe_of(node.op)[0] or re.split(r"[{\[(]", text, maxsplit=1)[0].lower()
     if name == "ifelse":
         return kinds.IfElse("if{gpu}" if on_gpu else "if{}", node.op)
     properties = text[text.index("{") : text.rindex("}") + 1] if "{" in text else ""
@@ -172,17 +174,13 @@ def _kind_and_text(
         return kinds.DimShuffle, f"InplaceDimShuffle{properties}"
     if name in _REDUCTIONS:
         return _reduction(node, name, on_gpu)
-    if name == "broadcast_to":
-        return kinds.Alloc, "Alloc"
+    if name in _NAMED_BY_CLASS:
+        return _NAMED_BY_CLASS[name], _NAMED_BY_CLASS[name].__name__
     if name == "reshape":
         return kinds.Reshape, f"Reshape{{{node.outputs[0].ndim}}}"
-    if name == "concatenate":
-        return kinds.Join, "Join"
     if name == "subtensor" or name in INCREMENTS:
         return index_name(node)
     if name == "arange":
         return kinds.ARange, f"ARange{{dtype={str(node.outputs[0].dtype)!r}}}"
-    if name == "shape":
-        return kinds.Shape, "Shape"
     class_name = "".join(part.title() for part in name.split("_"))
     return kinds.kinds_of("tensor.basic", class_name)[0], str(node.op)

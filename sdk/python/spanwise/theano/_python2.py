@@ -231,8 +231,7 @@ def _expression(tokens: list[Token]) -> list[str]:
 
 
 def _name(text: str, before: str, tokens: list[Token], i: int) -> str:
-    is_attribute = before == "."
-    if is_attribute:
+    if before == ".":  # an attribute
         return _NAMES[text] if text in _METHODS else text
     words = [token.text for token in tokens[:i] if token.kind == "name"]
     if words[:1] in (["import"], ["from"]) and text in _IMPORTS:

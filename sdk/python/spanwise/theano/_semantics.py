@@ -56,14 +56,8 @@ class _Semantics(ast.NodeTransformer):
     def visit_For(self, node: ast.For) -> ast.AST:
         """A loop over ``range(n)`` or another function of _FUNCTIONS needs no list."""
         self.generic_visit(node)
-        outer = node.iter
-        if (
-            isinstance(outer, ast.Call)
-            and isinstance(outer.func, ast.Name)
-            and outer.func.id == LIST
-        ):
-            call = outer.args[0]
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Name):
+        match node.iter:
+            case ast.Call(ast.Name(name), [ast.Call(ast.Name()) as call]) if name == LIST:
                 node.iter = call
         return node
 

@@ -11,6 +11,7 @@ import numpy as np
 import spanwise as sw
 from spanwise.graph import SharedVariable
 
+from .._graph.op import recipe_of
 from ._device_array import unwrap
 from ._devices import devices, is_host
 
@@ -74,4 +75,4 @@ def stays_on_device(variable: Any) -> bool:
     if node is None or not isinstance(node.op, sw.graph.NativeOp):
         return True
     # gpu_contiguous() makes the op "contiguous".
-    return node.op.recipe is not None and node.op.recipe[0] in ("transfer", "contiguous")
+    return recipe_of(node.op)[0] in ("transfer", "contiguous")

@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spanwise.graph import Constant, FunctionGraph, NativeOp
+from spanwise.graph import Constant, FunctionGraph
 
+from .._graph.op import recipe_of
 from ._constant import constant_text
 from ._devices import devices, is_host
 
@@ -123,9 +124,7 @@ class ViewApply:
 
 def _name_of_transposed(node: ViewApply) -> str | None:
     """``x.T`` for an output of a node that reverses the axes of a variable x."""
-    if node.is_added or not isinstance(node.source.op, NativeOp) or not node.source.op.recipe:
-        return None
-    name, settings = node.source.op.recipe
+    name, settings = recipe_of(None if node.is_added else node.source.op)
     axes = list(reversed(range(node.inputs[0].ndim)))
     if name != "dimshuffle" or settings["order"] != axes or not node.inputs[0].name:
         return None

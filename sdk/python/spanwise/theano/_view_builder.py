@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spanwise.graph import Constant, NativeOp, SharedVariable, ancestors
+from spanwise.graph import Constant, SharedVariable, ancestors
 from spanwise.tensor import constant
 
+from .._graph.op import recipe_of
 from ._constant import added_constants, small_constant_key
 from ._devices import devices, is_host
 from ._index_names import integers_of, new_axes_of, operand_count
@@ -48,13 +49,13 @@ class Builder:
         self.graph.add(node)
         return node.out
 
-    def leaf(self, variable: Any) -> ViewVariable:
-        """An input, a constant or a shared variable where it is stored. Small equal constants are
-        one, as in Theano."""
+    def leaf(self, variable: Any, value_device: str | None = None) -> ViewVariable:
+        """An input, a constant or a shared variable where it is stored: a value without a device on
+        `value_device`, by default the graph's. Small equal constants are one, as in Theano."""
         key = small_constant_key(variable) or variable
         if key not in self.leaves:
             has_value = isinstance(variable, (Constant, SharedVariable))
-            device = self.device if has_value else "cpu"
+            device = (value_device or self.device) if has_value else "cpu"
             self.leaves[key] = ViewVariable(variable, type_of(variable, device))
         return self.leaves[key]
 
@@ -70,8 +71,7 @@ class Builder:
 
     def add(self, node: Any) -> None:
         """Adds the view of `node`, whose inputs have been added."""
-        recipe = getattr(node.op, "recipe", None)
-        if recipe is not None and recipe[0] == "transfer":
+        if recipe_of(node.op)[0] == "transfer":
             x = node.inputs[0]
             source = self.leaf(x) if x.owner is None else self.value(x)
             target = str(node.outputs[0].type.device)
@@ -124,9 +124,7 @@ class Builder:
 
     def on_host(self, value: Any) -> ViewVariable:
         """A constant on the host."""
-        variable = constant(value)
-        key = small_constant_key(variable) or variable
-        return self.leaves.setdefault(key, ViewVariable(variable, type_of(variable, "cpu")))
+        return self.leaf(constant(value), "cpu")
 
     def scalar(self, value: Any) -> ViewVariable:
         """An integer of an index: a constant, or a variable of rank 0 as a scalar."""
@@ -211,19 +209,16 @@ class _VariablesBuilder(Builder):
 
 def _increment_of(node: Any) -> Any:
     """y if `node` sets ``x[i]`` to ``x[i] + y``, which is how inc_subtensor is made; else None."""
+    name, settings = recipe_of(node.op)
     value = node.inputs[1].owner
-    if value is None or _recipe(value)[0] != "add" or _recipe(node)[0] != "set_subtensor":
+    if value is None or recipe_of(value.op)[0] != "add" or name != "set_subtensor":
         return None
     read = value.inputs[0].owner
-    if read is None or _recipe(read) != ("subtensor", _recipe(node)[1]):
+    if read is None or recipe_of(read.op) != ("subtensor", settings):
         return None
     indexed = [node.inputs[0], *node.inputs[2:]]  # without the new value
     is_same = all(a is b for a, b in zip(read.inputs, indexed, strict=True))
     return value.inputs[1] if is_same else None
-
-
-def _recipe(node: Any) -> tuple[str, Any]:
-    return (isinstance(node.op, NativeOp) and node.op.recipe) or ("", {})
 
 
 def of_variables(variables: Sequence[Any]) -> ViewGraph:

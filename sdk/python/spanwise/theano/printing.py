@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from functools import wraps
 from itertools import islice
 from typing import Any
 
@@ -60,19 +61,12 @@ def _with_views(things: list[Any]) -> list[Any]:
     ]
 
 
-def debugprint(
-    obj: Any,
-    depth: int = -1,
-    print_type: bool = False,
-    file: Any = None,
-    ids: str = "CHAR",
-    stop_on_name: bool = False,
-) -> Any:
+@wraps(_printing.debugprint, assigned=())  # for its signature
+def debugprint(obj: Any, *args: Any, **kwargs: Any) -> Any:
     """Prints the graph of a variable, an Apply, a function or a list of them, as
     ``spanwise.printing.debugprint`` does, with Theano's names of ops and types."""
     things = obj if isinstance(obj, (list, tuple, set)) else [obj]
-    views = _with_views(list(things))
-    return _printing.debugprint(views, depth, print_type, file, ids, stop_on_name)
+    return _printing.debugprint(_with_views(list(things)), *args, **kwargs)
 
 
 def pp(variable: Any) -> str:
