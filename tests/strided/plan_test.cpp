@@ -99,6 +99,24 @@ TEST(StridedPlan, ArraysReversedInTheSameAxesAreDense) {
   EXPECT_EQ(plan.offset(1), -2047);
 }
 
+// Packs per thread of a contiguous array of `items` bytes an element, cast to `written` bytes.
+int packs_of_cast(int items, int written, const PlanOptions& options = {}) {
+  RandomArrays arrays;
+  arrays.shape = {1024};
+  arrays.add(Layout::row_major({1024}), items, ArrayRole::read);
+  arrays.add(Layout::row_major({1024}), written, ArrayRole::write);
+  return arrays.plan(options).shape().packs;
+}
+
+TEST(StridedPlan, AThreadVisitsOnePackThatWrites16BytesInUpToFourElements) {
+  EXPECT_EQ(packs_of_cast(4, 4), 1);
+  EXPECT_EQ(packs_of_cast(1, 8), 1);
+  EXPECT_EQ(packs_of_cast(16, 16), 1);
+  EXPECT_EQ(packs_of_cast(8, 4), 2) << "a pack writes 8 bytes";
+  EXPECT_EQ(packs_of_cast(2, 2), 2) << "a pack has 8 elements";
+  EXPECT_EQ(packs_of_cast(16, 16, {.max_width = 1, .packs = 4}), 4);
+}
+
 TEST(StridedPlan, VisitsRowsInOneThreadOnTheCpu) {
   RandomArrays arrays = binary(Layout::row_major({64, 100}).transpose(), {100, 64});
   const StridedPlan plan = arrays.plan({.max_width = 1, .packs = 1, .is_serial = true});

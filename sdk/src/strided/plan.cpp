@@ -33,6 +33,15 @@ std::uint8_t widest_pack(std::span<const PlanArray> arrays, const PlanOptions& o
   return static_cast<std::uint8_t>(std::min(pack_width, options.max_width));
 }
 
+// Two packs a thread where a pack writes fewer than 16 bytes or computes more than four elements;
+// where it does neither, one: copies and inputs in place take 3 % less time so (H200).
+std::uint8_t packs_per_thread(std::span<const PlanArray> arrays, std::uint8_t width,
+                              const PlanOptions& options) noexcept {
+  const int written_bytes = width * arrays[static_cast<std::size_t>(leader_of(arrays))].itemsize;
+  const bool is_enough = options.max_width > 1 && width <= 4 && written_bytes >= 16;
+  return static_cast<std::uint8_t>(is_enough ? 1 : options.packs);
+}
+
 // Whether the body reads one and the same element of the array each time.
 bool is_constant(const PlanArray& array) noexcept {
   return array.role == ArrayRole::read && array.layout->size() == 1;
@@ -65,7 +74,7 @@ bool StridedPlan::try_make_dense(const Shape& shape, std::span<const PlanArray> 
                                  const PlanOptions& options) noexcept {
   PlanShape result;
   result.width = widest_pack(arrays, options);
-  result.packs = static_cast<std::uint8_t>(options.packs);
+  result.packs = packs_per_thread(arrays, result.width, options);
   result.count = static_cast<std::uint8_t>(arrays.size());
   result.is_serial = options.is_serial;
   for (std::size_t k = 0; k < arrays.size(); ++k) {
@@ -104,7 +113,7 @@ void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
     has_offsets_ = true;
   };
   if (planner.try_make_dense(shape_)) {
-    shape_.packs = static_cast<std::uint8_t>(options.packs);
+    shape_.packs = packs_per_thread(arrays, shape_.width, options);
     steps_ = axes.size();
     return store_offsets();
   }

@@ -129,8 +129,10 @@ struct PlanArray {
 /// What the body needs.
 struct PlanOptions {
   int max_width = 16;  ///< 1 for a body that needs elements one by one
-  int packs = 2;       ///< PlanShape::packs; 1 for a body that is too long to be repeated
-  int row_packs = 1;   ///< the same for rows of packs below 16 bytes, or whose loads are constant
+  /// PlanShape::packs, unless one pack of up to four elements writes 16 bytes: then it is 1. To be
+  /// set to 1 for a body that is too long to be repeated.
+  int packs = 2;
+  int row_packs = 1;  ///< the same for rows of packs below 16 bytes, or whose loads are constant
   /// The body only moves bytes of two arrays of one dtype: it may get several adjacent elements as
   /// one, of up to 16 bytes.
   bool joins_elements = false;

@@ -27,8 +27,10 @@ def is_opaque(dtype):
 
 
 def require_contiguous(arrays, caller):
-    """Raises CopyNeededError unless the elements of each array fill their memory, in C or Fortran
-    order."""
+    """Raises ArgumentError without an array, and CopyNeededError unless the elements of each array
+    fill their memory, in C or Fortran order."""
+    if not arrays:
+        raise sw.ArgumentError(f"{caller}: expected a GPUArray among the arguments, got none")
     for array in arrays:
         if not array.flags.forc:
             raise sw.CopyNeededError(

@@ -119,6 +119,8 @@ def parse_c_arg(c_arg):
 
 def parse_c_args(arguments):
     """The parameters of a list of declarations as one text, or those of a sequence."""
+    if arguments is None:
+        raise TypeError('arguments: expected declarations such as "float *x, int n", got None')
     arguments = arguments.split(",") if isinstance(arguments, str) else arguments
     return [parse_c_arg(x) if isinstance(x, str) else x for x in arguments]
 

@@ -153,3 +153,14 @@ def test_text_that_does_not_compile_raises_pycudas_error(run):
         drv.CompileError, match=r"^compilation of .* failed\n[\s\S]*(missing|undecl)"
     ):
         run(gpuarray.zeros(4, np.float32))
+
+
+def test_expression_kernels_without_declarations_or_arrays_say_what_is_missing():
+    with pytest.raises(TypeError, match="expected declarations such as"):
+        reduction.ReductionKernel(np.float32, "0", "a+b", map_expr="x[i]")
+    total = reduction.ReductionKernel(np.float32, "0", "a+b", "y", "float *x, float y")
+    with pytest.raises(sw.ArgumentError, match="ReductionKernel: expected a GPUArray"):
+        total(0, 1.0, range=slice(0, 4))
+    double = ElementwiseKernel("float *x, float y", "x[i] = y")
+    with pytest.raises(sw.ArgumentError, match="ElementwiseKernel: expected a GPUArray"):
+        double(0, 1.0, range=slice(0, 4))
