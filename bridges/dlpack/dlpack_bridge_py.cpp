@@ -50,9 +50,7 @@ class KeywordArguments {
 
 py::object version_tuple() {
   static constinit PyObject* pair = nullptr;  // guarded by the GIL
-  if (pair == nullptr)
-    pair = Py_BuildValue("(ii)", static_cast<int>(version.major), static_cast<int>(version.minor));
-  if (pair == nullptr) throw py::error_already_set();
+  if (pair == nullptr) pair = py::make_tuple(version.major, version.minor).release().ptr();
   return py::reinterpret_borrow<py::object>(pair);
 }
 
@@ -71,19 +69,11 @@ TensorDevice reported_device(PyObject* object) {
       py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(object, device_name.get()));
   if (!pair)
     fail<BridgeError>("dlpack: a ", Py_TYPE(object)->tp_name, " refused: ", take_refusal());
-  int type = 0, id = 0;
-  const bool is_pair = PyTuple_Check(pair.ptr()) && PyTuple_GET_SIZE(pair.ptr()) == 2;
-  if (is_pair) {
-    // The first is often an IntEnum.
-    type = static_cast<int>(PyLong_AsLong(PyTuple_GET_ITEM(pair.ptr(), 0)));
-    id = static_cast<int>(PyLong_AsLong(PyTuple_GET_ITEM(pair.ptr(), 1)));
-  }
-  const bool failed = PyErr_Occurred() != nullptr;
-  PyErr_Clear();
-  if (!is_pair || failed)
+  const auto numbers = integer_pair_in(pair.ptr());
+  if (!numbers)
     fail<BridgeError>("dlpack: __dlpack_device__() of a ", Py_TYPE(object)->tp_name, " returned ",
                       std::string(py::repr(pair)), "; expected (device type, device id)");
-  return {static_cast<DeviceType>(type), id};
+  return {static_cast<DeviceType>(numbers->first), static_cast<std::int32_t>(numbers->second)};
 }
 
 py::object call_dlpack(PyObject* object, const py::object& stream, bool may_copy) {

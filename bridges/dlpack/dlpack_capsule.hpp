@@ -4,6 +4,9 @@
 
 #include <Python.h>
 
+#include <optional>
+#include <utility>
+
 #include "dlpack_abi.hpp"
 #include "python/interop/exchange.hpp"
 #include "python/support/gil.hpp"
@@ -19,6 +22,9 @@ void release_python(void* context, void* data, std::size_t bytes, StreamUses& us
   if (!Py_IsInitialized() && !python::holds_gil()) return;
   release(context, data, bytes, uses);
 }
+
+/// The numbers of a tuple of two integers; nothing for other objects. Leaves no Python error.
+std::optional<std::pair<long, long>> integer_pair_in(PyObject* object) noexcept;
 
 /// Whether the object is a capsule with one of DLPack's names, used or not.
 bool is_capsule(PyObject* object) noexcept;

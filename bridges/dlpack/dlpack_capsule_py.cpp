@@ -41,6 +41,16 @@ PyObject* new_capsule(Managed* tensor, const char* name) noexcept {
 
 }  // namespace
 
+std::optional<std::pair<long, long>> integer_pair_in(PyObject* object) noexcept {
+  if (!PyTuple_Check(object) || PyTuple_GET_SIZE(object) != 2) return std::nullopt;
+  // Either is often an IntEnum.
+  const long first = PyLong_AsLong(PyTuple_GET_ITEM(object, 0)),
+             second = PyLong_AsLong(PyTuple_GET_ITEM(object, 1));
+  if (PyErr_Occurred() == nullptr) return std::pair(first, second);
+  PyErr_Clear();
+  return std::nullopt;
+}
+
 bool is_capsule(PyObject* object) noexcept {
   if (!PyCapsule_CheckExact(object)) return false;
   const char* name = PyCapsule_GetName(object);

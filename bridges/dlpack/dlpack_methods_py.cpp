@@ -33,18 +33,9 @@ struct ExportRequest {
 };
 
 std::pair<long, long> integer_pair_from(PyObject* object, const char* argument) {
-  long first = 0, second = 0;
-  const bool is_pair = PyTuple_Check(object) && PyTuple_GET_SIZE(object) == 2;
-  if (is_pair) {
-    first = PyLong_AsLong(PyTuple_GET_ITEM(object, 0));
-    second = PyLong_AsLong(PyTuple_GET_ITEM(object, 1));
-  }
-  if (!is_pair || PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    throw py::type_error(text("__dlpack__: ", argument, " is a ", Py_TYPE(object)->tp_name,
-                              "; expected None or a tuple of two integers"));
-  }
-  return {first, second};
+  if (const auto pair = integer_pair_in(object)) return *pair;
+  throw py::type_error(text("__dlpack__: ", argument, " is a ", Py_TYPE(object)->tp_name,
+                            "; expected None or a tuple of two integers"));
 }
 
 ExportRequest parse_request(PyObject* stream, PyObject* max_version, PyObject* device,

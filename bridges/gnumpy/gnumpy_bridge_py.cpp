@@ -155,10 +155,8 @@ class GnumpyBridge final : public LibraryBridge {
   }
 
   static py::object base_around(const py::module_& gnumpy, const Array& array) {
-    if (!simulates(gnumpy.ptr()))
-      return py::reinterpret_steal<py::object>(find_bridge("cudamat")->wrap(as_column(array)));
-    const auto values =
-        py::reinterpret_steal<py::object>(find_bridge("numpy")->wrap(as_column(array)));
+    if (!simulates(gnumpy.ptr())) return owned(find_bridge("cudamat")->wrap(as_column(array)));
+    const py::object values = owned(find_bridge("numpy")->wrap(as_column(array)));
     return gnumpy.attr("_cudamat").attr("CUDAMatrix")(values, py::arg("ref") = false);
   }
 };

@@ -17,7 +17,7 @@ namespace py = pybind11;
 
 namespace {
 
-PyObject* array_ufunc_method(PyObject*, PyObject* args, PyObject* kwargs) {
+py::object array_ufunc_method(PyObject*, PyObject* args, PyObject* kwargs) {
   const py::tuple arguments = py::reinterpret_borrow<py::tuple>(args);
   if (arguments.size() < 2)
     throw py::type_error(text("__array_ufunc__: expected a ufunc, a method and operands, got ",
@@ -26,9 +26,7 @@ PyObject* array_ufunc_method(PyObject*, PyObject* args, PyObject* kwargs) {
       kwargs != nullptr ? py::dict(py::reinterpret_borrow<py::dict>(kwargs)) : py::dict();
   return py::module_::import("spanwise._numpy.array_ufunc")
       .attr("array_ufunc")(arguments[0], arguments[1],
-                           arguments[py::slice(2, py::ssize_t(arguments.size()), 1)], options)
-      .release()
-      .ptr();
+                           arguments[py::slice(2, py::ssize_t(arguments.size()), 1)], options);
 }
 
 // The real or imaginary part: the attribute is a function of the same name in Python.

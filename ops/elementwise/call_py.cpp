@@ -174,10 +174,6 @@ void check_operands(const UfuncOperands& operands, const ops::OpSignature& signa
 
 // ---- variables of graphs
 
-bool has_variable(PyObject* const* values, int count) {
-  return std::any_of(values, values + count, [](PyObject* value) { return is_variable(value); });
-}
-
 PyObject* apply_to_variables(OpId op, PyObject* const* values, int count,
                              const CallOptions& options) {
   if (given(options.out) || options.where != nullptr || options.dtype)
@@ -269,7 +265,8 @@ PyObject* call_ufunc(OpId op, PyObject* const* operands, const CallOptions& opti
                             options.order == ArrayOrder::k && options.casting == Casting::same_kind;
   if (has_defaults)
     if (PyObject* result = try_call_simple(op, operands, count); result != nullptr) return result;
-  if (has_variable(operands, count)) return apply_to_variables(op, operands, count, options);
+  if (std::any_of(operands, operands + count, &is_variable))
+    return apply_to_variables(op, operands, count, options);
   return call_on_arrays(op, operands, options);
 }
 

@@ -42,8 +42,7 @@ DType accumulating_dtype(OpId op, DType target, PyObject* value, const Array* ar
     fail<DTypeError>(name, ".at: cannot cast the result from ", compute, " to ", target,
                      " under casting=\"same_kind\"; cast the values: b.astype(\"", target, "\")");
   const DType operands[] = {compute, compute};
-  (void)ops::resolve(op,
-                     operands);  // throws DTypeError for a dtype that the operation does not have
+  (void)ops::resolve(op, operands);  // throws DTypeError for dtypes without the operation
   return compute;
 }
 
@@ -59,16 +58,14 @@ void accumulate_at(OpId op, PyObject* target, PyObject* key, PyObject* value) {
   if (is_variable(target))
     fail<GraphError>(name, ".at: a variable has no memory yet; use tensor.inc_subtensor(x[i], y)");
   const Array array = writable_array(target);
-  const py::object owned = is_weak_number(value)
-                               ? py::reinterpret_borrow<py::object>(value)
-                               : py::reinterpret_steal<py::object>(wrap(import_array(value)));
-  const Array* values = is_array(owned.ptr()) ? &array_in(owned.ptr()) : nullptr;
+  const py::object operand = is_weak_number(value) ? py::reinterpret_borrow<py::object>(value)
+                                                   : object_of(import_array(value));
+  const Array* values = is_array(operand.ptr()) ? &array_in(operand.ptr()) : nullptr;
   const DType computed = accumulating_dtype(op, array.dtype(), value, values);
   // Values of a wider dtype are not rounded before the operation.
   const bool is_wider = computed != array.dtype();
-  const auto accumulator =
-      py::reinterpret_steal<py::object>(wrap(is_wider ? astype(array, computed) : array));
-  array_indexing.accumulate(name, accumulator.ptr(), key, owned.ptr());
+  const py::object accumulator = object_of(is_wider ? astype(array, computed) : array);
+  array_indexing.accumulate(name, accumulator.ptr(), key, operand.ptr());
   if (is_wider) copy(array_in(accumulator.ptr()), array);
 }
 

@@ -22,15 +22,17 @@ namespace {
 
 using ops::linalg::ProductKind;
 
+// multiply(left, right, out)
+PyObject* multiply(py::handle left, py::handle right, PyObject* out = Py_None) {
+  const py::object function = py::module_::import("spanwise._core").attr("multiply");
+  return function(left, right, py::handle(out)).release().ptr();
+}
+
 // As in NumPy, a Python number is not a weak scalar here: it becomes an array of rank 0 on the
 // other factor's device.
 PyObject* multiply_by_number(const Factors& factors, PyObject* out) {
-  const py::object core = py::module_::import("spanwise._core");
-  py::dict options;
-  if (given(out)) options["out"] = py::handle(out);
-  const auto left = py::reinterpret_steal<py::object>(wrap(factors.left())),
-             right = py::reinterpret_steal<py::object>(wrap(factors.right()));
-  return core.attr("multiply")(left, right, **options).release().ptr();
+  return multiply(object_of(factors.left()), object_of(factors.right()),
+                  given(out) ? out : Py_None);
 }
 
 int rank_of_operand(PyObject* operand) {
@@ -40,11 +42,7 @@ int rank_of_operand(PyObject* operand) {
 // Of variables, dot takes matrices, vectors and numbers only.
 PyObject* dot_of_variables(PyObject* a, PyObject* b, bool has_out) {
   const int left = rank_of_operand(a), right = rank_of_operand(b);
-  if (left == 0 || right == 0)
-    return py::module_::import("spanwise._core")
-        .attr("multiply")(py::handle(a), py::handle(b))
-        .release()
-        .ptr();
+  if (left == 0 || right == 0) return multiply(a, b);
   if (left > 2 || right > 2)
     fail<GraphError>("dot: variables of rank ", left, " and ", right,
                      "; expected at most 2. Use @ (matmul), which takes batches");

@@ -39,6 +39,18 @@ std::string unknown_name(std::string_view log) {
   return "";
 }
 
+// A typedef for each type parameter of `operands`.
+std::string type_parameter_typedefs(std::span<const ConvertedArgument> operands) {
+  std::string out, seen;
+  for (const ConvertedArgument& operand : operands) {
+    const std::string& type_parameter = operand.parameter->type_parameter;
+    if (type_parameter.empty() || seen.find(type_parameter) != std::string::npos) continue;
+    seen += type_parameter;
+    out += text("typedef ", c_type(operand.dtype), " ", type_parameter, ";\n");
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string label_of(const CommonSpec& spec) { return text(spec.kind, " '", spec.name, "'"); }
@@ -63,17 +75,6 @@ OperandForm element_form(const ConvertedArgument& operand, const Walk* walk, int
   const std::int64_t step = walk == nullptr ? 1 : walk->stride(walk->rank() - 1, index);
   const std::uint8_t form_step = step == 0 ? 0 : step == 1 ? 1 : 2;
   return {.access = OperandForm::Access::element, .step = form_step, .dtype = operand.dtype};
-}
-
-std::string type_parameter_typedefs(std::span<const ConvertedArgument> operands) {
-  std::string out, seen;
-  for (const ConvertedArgument& operand : operands) {
-    const std::string& type_parameter = operand.parameter->type_parameter;
-    if (type_parameter.empty() || seen.find(type_parameter) != std::string::npos) continue;
-    seen += type_parameter;
-    out += text("typedef ", c_type(operand.dtype), " ", type_parameter, ";\n");
-  }
-  return out;
 }
 
 std::string prologue(const CommonSpec& spec, std::span<const ConvertedArgument> operands,

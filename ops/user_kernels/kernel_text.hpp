@@ -68,8 +68,6 @@ OperandForm raw_form(const ConvertedArgument& operand);
 OperandForm element_form(const ConvertedArgument& operand, const Walk* walk = nullptr,
                          int index = 0);
 
-/// A typedef for each type parameter of `operands`.
-std::string type_parameter_typedefs(std::span<const ConvertedArgument> operands);
 /// The source before the kernel: the library text that `operands` need, `types`, and the preamble
 /// with its own line numbers.
 std::string prologue(const CommonSpec& spec, std::span<const ConvertedArgument> operands,

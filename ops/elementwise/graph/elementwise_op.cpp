@@ -68,25 +68,23 @@ class ElementwiseThunk final : public Thunk {
   std::array<std::optional<Array>, max_inputs> moved_;
 };
 
-class ElementwiseOp final : public Op {
+// Theano's way to write that output 0 overwrites input i.
+std::string overwriting_text(int overwritten) {
+  return overwritten == overwrites_nothing ? "" : text("[(0, ", overwritten, ")]");
+}
+
+class ElementwiseOp final : public NamedOp {
  public:
   explicit ElementwiseOp(OpId op, int overwritten = overwrites_nothing)
-      : op_(op), overwritten_(overwritten), name_(display_name(op)) {
-    // Theano's way to write that output 0 overwrites input i.
-    if (overwritten_ != overwrites_nothing) name_ += text("[(0, ", overwritten_, ")]");
-  }
+      : NamedOp(display_name(op) + overwriting_text(overwritten)),
+        op_(op),
+        overwritten_(overwritten) {}
 
   OpId id() const noexcept { return op_; }
-  std::string name() const override { return name_; }
-  bool equals(const Op& other) const override {
-    const auto* same = dynamic_cast<const ElementwiseOp*>(&other);
-    return same != nullptr && same->op_ == op_ && same->overwritten_ == overwritten_;
-  }
-  std::size_t hash() const override { return std::hash<std::string>()(name_); }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     expect_arity(*this, inputs, traits_of(op_).inputs);
-    TensorType type(signature_of(op_, inputs).result, broadcast_types(name_, inputs),
+    TensorType type(signature_of(op_, inputs).result, broadcast_types(name(), inputs),
                     common_device(*this, inputs));
     return make_apply(*this, inputs, std::move(type));
   }
@@ -114,7 +112,6 @@ class ElementwiseOp final : public Op {
  private:
   OpId op_;
   int overwritten_;
-  std::string name_;
 };
 
 bool register_elementwise() {

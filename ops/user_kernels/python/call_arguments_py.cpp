@@ -166,8 +166,9 @@ bool is_long_call(Device device, std::int64_t bytes) {
   return !runs_on_host(device) ? launch_blocking.get() : bytes >= small;
 }
 
-StreamForCall::StreamForCall(PyObject* stream, Device device) {
-  if (given(stream)) guard_.emplace(stream_from(stream, device));
+std::optional<StreamGuard> stream_guard(PyObject* stream, Device device) {
+  if (!given(stream)) return std::nullopt;
+  return std::optional<StreamGuard>(std::in_place, stream_from(stream, device));
 }
 
 }  // namespace spanwise::python

@@ -92,15 +92,8 @@ KernelKeywords kernel_keywords(const std::string& label,
 /// releases it in any case.
 bool is_long_call(Device device, std::int64_t bytes);
 
-/// Makes `stream` (null and None: no change) the current stream of `device` while this object
-/// lives.
-class StreamForCall {
- public:
-  StreamForCall(PyObject* stream, Device device);
-
- private:
-  std::optional<StreamGuard> guard_;
-};
+/// Makes `stream` the current stream of `device` while the result lives; nothing for null and None.
+std::optional<StreamGuard> stream_guard(PyObject* stream, Device device);
 
 /// One call of a kernel with named outputs.
 struct UserKernelCall {
@@ -117,7 +110,7 @@ struct UserKernelCall {
   template <class Kernel, class Option>
   void run(const Kernel& kernel, const Option& option) {
     const Device device = arguments.device();
-    const StreamForCall stream(keywords.stream, device);
+    const auto guard = stream_guard(keywords.stream, device);
     const GilRelease unlocked(is_long_call(device, arguments.bytes()));
     kernel({arguments.data(), total}, option, outputs.allocated());
   }

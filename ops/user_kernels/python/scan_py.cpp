@@ -40,7 +40,7 @@ PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t
   if (source.rank() != 1 && !given(axis))
     fail<LayoutError>(kernel.label(), ": expected one axis, got ", source,
                       "; give it with axis=, or pass x.reshape(-1)");
-  const StreamForCall current(stream, runs_on_host(source.device()) ? cpu : source.device());
+  const auto guard = stream_guard(stream, runs_on_host(source.device()) ? cpu : source.device());
   const Array target = is_new        ? empty(source.shape(), source.dtype(), source.device())
                        : is_in_place ? source
                                      : writable_array(output);
