@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
@@ -31,9 +32,14 @@ PyTypeObject* flags_type = nullptr;
 
 PyObject* owner_in(PyObject* flags) noexcept { return reinterpret_cast<PyFlags*>(flags)->owner; }
 
-enum class ArrayFlag { c_contiguous, f_contiguous, owndata, writeable, aligned, fnc, forc };
-
-bool is_aligned(const Array& array) {
+bool is_c_contiguous(PyObject* owner) { return array_in(owner).layout().is_row_major(); }
+bool is_f_contiguous(PyObject* owner) { return array_in(owner).layout().is_column_major(); }
+bool owns_data(PyObject* owner) { return py::handle(owner).attr("base").is_none(); }
+bool is_writeable(PyObject* owner) { return !array_in(owner).readonly(); }
+bool is_fnc(PyObject* owner) { return is_f_contiguous(owner) && !is_c_contiguous(owner); }
+bool is_forc(PyObject* owner) { return is_f_contiguous(owner) || is_c_contiguous(owner); }
+bool is_aligned(PyObject* owner) {
+  const Array& array = array_in(owner);
   const auto address = reinterpret_cast<std::uintptr_t>(array.data());
   const DType dtype = array.dtype();
   // A complex number has the alignment of its parts.
@@ -41,41 +47,30 @@ bool is_aligned(const Array& array) {
   return array.size() == 0 || address % static_cast<std::uintptr_t>(unit) == 0;
 }
 
-bool has_flag(PyObject* owner, ArrayFlag flag) {
-  const Array& array = array_in(owner);
-  const Layout& layout = array.layout();
-  switch (flag) {
-    case ArrayFlag::c_contiguous:
-      return layout.is_row_major();
-    case ArrayFlag::f_contiguous:
-      return layout.is_column_major();
-    case ArrayFlag::owndata:
-      return py::handle(owner).attr("base").is_none();
-    case ArrayFlag::writeable:
-      return !array.readonly();
-    case ArrayFlag::aligned:
-      return is_aligned(array);
-    case ArrayFlag::fnc:
-      return layout.is_column_major() && !layout.is_row_major();
-    case ArrayFlag::forc:
-      return layout.is_column_major() || layout.is_row_major();
-  }
-  return false;
-}
-
-template <ArrayFlag flag>
+template <bool (*is_set)(PyObject* owner)>
 PyObject* get_flag(PyObject* self) {
-  return PyBool_FromLong(has_flag(owner_in(self), flag));
+  return PyBool_FromLong(is_set(owner_in(self)));
 }
 
-ArrayFlag flag_named(std::string_view name) {
-  if (name == "C_CONTIGUOUS" || name == "C" || name == "CONTIGUOUS") return ArrayFlag::c_contiguous;
-  if (name == "F_CONTIGUOUS" || name == "F" || name == "FORTRAN") return ArrayFlag::f_contiguous;
-  if (name == "OWNDATA" || name == "O") return ArrayFlag::owndata;
-  if (name == "WRITEABLE" || name == "W") return ArrayFlag::writeable;
-  if (name == "ALIGNED" || name == "A") return ArrayFlag::aligned;
-  if (name == "FNC") return ArrayFlag::fnc;
-  if (name == "FORC") return ArrayFlag::forc;
+constexpr std::pair<std::string_view, bool (*)(PyObject* owner)> flags_by_name[] = {
+    {"C_CONTIGUOUS", &is_c_contiguous},
+    {"C", &is_c_contiguous},
+    {"CONTIGUOUS", &is_c_contiguous},
+    {"F_CONTIGUOUS", &is_f_contiguous},
+    {"F", &is_f_contiguous},
+    {"FORTRAN", &is_f_contiguous},
+    {"OWNDATA", &owns_data},
+    {"O", &owns_data},
+    {"WRITEABLE", &is_writeable},
+    {"W", &is_writeable},
+    {"ALIGNED", &is_aligned},
+    {"A", &is_aligned},
+    {"FNC", &is_fnc},
+    {"FORC", &is_forc}};
+
+bool has_flag(PyObject* owner, std::string_view name) {
+  for (const auto& [known, is_set] : flags_by_name)
+    if (known == name) return is_set(owner);
   throw py::key_error(
       text("Array.flags: no flag \"", name,
            "\"; there are C_CONTIGUOUS, F_CONTIGUOUS, OWNDATA, WRITEABLE, ALIGNED, FNC, FORC"));
@@ -83,17 +78,16 @@ ArrayFlag flag_named(std::string_view name) {
 
 PyObject* flags_subscript(PyObject* self, PyObject* key) {
   if (!PyUnicode_Check(key)) throw py::type_error("Array.flags: the name of a flag is a str");
-  return PyBool_FromLong(has_flag(owner_in(self), flag_named(text_in(key))));
+  return PyBool_FromLong(has_flag(owner_in(self), text_in(key)));
 }
 
 // The flag belongs to this array: other arrays on the same memory are not changed.
 int set_writeable(PyObject* self, PyObject* value, void*) {
   if (value == nullptr) throw py::attribute_error("Array.flags: writeable cannot be deleted");
-  const int writeable = PyObject_IsTrue(value);
-  if (writeable < 0) return -1;
+  const bool writeable = truth_or(value, false);
   Array& array = array_in(owner_in(self));
-  if ((writeable == 1) == !array.readonly()) return 0;
-  if (writeable != 0)
+  if (writeable == !array.readonly()) return 0;
+  if (writeable)
     fail<ReadOnlyError>("Array.flags: ", array,
                         " is read-only and cannot be made writeable; copy it: a.copy()");
   array.set_readonly();  // changes no other field: other threads may be reading the array
@@ -103,7 +97,7 @@ int set_writeable(PyObject* self, PyObject* value, void*) {
 PyObject* flags_repr(PyObject* self) {
   std::string out;
   for (const char* name : {"C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED"}) {
-    const bool is_set = has_flag(owner_in(self), flag_named(name));
+    const bool is_set = has_flag(owner_in(self), name);
     out += text("  ", name, " : ", is_set ? "True" : "False", "\n");
   }
   return PyUnicode_FromStringAndSize(out.data(), static_cast<Py_ssize_t>(out.size()));
@@ -121,16 +115,15 @@ PyObject* array_flags(PyObject* self) {
   return reinterpret_cast<PyObject*>(flags);
 }
 
-PyGetSetDef flag_attributes[] = {
-    attribute<&get_flag<ArrayFlag::c_contiguous>>("c_contiguous"),
-    attribute<&get_flag<ArrayFlag::c_contiguous>>("contiguous"),
-    attribute<&get_flag<ArrayFlag::f_contiguous>>("f_contiguous"),
-    attribute<&get_flag<ArrayFlag::owndata>>("owndata"),
-    attribute<&get_flag<ArrayFlag::writeable>, &set_writeable>("writeable"),
-    attribute<&get_flag<ArrayFlag::aligned>>("aligned"),
-    attribute<&get_flag<ArrayFlag::fnc>>("fnc"),
-    attribute<&get_flag<ArrayFlag::forc>>("forc"),
-    {}};
+PyGetSetDef flag_attributes[] = {attribute<&get_flag<&is_c_contiguous>>("c_contiguous"),
+                                 attribute<&get_flag<&is_c_contiguous>>("contiguous"),
+                                 attribute<&get_flag<&is_f_contiguous>>("f_contiguous"),
+                                 attribute<&get_flag<&owns_data>>("owndata"),
+                                 attribute<&get_flag<&is_writeable>, &set_writeable>("writeable"),
+                                 attribute<&get_flag<&is_aligned>>("aligned"),
+                                 attribute<&get_flag<&is_fnc>>("fnc"),
+                                 attribute<&get_flag<&is_forc>>("forc"),
+                                 {}};
 
 PyGetSetDef flags_attribute[] = {attribute<&array_flags>("flags", "As numpy.ndarray.flags."), {}};
 

@@ -207,6 +207,21 @@ py::object python_number(const Array& array) {
   return python_number(without_gil(is_long(array), [&] { return item(array); }));
 }
 
+py::object python_number(const Scalar& scalar) {
+  const DType dtype = scalar.dtype();
+  if (const NumberReader numbers = reader_of(dtype); numbers.number_at != nullptr)
+    return owned(numbers.number_at(static_cast<const std::byte*>(scalar.data())));
+  if (!dtype.is_computable())
+    fail<DTypeError>(
+        "spanwise: an element of dtype ", dtype,
+        " is no Python number; convert with a.view() or with a library that supports the dtype");
+  if (dtype.is_floating()) return owned(PyFloat_FromDouble(scalar.as_double()));
+  const Scalar wide = scalar.cast(complex128);
+  double parts[2];
+  std::memcpy(parts, wide.data(), sizeof parts);
+  return owned(PyComplex_FromDoubles(parts[0], parts[1]));
+}
+
 Array on_host(const Array& array) {
   if (array.device().is_cpu()) return array;
   const GilRelease unlocked;

@@ -141,10 +141,7 @@ PyObject* copyto(PyObject* dst, PyObject* src, PyObject* casting, PyObject* wher
     assign(array_in(dst), array_in(src));  // no import and no cast
     Py_RETURN_NONE;
   }
-  ImportOptions options;
-  options.copy = CopyMode::never;
-  options.writable = true;
-  const Array target = import_array(dst, options);
+  const Array target = import_array(dst, {.copy = CopyMode::never, .writable = true});
   const std::string rule = given(casting) ? value_of<std::string>(casting, "casting") : "same_kind";
   if (is_python_scalar(src)) {
     Promotion promotion;  // NEP 50: a number of the target's kind takes its dtype

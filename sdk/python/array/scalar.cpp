@@ -6,9 +6,9 @@
 #include <cmath>
 #include <complex>
 #include <cstdint>
-#include <cstring>
 
 #include "python/interop/objects.hpp"
+#include "python/support/call.hpp"
 #include "python/support/scalar.hpp"
 #include "spanwise/error.hpp"
 
@@ -66,11 +66,7 @@ Scalar scalar_from(PyObject* number, DType dtype) {
   if (!dtype.is_computable())
     fail<DTypeError>("spanwise: a number cannot be converted to ", dtype,
                      ", which is carried but not computed on; assign an array of that dtype");
-  if (dtype.is_bool()) {
-    const int truth = PyObject_IsTrue(number);
-    if (truth < 0) throw py::error_already_set();
-    return Scalar(truth == 1);
-  }
+  if (dtype.is_bool()) return Scalar(truth_or(number, false));
   if (PyComplex_Check(number)) {
     if (!dtype.is_complex())
       fail<DTypeError>("spanwise: a complex number cannot become an element of dtype ", dtype,
@@ -83,32 +79,6 @@ Scalar scalar_from(PyObject* number, DType dtype) {
                                  : integer_from_int(number, dtype);
   }
   return Scalar(real_part(number)).cast(dtype);
-}
-
-py::object python_number(const Scalar& scalar) {
-  const DType dtype = scalar.dtype();
-  PyObject* number = nullptr;
-  if (dtype.is_bool()) {
-    number = PyBool_FromLong(scalar.as_int64() != 0);
-  } else if (dtype == uint64) {
-    std::uint64_t value = 0;
-    std::memcpy(&value, scalar.data(), sizeof value);
-    number = PyLong_FromUnsignedLongLong(value);
-  } else if (dtype.is_integer() && dtype.is_computable()) {
-    number = PyLong_FromLongLong(scalar.as_int64());
-  } else if (dtype.is_complex() && dtype.is_computable()) {
-    const Scalar wide = scalar.cast(complex128);
-    double parts[2];
-    std::memcpy(parts, wide.data(), sizeof parts);
-    number = PyComplex_FromDoubles(parts[0], parts[1]);
-  } else if (dtype.is_floating() && dtype.is_computable()) {
-    number = PyFloat_FromDouble(scalar.as_double());
-  } else {
-    fail<DTypeError>(
-        "spanwise: an element of dtype ", dtype,
-        " is no Python number; convert with a.view() or with a library that supports the dtype");
-  }
-  return owned(number);
 }
 
 }  // namespace spanwise::python

@@ -55,9 +55,7 @@ py::object get_maker(PyObject* self) {
       .attr("Maker")(function.inputs(), outputs, function.toposort(), function.updates(), reports);
 }
 int set_trust(PyObject* self, PyObject* value, void*) {
-  const int trust = value == nullptr ? 0 : PyObject_IsTrue(value);
-  if (trust < 0) return -1;
-  binding_in(self).trust_input = trust != 0;
+  binding_in(self).trust_input = truth_or(value, false);
   return 0;
 }
 

@@ -13,6 +13,7 @@
 #include "apply.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
+#include "python/support/call.hpp"
 #include "python/support/type.hpp"
 
 namespace spanwise::python {
@@ -76,13 +77,7 @@ py::object get_variable_name(PyObject* self) {
   return py::str(name);
 }
 int set_variable_name(PyObject* self, PyObject* value, void*) {
-  if (value == nullptr || value == Py_None) {
-    variable_in(self).set_name("");
-    return 0;
-  }
-  const char* text = PyUnicode_AsUTF8(value);
-  if (text == nullptr) return -1;
-  variable_in(self).set_name(text);
+  variable_in(self).set_name(given(value) ? std::string(text_in(value)) : "");
   return 0;
 }
 py::object get_owner(PyObject* self) {

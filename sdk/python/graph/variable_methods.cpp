@@ -22,25 +22,27 @@ PyGetSetDef forwarded_attribute(const char* name, const char* doc) {
   return attribute<&result_in_python<"_graph.variable", function>>(name, doc);
 }
 
-Py_ssize_t length(PyObject* self) noexcept {
+// The first extent; -1 with a TypeError, the variable's label followed by `problem`, if it is not
+// fixed.
+Py_ssize_t fixed_length(PyObject* self, const char* problem) noexcept {
   const Shape& shape = variable_in(self).type().shape();
   if (!shape.empty() && shape[0] != TensorType::any) return shape[0];
-  PyErr_Format(PyExc_TypeError,
-               "%s has no length yet: its first extent is not fixed. Ask for x.shape[0], a "
-               "variable of the graph",
-               variable_in(self).label().c_str());
+  PyErr_Format(PyExc_TypeError, "%s %s", variable_in(self).label().c_str(), problem);
   return -1;
 }
 
+Py_ssize_t length(PyObject* self) noexcept {
+  return fixed_length(self,
+                      "has no length yet: its first extent is not fixed. Ask for x.shape[0], a "
+                      "variable of the graph");
+}
+
 PyObject* iterate(PyObject* self) {
-  const Shape& shape = variable_in(self).type().shape();
-  if (!shape.empty() && shape[0] != TensorType::any)
-    return result_in_python<"_graph.variable", "items">(self);
-  PyErr_Format(PyExc_TypeError,
-               "%s cannot be iterated over: its first extent is not fixed. Perhaps sum, min, max, "
-               "any or all of Python was called, where the method or T.sum was meant",
-               variable_in(self).label().c_str());
-  return nullptr;
+  const bool is_fixed =
+      fixed_length(self,
+                   "cannot be iterated over: its first extent is not fixed. Perhaps sum, min, max, "
+                   "any or all of Python was called, where the method or T.sum was meant") >= 0;
+  return is_fixed ? result_in_python<"_graph.variable", "items">(self) : nullptr;
 }
 
 PyObject* subscript(PyObject* self, PyObject* key) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "python/support/call.hpp"
 #include "python/support/numpy_descriptor.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/tuple.hpp"
@@ -115,9 +116,7 @@ class Parser {
                         "; expected 64 bits");
     result.has_address = true;
     result.memory.data = reinterpret_cast<void*>(static_cast<std::uintptr_t>(number));
-    const int readonly = PyObject_IsTrue(pair[1].ptr());
-    if (readonly < 0) throw py::error_already_set();
-    result.memory.readonly = readonly == 1;
+    result.memory.readonly = truth_or(pair[1].ptr(), false);
   }
 
   py::handle dict_;

@@ -85,10 +85,8 @@ KernelArg PackedArguments::foreign_array(PyObject* object) {
     fail<KernelArgumentError>("expected an array or a number, got a ", Py_TYPE(object)->tp_name,
                               ". Remedy: make an array of it, sw.array(x)");
   if (foreign_arrays_.capacity() == 0) foreign_arrays_.reserve(count_);
-  ImportOptions options;
-  options.copy = CopyMode::never;
   try {
-    return foreign_arrays_.emplace_back(import_array(object, options));
+    return foreign_arrays_.emplace_back(import_array(object, {.copy = CopyMode::never}));
   } catch (const BridgeError&) {
     // Allocations of PyCUDA and others are no arrays, but have __index__: their address.
     if (!PyIndex_Check(object) || is_lazy(object)) throw;

@@ -107,10 +107,8 @@ void add_wrapper(py::module_& module) {
 
 Array import_wrapped(const PyWrapped& wrapped) {
   const bool writes = wrapped.kind != WrappedKind::in;
-  ImportOptions options;
-  options.copy = writes ? CopyMode::never : CopyMode::if_needed;
-  options.writable = writes;
-  return import_array(wrapped.array, options);
+  return import_array(wrapped.array,
+                      {.copy = writes ? CopyMode::never : CopyMode::if_needed, .writable = writes});
 }
 
 }  // namespace
