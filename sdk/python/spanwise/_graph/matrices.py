@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from .. import _core
+from .._config import config
 from .._core import Apply, TensorType, Variable
 from .._numpy.linalg import paired_axes
 from .._numpy.shape import normalized_axis
@@ -34,8 +35,6 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Va
 
 def eye(n: Any, m: Any = None, k: Any = 0, dtype: Any = None) -> Variable:
     """A matrix (n, m) with ones on diagonal `k`. The dtype is config.floatX unless given."""
-    from .._config import config
-
     rows, columns = arange(n), arange(n if m is None else m)
     return _core.equal(rows[:, None] + k, columns).astype(dtype or config.floatX)
 

@@ -9,8 +9,8 @@ Array.
 from __future__ import annotations
 
 import operator
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, SupportsIndex
 
 from .. import _core
@@ -28,8 +28,6 @@ conj = _core.conjugate
 dot = _core.dot
 round_ = _elementwise.round
 
-_EVAL_CACHE_SIZE = 32
-_compiled: OrderedDict[Any, CompiledFunction] = OrderedDict()
 #: Stands in the property shape= of an op for an extent that is an input of the op.
 _COMPUTED = _core._computed_extent
 
@@ -38,14 +36,12 @@ def evaluate(x: Variable, inputs_to_values: Mapping[Variable, Any] | None = None
     """The value of `x` for values of its inputs: ``z.eval({x: 1.0})``. The compiled functions of
     the last 32 combinations of `x` and inputs are cached."""
     values = dict(inputs_to_values or {})
-    key = (x, tuple(values))
-    compiled = _compiled.pop(key, None)
-    if compiled is None:
-        compiled = function(list(values), x)
-    _compiled[key] = compiled  # moves the entry to the end: least recently used first
-    while len(_compiled) > _EVAL_CACHE_SIZE:
-        _compiled.popitem(last=False)
-    return compiled(*values.values())
+    return _compiled(x, tuple(values))(*values.values())
+
+
+@lru_cache(maxsize=32)
+def _compiled(x: Variable, inputs: tuple[Variable, ...]) -> CompiledFunction:
+    return function(list(inputs), x)
 
 
 def clone(x: Variable, name: str | None = None) -> Variable:

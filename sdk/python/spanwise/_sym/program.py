@@ -85,7 +85,7 @@ def _in_order(root: Node) -> list[Node]:
             order.append(node)
         else:
             stack.append((node, True))
-            stack.extend((x, False) for x in reversed(list(operands(node))))
+            stack.extend((x, False) for x in reversed(operands(node)))
     return order
 
 

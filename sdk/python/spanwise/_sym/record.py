@@ -81,7 +81,7 @@ def record(function: str, *args: Any, **kwargs: Any) -> Node:
         args, kwargs = _clip_arguments(*args, **kwargs), {}
     args, kwargs = map_nested(args, _operand), map_nested(kwargs, _operand)
     node = Node(name, args, kwargs, None, place_of_caller())  # type: ignore[arg-type]
-    if next(operands(node), None) is None:  # sym.exp(3), sym.dot([1, 2], [3, 4])
+    if not operands(node):  # sym.exp(3), sym.dot([1, 2], [3, 4])
         node.args = (leaf(args[0]), *args[1:])
     node.variable = _apply(name, node)
     return node

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,19 +64,11 @@ def map_nested(value: Any, change: Callable[[Any], Any]) -> Any:
     return change(value)
 
 
-def operands(node: Node) -> Iterator[Node]:
+def operands(node: Node) -> list[Node]:
     """The nodes among the arguments of `node`."""
-    stack: list[Any] = [node.kwargs, node.args]
-    while stack:
-        x = stack.pop()
-        if isinstance(x, Node):
-            yield x
-        elif isinstance(x, tuple | list):
-            stack.extend(reversed(x))
-        elif isinstance(x, dict):
-            stack.extend(reversed(x.values()))
-        elif isinstance(x, slice):
-            stack.extend((x.step, x.stop, x.start))
+    arguments: list[Any] = []
+    map_nested((node.args, node.kwargs), arguments.append)
+    return [x for x in arguments if isinstance(x, Node)]
 
 
 def place_of_caller() -> str:

@@ -104,17 +104,19 @@ def _with_spaces(tokens: list[Token]) -> list[Token]:
     return result
 
 
+def _nesting(token: Token) -> int:
+    """1 for an opening bracket, -1 for a closing one, else 0."""
+    return (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+
+
 def _statements(tokens: list[Token]) -> list[list[Token]]:
     """The tokens split behind ends of lines, semicolons, and colons that open a block."""
     statements: list[list[Token]] = [[]]
     depth, open_lambdas = 0, 0
     for token in tokens:
         statements[-1].append(token)
-        if token.text in ("(", "[", "{"):
-            depth += 1
-        elif token.text in (")", "]", "}"):
-            depth -= 1
-        elif token.text == "lambda":
+        depth += _nesting(token)
+        if token.text == "lambda":
             open_lambdas += 1
         elif token.text == ":" and open_lambdas:
             open_lambdas -= 1
@@ -157,7 +159,7 @@ def _split(tokens: list[Token], separators: tuple[str, ...]) -> list[list[Token]
     parts: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
-        depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+        depth += _nesting(token)
         if depth == 0 and token.text in separators:
             parts.append([])
         else:
