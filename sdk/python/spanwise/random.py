@@ -120,10 +120,8 @@ class Generator(FloatingGenerator):
             bool(_core.any(empty)),
             dtype, low, high, endpoint,
         )  # fmt: skip
-        lows = _core.empty(shape, "uint64", device=device)
-        lows[...] = starts.astype("uint64")
-        spans = _core.empty(shape, "uint64", device=device)
-        spans[...] = stops.astype("uint64")
+        # Copies in C order, also of bounds that are broadcast.
+        lows, spans = (x.astype("uint64").broadcast_to(shape).copy("C") for x in (starts, stops))
         _core.subtract(spans, lows, out=spans)
         if endpoint:
             _core.add(spans, 1, out=spans)

@@ -25,7 +25,8 @@ def einsum(*operands: Any) -> Variable:
     pairs by matrix products. Raises ArgumentError for subscripts that do not fit the ranks and
     fixed extents of the operands.
     """
-    subscripts, values = read_operands(operands, lambda values: [as_variable(x) for x in values])
+    subscripts, operands = read_operands(operands)
+    values = [as_variable(x) for x in operands]
     labels, _ = parse_subscripts(subscripts, tuple(x.ndim for x in values))
     plan = plan_for(subscripts, _planned_shapes(labels, values), None)
     dtype = _core.result_type(*(x.dtype for x in values))

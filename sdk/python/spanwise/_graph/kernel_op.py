@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Array, Variable
-from .._numpy.eager import computed_by
+from .._numpy.eager import computed
 from .kernel_parameters import kernel_parameters
 from .op import NativeOp, Op
 from .op_gradient import GradFunction, check_kernel_gradient
@@ -31,7 +31,7 @@ class KernelOp(NativeOp):
             inputs = self._with_declared_dtypes(inputs)
         if not is_eager:
             return super().__call__(*inputs, return_list=return_list, **kwargs)
-        results = computed_by(self, inputs)
+        results = computed(self, inputs, {})
         return [results] if return_list and isinstance(results, Array) else results
 
     def _with_declared_dtypes(self, inputs: Sequence[Any]) -> tuple[Any, ...]:

@@ -76,7 +76,5 @@ def as_ndarray(x: Any) -> Any:
 
 def _device_for(device: Any, *values: Any) -> _core.device:
     if device is None:
-        for value in values:
-            if isinstance(value, _core.Array):
-                return value.device
+        device = next((x.device for x in values if isinstance(x, _core.Array)), None)
     return _core.device(device)

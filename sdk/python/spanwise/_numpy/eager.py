@@ -21,8 +21,9 @@ def is_eager(inputs: Sequence[Any]) -> bool:
     return len(inputs) > 0
 
 
-def computed(name: str, inputs: Sequence[Any], properties: Mapping[str, Any]) -> Any:
-    """The outputs of the registered op `name` on arrays: an Array, or a list of them.
+def computed(op: str | NativeOp, inputs: Sequence[Any], properties: Mapping[str, Any]) -> Any:
+    """The outputs of an op on arrays: an Array, or a list of them. `op` is the name of a registered op
+    with these properties, or an op without a name, which has none.
 
     Runs on the device of the first array on a GPU, else of the first array. Results never share
     memory with the inputs, and inputs are not modified, also for ops with a view map or a destroy
@@ -30,13 +31,7 @@ def computed(name: str, inputs: Sequence[Any], properties: Mapping[str, Any]) ->
     """
     arrays = [x if isinstance(x, Array) else _as_array(x) for x in inputs]
     key = _hashable(properties) if properties else ()
-    return _function_of(name, key, _types_of(arrays), _device_of(arrays))(*arrays)
-
-
-def computed_by(op: NativeOp, inputs: Sequence[Any]) -> Any:
-    """As computed(), for an op that has no registered name."""
-    arrays = [x if isinstance(x, Array) else _as_array(x) for x in inputs]
-    return _function_of_op(op, _types_of(arrays), _device_of(arrays))(*arrays)
+    return _function_of(op, key, _types_of(arrays), _device_of(arrays))(*arrays)
 
 
 def _types_of(arrays: Sequence[Array]) -> tuple[tuple[str, int], ...]:
@@ -69,22 +64,14 @@ def _hashable(properties: Mapping[str, Any]) -> tuple[tuple[str, str, Any], ...]
 
 @lru_cache(maxsize=512)
 def _function_of(
-    name: str,
+    op: str | NativeOp,
     properties: tuple[tuple[str, str, Any], ...],
     types: tuple[tuple[str, int], ...],
     device: Any,
 ) -> Any:
-    values = {name: list(v) if kind == "list" else v for name, kind, v in properties}
-    return _compiled(lambda *x: apply_registered(name, *x, **values), types, name, device)
-
-
-@lru_cache(maxsize=512)
-def _function_of_op(op: NativeOp, types: tuple[tuple[str, int], ...], device: Any) -> Any:
-    return _compiled(op, types, str(op), device)
-
-
-def _compiled(apply: Any, types: tuple[tuple[str, int], ...], name: str, device: Any) -> Any:
     from .._graph.compiled import function
 
     variables = [TensorType(dtype, (None,) * ndim)() for dtype, ndim in types]
-    return function(variables, apply(*variables), name=name, device=device)
+    values = {name: list(v) if kind == "list" else v for name, kind, v in properties}
+    outputs = apply_registered(op, *variables, **values) if isinstance(op, str) else op(*variables)
+    return function(variables, outputs, name=str(op), device=device)

@@ -10,7 +10,7 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import index
 from typing import Any
 
@@ -37,7 +37,8 @@ def einsum(
     if len(operands) > 1 and type(operands[0]) is str:  # the common case
         subscripts, arrays = operands[0], as_arrays(*operands[1:])
     else:
-        subscripts, arrays = read_operands(operands, lambda values: as_arrays(*values))
+        subscripts, values = read_operands(operands)
+        arrays = as_arrays(*values)
     path = None if optimize is False or optimize is True else _explicit_path(optimize)
     memory_order = None if order == "K" else _memory_order(order, arrays)
     plan = plan_for(subscripts, tuple([a.shape for a in arrays]), path)
@@ -93,11 +94,9 @@ def _of_one_dtype(arrays: list[_core.Array], dtype: Any, casting: str) -> list[_
     return [a if a.dtype == common else a.astype(common) for a in arrays]
 
 
-def read_operands(
-    operands: tuple[Any, ...], convert: Callable[[Sequence[Any]], list[Any]]
-) -> tuple[str | tuple[Any, ...], list[Any]]:
-    """The subscripts of a call of einsum, and its operands converted by `convert`. Raises
-    ArgumentError without subscripts or operands."""
+def read_operands(operands: tuple[Any, ...]) -> tuple[str | tuple[Any, ...], tuple[Any, ...]]:
+    """The subscripts of a call of einsum, and its operands. Raises ArgumentError without subscripts or
+    operands."""
     if not operands:
         raise _core.ArgumentError(
             "einsum: expected subscripts and at least one operand, got nothing"
@@ -114,7 +113,7 @@ def read_operands(
         raise _core.ArgumentError(
             "einsum: expected as many operands as parts of the subscripts, got none"
         )
-    return subscripts, convert(values)
+    return subscripts, values
 
 
 def _number_label(label: Any) -> Any:

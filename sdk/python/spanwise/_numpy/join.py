@@ -11,7 +11,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray, _operand, concatenate
-from .operands import WITHOUT_DEVICE, is_sequence
+from .operands import as_arrays, is_sequence
 from .shape import atleast_1d, atleast_2d, atleast_3d, moveaxis, normalized_axis
 
 
@@ -23,12 +23,10 @@ def _operand_list(arrays: Any, caller: str) -> list[Array]:
             f'{caller}: arrays to stack must be passed as a "sequence" type such as list or tuple, '
             f"got a {type(arrays).__name__}"
         )
-    # Numbers and lists become arrays on the device of the first array.
-    operands = [x if isinstance(x, WITHOUT_DEVICE) else _operand(x) for x in arrays]
+    operands = as_arrays(*arrays, convert=_operand)
     if not operands:
         raise _core.ArgumentError(f"{caller}: need at least one array to concatenate")
-    device = next((x.device for x in operands if isinstance(x, Array)), None)
-    return [asarray(x, device=device) if isinstance(x, WITHOUT_DEVICE) else x for x in operands]
+    return operands
 
 
 def vstack(tup: Any, *, dtype: Any = None, casting: Any = "same_kind") -> Array:
@@ -95,7 +93,14 @@ def split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> list[A
     return _split(asarray(ary), indices_or_sections, axis, "split")
 
 
-def _split(array: Array, sections: Any, axis: SupportsIndex, caller: str) -> list[Array]:
+def _split(
+    array: Array, sections: Any, axis: SupportsIndex, caller: str, rank: int = 0
+) -> list[Array]:
+    """split() of an array of `rank` or more dimensions."""
+    if array.ndim < rank:
+        raise _core.LayoutError(
+            f"{caller}: only works on arrays of {rank} or more dimensions, got shape {array.shape}"
+        )
     extent = array.shape[normalized_axis(axis, array.ndim, caller)]
     if not is_sequence(sections):
         parts = operator.index(sections)
@@ -107,28 +112,20 @@ def _split(array: Array, sections: Any, axis: SupportsIndex, caller: str) -> lis
     return array_split(array, sections, axis)
 
 
-def _split_from(array: Array, sections: Any, rank: int, axis: int, caller: str) -> list[Array]:
-    if array.ndim < rank:
-        raise _core.LayoutError(
-            f"{caller}: only works on arrays of {rank} or more dimensions, got shape {array.shape}"
-        )
-    return _split(array, sections, axis, caller)
-
-
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """split() along the second axis, of a vector along its only axis."""
     array = asarray(ary)
-    return _split_from(array, indices_or_sections, 1, 0 if array.ndim == 1 else 1, "hsplit")
+    return _split(array, indices_or_sections, 0 if array.ndim == 1 else 1, "hsplit", 1)
 
 
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """split() along the first axis, for arrays of at least two."""
-    return _split_from(asarray(ary), indices_or_sections, 2, 0, "vsplit")
+    return _split(asarray(ary), indices_or_sections, 0, "vsplit", 2)
 
 
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """split() along the third axis."""
-    return _split_from(asarray(ary), indices_or_sections, 3, 2, "dsplit")
+    return _split(asarray(ary), indices_or_sections, 2, "dsplit", 3)
 
 
 def unstack(x: Any, /, *, axis: SupportsIndex = 0) -> tuple[Array, ...]:

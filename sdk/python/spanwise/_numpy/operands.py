@@ -5,33 +5,28 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import _core
 from .._core import Array, _asarray as asarray
 
 #: Types of operands that become arrays on the device of the other operands.
-WITHOUT_DEVICE = (list, tuple, int, float, complex)
+_WITHOUT_DEVICE = (list, tuple, int, float, complex)
+_KEPT_AT_FIRST = (Array, *_WITHOUT_DEVICE)
 
 
-def as_arrays(*operands: Any) -> list[Array]:
-    """All operands as Arrays, without copies of arrays of any library. Lists and numbers become
-    arrays on the device of the first array."""
+def as_arrays(*operands: Any, convert: Callable[[Any], Any] = asarray) -> list[Array]:
+    """All operands as Arrays, those of other libraries by `convert`, without copies. Lists and numbers
+    become arrays on the device of the first array."""
     for x in operands:
         if not isinstance(x, Array):
             break
     else:
         return list(operands)
-    arrays = [
-        x if isinstance(x, Array) else None if isinstance(x, WITHOUT_DEVICE) else asarray(x)
-        for x in operands
-    ]
-    device = next((array.device for array in arrays if array is not None), None)
-    return [
-        asarray(x, device=device) if array is None else array
-        for x, array in zip(operands, arrays, strict=True)
-    ]
+    arrays = [x if isinstance(x, _KEPT_AT_FIRST) else convert(x) for x in operands]
+    device = next((x.device for x in arrays if isinstance(x, Array)), None)
+    return [asarray(x, device=device) if isinstance(x, _WITHOUT_DEVICE) else x for x in arrays]
 
 
 def is_sequence(x: Any) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -27,19 +28,18 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
     """
     source = asarray(array)
     widths = _widths(pad_width, source.ndim)
-    option_of_mode = {"constant": "constant_values", "linear_ramp": "end_values"}
-    option_of_mode |= {"reflect": "reflect_type", "symmetric": "reflect_type"}
-    option_of_mode |= dict.fromkeys(_STATISTICS, "stat_length")
-    if mode not in (*option_of_mode, "edge", "wrap", "empty"):
+    if mode not in (*_OPTIONS, "edge", "wrap", "empty"):
         raise _core.ArgumentError(
             f"pad: mode {mode!r} is not supported; expected constant, edge, linear_ramp, reflect, "
             "symmetric, wrap, maximum, mean, median, minimum or empty"
         )
-    if unknown := set(kwargs) - {option_of_mode.get(mode)}:
+    option, default = _OPTIONS.get(mode, ("", None))
+    if unknown := set(kwargs) - {option}:
         raise _core.ArgumentError(
             f"pad: unsupported keyword arguments for mode {mode!r}: {unknown}"
         )
-    if kwargs.get("reflect_type", "even") != "even":
+    value = kwargs.get(option, default)
+    if option == "reflect_type" and value != "even":
         raise _core.ArgumentError(
             'pad: reflect_type="odd" is not supported; expected "even"; pad on the host: numpy.pad'
         )
@@ -47,11 +47,7 @@ def pad(array: Any, pad_width: Any, mode: str = "constant", **kwargs: Any) -> Ar
     result = _core.empty(shape, source.dtype, device=source.device)
     inside = tuple(slice(a, a + n) for n, (a, _) in zip(source.shape, widths, strict=True))
     result[inside] = source
-    values = []
-    if mode in ("constant", "linear_ramp"):
-        values = _pairs(kwargs.get(option_of_mode[mode], 0), source.ndim)
-    elif mode in _STATISTICS:
-        values = _pairs(kwargs.get("stat_length"), source.ndim)
+    values = [] if option in ("", "reflect_type") else _pairs(value, source.ndim)
     for axis, (before, after) in enumerate(widths):
         if mode == "empty" or before + after == 0:
             continue
@@ -101,22 +97,19 @@ class _PaddedAxis(NamedTuple):
         host."""
         import numpy as np
 
-        edges = (self.before, self.before + self.extent - 1)
-        spans = ((self.before, first, edges[0]), (self.after, last, edges[1]))
-        for side, (width, end, edge) in enumerate(spans):
-            if width == 0:
-                continue
+        def steps(width: int, end: Any, edge: int) -> Any:
             stop = self.part(slice(edge, edge + 1)).numpy().squeeze(self.axis)
-            steps = np.linspace(
+            return np.linspace(
                 as_ndarray(end), stop, num=width, endpoint=False, dtype=stop.dtype, axis=self.axis
             )
-            part = slice(0, width) if side == 0 else slice(self.before + self.extent, None)
-            self.write(part, steps if side == 0 else np.flip(steps, self.axis))
+
+        after = steps(self.after, last, self.before + self.extent - 1)
+        self.fill(steps(self.before, first, self.before), np.flip(after, self.axis))
 
     def fill_statistic(self, mode: str, *lengths: int | None) -> None:
         """Fills each side with one statistic of the elements nearest to it."""
-        sides = (slice(0, self.before), slice(self.before + self.extent, None))
-        for side, (part, length) in enumerate(zip(sides, lengths, strict=True)):
+        values = []
+        for side, length in enumerate(lengths):
             count = self.extent if length is None else min(operator.index(length), self.extent)
             if count < 1:
                 raise _core.ArgumentError(
@@ -125,7 +118,8 @@ class _PaddedAxis(NamedTuple):
             first = self.before + (self.extent - count if side else 0)
             value = _STATISTICS[mode](self.part(slice(first, first + count)), self.axis)
             is_rounded = self.result.dtype.kind in "iu" and value.dtype.kind == "f"
-            self.write(part, _core.rint(value) if is_rounded else value)
+            values.append(_core.rint(value) if is_rounded else value)
+        self.fill(*values)
 
     def extend(self, source_index: Callable[[int, int], int]) -> None:
         """Fills each index i of the border, relative to the source, with the source's element at
@@ -137,24 +131,19 @@ class _PaddedAxis(NamedTuple):
             self.write(target, self.part(source))
 
 
-def _mirrored(i: int, extent: int) -> int:
-    if extent == 1:
-        return 0
-    index = i % (2 * extent - 2)
-    return index if index < extent else 2 * extent - 2 - index
-
-
-def _mirrored_with_edge(i: int, extent: int) -> int:
-    index = i % (2 * extent)
-    return index if index < extent else 2 * extent - 1 - index
+def _mirrored(i: int, extent: int, edges: int) -> int:
+    """The index of the source's element at `i`, where the border has each edge element `edges` times."""
+    period = max(2 * (extent - 1 + edges), 1)
+    index = i % period
+    return index if index < extent else period - edges - index
 
 
 # Mode -> function of the index i relative to the source and the extent of the source: the index of the
 # source's element at i.
 _SOURCE_INDEX: dict[str, Callable[[int, int], int]] = {
     "edge": lambda i, extent: min(max(i, 0), extent - 1),
-    "reflect": _mirrored,
-    "symmetric": _mirrored_with_edge,
+    "reflect": partial(_mirrored, edges=0),
+    "symmetric": partial(_mirrored, edges=1),
     "wrap": lambda i, extent: i % extent,
 }
 
@@ -172,6 +161,13 @@ _STATISTICS: dict[str, Callable[[Array, int], Array]] = {
     "minimum": lambda values, axis: _core.min(values, axis, keepdims=True),
     "mean": lambda values, axis: _core.mean(values, axis, keepdims=True),
     "median": _median,
+}
+#: Mode -> the name of its option, and the value by default.
+_OPTIONS: dict[str, tuple[str, Any]] = {
+    "constant": ("constant_values", 0),
+    "linear_ramp": ("end_values", 0),
+    **dict.fromkeys(("reflect", "symmetric"), ("reflect_type", "even")),
+    **dict.fromkeys(_STATISTICS, ("stat_length", None)),
 }
 
 
