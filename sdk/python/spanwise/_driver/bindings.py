@@ -85,9 +85,8 @@ def handle_of(value: Any) -> Any:
         return value.ordinal
     if isinstance(value, (_core.Stream, _core.Event, _core.Module, _core.KernelFunction)):
         return value.handle
-    if isinstance(value, (Context, Texture, Surface)):
-        return value.handle
-    return int(value) if isinstance(value, (Device, DeviceAllocation)) else value
+    addressed = (Context, Device, DeviceAllocation, Surface, Texture)
+    return int(value) if isinstance(value, addressed) else value
 
 
 def _result(name: str, returned: Any) -> Any:

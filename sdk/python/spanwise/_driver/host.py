@@ -42,10 +42,13 @@ def _release(device: Any, process: int, function: str, address: int) -> None:
         _driver_api.destroy(device, function, ctypes.c_void_p(address))
 
 
-def _release_after(owner: Any, device: Any, function: str, address: int) -> None:
-    """Has the driver function `function` called on `address` when `owner` is freed."""
+def _memory_at(address: int, nbytes: int, device: Any, function: str) -> Any:
+    """The memory at `address` as an object with the buffer protocol. The driver function `function` is
+    called on `address` when the object is freed."""
+    memory = (ctypes.c_uint8 * nbytes).from_address(address)
     # Not at exit: the end of the process frees the memory.
-    weakref.finalize(owner, _release, device, os.getpid(), function, address).atexit = False
+    weakref.finalize(memory, _release, device, os.getpid(), function, address).atexit = False
+    return memory
 
 
 def _nbytes(shape: Any, dtype: np.dtype[Any]) -> int:
@@ -80,8 +83,7 @@ def pagelocked_empty(
     address, size = ctypes.c_void_p(), ctypes.c_size_t(nbytes)
     with _driver_api.current_context(device):
         _driver_api.call("cuMemHostAlloc", ctypes.byref(address), size, mem_flags)
-    memory = (ctypes.c_uint8 * nbytes).from_address(address.value or 0)
-    _release_after(memory, device, "cuMemFreeHost", address.value or 0)
+    memory = _memory_at(address.value or 0, nbytes, device, "cuMemFreeHost")
     return np.frombuffer(memory, dtype).reshape(shape, order=order)
 
 
@@ -128,7 +130,6 @@ def register_host_memory(array: Any, flags: int = 0) -> np.ndarray[Any, Any]:
     address, size = ctypes.c_void_p(array.ctypes.data), ctypes.c_size_t(array.nbytes)
     with _driver_api.current_context(device):
         _driver_api.call("cuMemHostRegister_v2", address, size, flags)
-    memory = (ctypes.c_uint8 * array.nbytes).from_address(array.ctypes.data)
+    memory = _memory_at(array.ctypes.data, array.nbytes, device, "cuMemHostUnregister")
     memory.owner = array  # outlives the registration
-    _release_after(memory, device, "cuMemHostUnregister", array.ctypes.data)
     return np.frombuffer(memory, array.dtype).reshape(array.shape, order=order_of(array))

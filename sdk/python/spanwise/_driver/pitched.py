@@ -30,14 +30,6 @@ def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAl
     return mem_alloc(pitch * height), pitch
 
 
-def _check_range(flat: _core.Array, begin: int, end: int, caller: str) -> None:
-    if begin < 0 or end > flat.nbytes:
-        raise _core.ArgumentError(
-            f"{caller}: expected bytes within the {flat.nbytes} of the memory, got {begin} to {end}; see pitch, height "
-            "and the start offsets"
-        )
-
-
 def _pieces(
     flat: _core.Array, start: int, steps: tuple[int, int], size: tuple[int, int, int]
 ) -> Any:
@@ -79,7 +71,11 @@ class _CopyOperand:
             )
         start = self.z * by_slice + self.y * pitch + self.x
         end = start + (depth - 1) * by_slice + (height - 1) * pitch + width
-        _check_range(flat, start, end, caller)
+        if start < 0 or end > flat.nbytes:
+            raise _core.ArgumentError(
+                f"{caller}: expected bytes within the {flat.nbytes} of the memory, got {start} to {end}; see pitch, "
+                "height and the start offsets"
+            )
         return list(_pieces(flat, start, (by_slice, pitch), size))
 
 

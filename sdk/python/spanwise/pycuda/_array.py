@@ -109,8 +109,8 @@ class GPUArray(Views, Operators):
     def _bytes(self):
         """The memory from element 0 to the end of the array, or of the array it is a view of."""
         axes = axes_by_stride(self.strides, self.shape)
-        axes = (*axes, self.ndim) if is_opaque(self.dtype) else tuple(axes)
-        ordered = self.array.transpose(axes) if self.ndim else self.array
+        # An opaque dtype's axis of bytes stays the last.
+        ordered = self.array.transpose((*axes, *range(self.ndim, self.array.ndim)))
         if ordered.flags.c_contiguous:
             return ordered.reshape(-1).view("uint8")
         if self.base is not None:

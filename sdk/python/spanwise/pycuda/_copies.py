@@ -8,7 +8,8 @@ import numpy as np
 
 import spanwise as sw
 
-from ._memory import as_memory, host_bytes, mem_alloc, on_stream, order_of
+from .._driver.memory import order_of
+from ._memory import as_memory, host_bytes, mem_alloc, on_stream
 
 __all__ = [
     "Memcpy2D", "Memcpy3D", "from_device", "from_device_like", "mem_alloc_like", "mem_alloc_pitch",

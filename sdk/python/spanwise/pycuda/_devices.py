@@ -95,9 +95,9 @@ class Device(sw.driver.Device):
 
 def _device_at(which):
     """The spanwise.device for an ordinal, a PCI id or a device's name."""
-    gpus = _gpus()
+    devices = _gpus() or [sw.device("cpu")]
     if isinstance(which, str) and ":" in which and not which.startswith("cuda"):
-        for candidate in [Device(gpu) for gpu in gpus] or [Device(sw.device("cpu"))]:
+        for candidate in map(Device, devices):
             if candidate.pci_bus_id() == which.lower():
                 return candidate.spanwise_device
         raise sw.DeviceError(
@@ -106,7 +106,6 @@ def _device_at(which):
     if isinstance(which, str):
         return sw.device(which)
     ordinal = int(which)
-    devices = gpus or [sw.device("cpu")]
     if not 0 <= ordinal < len(devices):
         raise sw.DeviceError(
             f"Device: expected an ordinal from 0 to {len(devices) - 1}, got {ordinal}; see Device.count()"

@@ -111,7 +111,7 @@ def array_over(gpudata, shape, dtype, strides):
         else:
             ordered = sw.empty(extents, dtype=dtype)
         inverse = sorted(range(len(axes)), key=axes.__getitem__)
-        return ordered.transpose((*inverse, len(inverse)) if opaque else tuple(inverse))
+        return ordered.transpose((*inverse, *range(len(inverse), ordered.ndim)))
     owner = as_memory(gpudata, nbytes)
     address = int(owner) if isinstance(owner, sw.driver.DeviceAllocation) else int(gpudata)
     if opaque:

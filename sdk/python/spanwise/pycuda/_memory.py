@@ -130,8 +130,3 @@ def host_bytes(x, caller):
 def on_stream(stream):
     """A context in which `stream`, if there is one, is the current stream."""
     return contextlib.nullcontext() if stream is None else sw.Stream.foreign(stream)
-
-
-def order_of(x):
-    """ "F" for an array that is contiguous in Fortran order only, else "C"."""
-    return "F" if x.flags.f_contiguous and not x.flags.c_contiguous else "C"

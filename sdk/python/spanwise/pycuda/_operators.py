@@ -3,6 +3,7 @@
 """Arithmetic and comparisons of GPUArray, by spanwise's operators."""
 
 import operator
+from functools import partial
 
 import numpy as np
 
@@ -20,15 +21,22 @@ def _operand(x):
     return x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else None
 
 
-def _binary(function, reflected=False):
+def _binary(function, reflected=False, is_comparison=False):
     def method(self, other):
         value = _operand(other)
         if value is None:
             return NotImplemented
         args = (value, self.array) if reflected else (self.array, value)
-        return self.of(sw.asarray(function(*args)), self)
+        result = sw.asarray(function(*args))
+        if is_comparison:
+            dtypes = [x.dtype for x in (self, other) if isinstance(x, Operators)]
+            result = result.astype(np.result_type(*dtypes))
+        return self.of(result, self)
 
     return method
+
+
+_comparison = partial(_binary, is_comparison=True)
 
 
 def _in_place(function):
@@ -38,19 +46,6 @@ def _in_place(function):
             return NotImplemented
         self.array[...] = sw.asarray(function(self.array, value)).astype(self.dtype)
         return self
-
-    return method
-
-
-def _comparison(function):
-    def method(self, other):
-        value = _operand(other)
-        if value is None:
-            return NotImplemented
-        dtype = self.dtype
-        if isinstance(other, Operators):
-            dtype = np.result_type(dtype, other.dtype)
-        return self.of(sw.asarray(function(self.array, value)).astype(dtype), self)
 
     return method
 

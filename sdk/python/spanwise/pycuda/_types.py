@@ -19,21 +19,16 @@ _CTYPES = {
     "uint64": "unsigned long long", "float16": "half", "float32": "float", "float64": "double",
     "complex64": "pycuda::complex<float>", "complex128": "pycuda::complex<double>",
 }  # fmt: skip
-#: C type -> dtype.
+#: Further C types -> dtype.
 _DTYPES = {
-    "bool": "bool", "char": "int8", "signed char": "int8", "unsigned char": "uint8",
-    "short": "int16", "unsigned short": "uint16", "int": "int32", "signed": "int32",
-    "unsigned": "uint32", "unsigned int": "uint32", "long": "int64", "long int": "int64",
-    "unsigned long": "uint64", "unsigned long int": "uint64", "long long": "int64",
-    "unsigned long long": "uint64", "size_t": "uint64", "ptrdiff_t": "int64", "int8_t": "int8",
-    "uint8_t": "uint8", "int16_t": "int16", "uint16_t": "uint16", "int32_t": "int32",
-    "uint32_t": "uint32", "int64_t": "int64", "uint64_t": "uint64", "half": "float16",
-    "float": "float32", "double": "float64", "cuFloatComplex": "complex64",
-    "cuDoubleComplex": "complex128", "pycuda::complex<float>": "complex64",
-    "pycuda::complex<double>": "complex128",
+    "char": "int8", "signed": "int32", "unsigned int": "uint32", "long": "int64", "long int": "int64",
+    "unsigned long": "uint64", "unsigned long int": "uint64", "size_t": "uint64", "ptrdiff_t": "int64",
+    **{f"{sign}int{bits}_t": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    "cuFloatComplex": "complex64", "cuDoubleComplex": "complex128",
 }  # fmt: skip
-_dtype_of = {name: np.dtype(dtype) for name, dtype in _DTYPES.items()}
 _name_of = {np.dtype(dtype): name for dtype, name in _CTYPES.items()}
+_dtype_of = {name: np.dtype(dtype) for name, dtype in _DTYPES.items()}
+_dtype_of.update((name, dtype) for dtype, name in _name_of.items())
 
 
 def get_or_register_dtype(c_names, dtype=None):

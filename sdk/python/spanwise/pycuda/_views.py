@@ -35,9 +35,7 @@ class Views:
         if len(axes) != self.ndim:
             raise ValueError(f"transpose: expected {self.ndim} axes, got {axes}")
         axes = tuple(axis + self.ndim if axis < 0 else axis for axis in axes)
-        return self._view(
-            self.array.transpose((*axes, self.ndim) if is_opaque(self.dtype) else axes)
-        )
+        return self._view(self.array.transpose((*axes, *range(self.ndim, self.array.ndim))))
 
     def squeeze(self):
         """A view without the axes of extent 1."""

@@ -93,15 +93,13 @@ def _fill_uniform(generator, out):
     return out
 
 
-_default = []  # the generator of rand(), after its first call
+_default_generator = functools.cache(sw.random.default_rng)  # that of rand()
 
 
 def rand(shape, dtype=np.float32, stream=None):
     """A new array: floating numbers from [0, 1), or integers from the whole range of the dtype."""
-    if not _default:
-        _default.append(sw.random.default_rng())
     with on_stream(stream):
-        return _fill_uniform(_default[0], GPUArray(shape, dtype))
+        return _fill_uniform(_default_generator(), GPUArray(shape, dtype))
 
 
 def seed_getter_uniform(n):

@@ -4,6 +4,7 @@
 
 import spanwise as _sw
 
+from .._driver.memory import order_of as _order_of
 from ._copies import *  # noqa: F403
 from ._devices import *  # noqa: F403
 from ._errors import *  # noqa: F403
@@ -13,7 +14,6 @@ from ._memory import (
     PointerHolderBase as PointerHolderBase,
     allocation_at as _allocation_at,
     mem_alloc as mem_alloc,
-    order_of as _order_of,
 )
 from ._modules import *  # noqa: F403
 from ._textures import *  # noqa: F403

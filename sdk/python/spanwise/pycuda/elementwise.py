@@ -45,21 +45,17 @@ class _LinearCombination:
     def __init__(self, kernel, scalars):
         self._kernel, self._scalars = kernel, scalars
 
-    def _with_factors(self, args):
+    def prepared_call(self, grid, block, *args, shared_size=0):
+        self.prepared_async_call(grid, block, None, *args, shared_size=shared_size)
+
+    def prepared_async_call(self, grid, block, stream, *args, shared_size=0):
         missing = [i for i, scalar in enumerate(self._scalars) if scalar.bound is None]
         if missing:
             raise ValueError(
                 f"linear_combination: the factors {missing} are not bound; call x.bind_to_texref_ext(references[i])"
             )
-        return [*(scalar.bound for scalar in self._scalars), *args]
-
-    def prepared_call(self, grid, block, *args, shared_size=0):
-        self._kernel.prepared_call(grid, block, *self._with_factors(args), shared_size=shared_size)
-
-    def prepared_async_call(self, grid, block, stream, *args, shared_size=0):
-        self._kernel.prepared_async_call(
-            grid, block, stream, *self._with_factors(args), shared_size=shared_size
-        )
+        args = (*(scalar.bound for scalar in self._scalars), *args)
+        self._kernel.prepared_async_call(grid, block, stream, *args, shared_size=shared_size)
 
 
 _LOOP = """

@@ -8,9 +8,10 @@ import numpy as np
 
 import spanwise as sw
 
+from .._driver.memory import order_of
 from ._array import ArrayFlags, GPUArray, to_gpu
 from ._layout import packed_like, splay
-from ._memory import mem_alloc, on_stream, order_of
+from ._memory import mem_alloc, on_stream
 from ._types import vec
 from ._unsupported import module_getattr
 
@@ -24,17 +25,14 @@ __all__ = [
 
 
 def take(a, indices, out=None, stream=None):
-    """The elements of `a`, taken as one axis, with these indices. Raises IndexError."""
+    """The elements of `a`, taken as one axis, with these indices, written to `out`, of equal size and
+    dtype, if it is given. Raises IndexError."""
     with on_stream(stream):
-        return _into(out, sw.take(a.ravel().array, indices.array), a)
-
-
-def _into(out, result, like):
-    """`result` as a GPUArray, in the memory of `out`, of equal size and dtype, if it is given."""
-    if out is None:
-        return GPUArray.of(result, like)
-    sw.copyto(out.array, result.reshape(out.array.shape))
-    return out
+        taken = sw.take(a.ravel().array, indices.array)
+        if out is None:
+            return GPUArray.of(taken, a)
+        sw.copyto(out.array, taken.reshape(out.array.shape))
+        return out
 
 
 def _outputs(arrays, out, dest_shape, caller):
@@ -196,17 +194,14 @@ def where(criterion, then_, else_, out=None, stream=None):
 def minimum(a, b, out=None, stream=None):
     """The smaller elements of two arrays, or of an array and a number, which is converted to the
     array's dtype."""
-    return _extreme(sw.minimum, a, b, out, stream)
+    with on_stream(stream):
+        return _out_or_result(sw.minimum(_value(a), _value(b)), out)
 
 
 def maximum(a, b, out=None, stream=None):
     """The larger elements; see minimum."""
-    return _extreme(sw.maximum, a, b, out, stream)
-
-
-def _extreme(function, a, b, out, stream):
     with on_stream(stream):
-        return _out_or_result(function(_value(a), _value(b)), out)
+        return _out_or_result(sw.maximum(_value(a), _value(b)), out)
 
 
 def _reduced(function, a, stream, allocator, **arguments):
