@@ -12,21 +12,19 @@ from .._graph.op import apply_registered
 from ._communicator import Communicator, default
 
 _collective = _core._collective
-#: Passed where an operation does not reduce, and where it has neither a root nor another rank.
-_NO_REDUCTION, _NO_PEER = "sum", 0
 
 
 def _call(
     name: str,
     x: Any,
     comm: Communicator | None,
-    op: str,
-    peer: int,
-    out: Any,
     overlap: bool,
+    out: Any = None,
+    op: str = "sum",
+    peer: int = 0,
 ) -> Any:
     """Runs operation `name` on an array, or makes its node on a variable. `op` is the reduction, `peer`
-    the root, the receiver of send or the sender of recv."""
+    the root, the receiver of send or the sender of recv; operations without them ignore both."""
     if comm is None:
         comm = default()
     if type(x) is Array or not isinstance(x, Variable):  # the first test is the faster one
@@ -56,7 +54,7 @@ def all_reduce(
     use `x` or the result. The sum of 16-bit floats is accumulated as the engine does it: float32 on
     the CPU. A variable gives a variable. Raises CollectiveError.
     """
-    return _call("all_reduce", x, comm, op, _NO_PEER, out, overlap)
+    return _call("all_reduce", x, comm, overlap, out, op)
 
 
 def reduce(
@@ -70,7 +68,7 @@ def reduce(
 ) -> Any:
     """As all_reduce, with the result on rank `root`. The others get None, or `out` unchanged if they
     pass it; in a graph zeros."""
-    return _call("reduce", x, comm, op, root, out, overlap)
+    return _call("reduce", x, comm, overlap, out, op, root)
 
 
 def broadcast(
@@ -82,14 +80,14 @@ def broadcast(
     overlap: bool = False,
 ) -> Any:
     """The array of rank `root`, on every rank. `x` gives shape and dtype on the others."""
-    return _call("broadcast", x, comm, _NO_REDUCTION, root, out, overlap)
+    return _call("broadcast", x, comm, overlap, out, peer=root)
 
 
 def all_gather(
     x: Any, comm: Communicator | None = None, *, out: Any = None, overlap: bool = False
 ) -> Any:
     """The arrays of all ranks, joined along axis 0, on every rank. A scalar counts as one row."""
-    return _call("all_gather", x, comm, _NO_REDUCTION, _NO_PEER, out, overlap)
+    return _call("all_gather", x, comm, overlap, out)
 
 
 def reduce_scatter(
@@ -101,7 +99,7 @@ def reduce_scatter(
     overlap: bool = False,
 ) -> Any:
     """Block `rank` of all_reduce(x, op): axis 0 is divided into `size` equal blocks."""
-    return _call("reduce_scatter", x, comm, op, _NO_PEER, out, overlap)
+    return _call("reduce_scatter", x, comm, overlap, out, op)
 
 
 def all_to_all(
@@ -109,14 +107,14 @@ def all_to_all(
 ) -> Any:
     """Block `rank` of each rank's array, joined along axis 0, which is divided into `size` equal
     blocks."""
-    return _call("all_to_all", x, comm, _NO_REDUCTION, _NO_PEER, out, overlap)
+    return _call("all_to_all", x, comm, overlap, out)
 
 
 def send(x: Any, to: int, comm: Communicator | None = None, *, overlap: bool = False) -> Any:
     """Sends `x` to rank `to`, which calls recv(). May wait until it does: use group() where ranks
     send to each other. A variable gives a variable with the value of `x`, which is sent when that is
     computed: make it an output of the function."""
-    return _call("send", x, comm, _NO_REDUCTION, to, None, overlap)
+    return _call("send", x, comm, overlap, peer=to)
 
 
 def recv(
@@ -129,7 +127,7 @@ def recv(
 ) -> Any:
     """The array that rank `source` sends: of the shape and dtype of `like`, received into `out` or
     a new array."""
-    return _call("recv", like, comm, _NO_REDUCTION, source, out, overlap)
+    return _call("recv", like, comm, overlap, out, peer=source)
 
 
 def barrier(comm: Communicator | None = None) -> None:

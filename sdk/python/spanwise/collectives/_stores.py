@@ -12,6 +12,7 @@ import secrets
 import socket
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -112,19 +113,25 @@ def own_address() -> str:
             return "127.0.0.1"
 
 
-class _Board:
-    """Rank 0's server, and its address and token as text. With `is_local`, for ranks that are all on
-    this machine, other machines cannot reach it."""
-
-    def __init__(self, size: int, *, is_local: bool) -> None:
-        self.token = secrets.token_hex(16)
-        host = "127.0.0.1" if is_local else own_address()
-        self.server = BoardServer(host, 0, size, self.token)
-        self.text = json.dumps([host, self.server.port, self.token])
-
-
-def _link(text: str, rank: int, size: int, timeout: float, server: BoardServer | None) -> Link:
-    host, port, token = json.loads(text)
+def _link(
+    rank: int,
+    size: int,
+    timeout: float,
+    share: Callable[[str], Any],
+    shared: Callable[[], str],
+    is_local: bool,
+) -> Link:
+    """The link to a board that rank 0 starts: rank 0 passes the address and the token of the board as
+    text to share(), the others get them from shared(). With `is_local`, for ranks that are all on this
+    machine, other machines cannot reach the board."""
+    server = None
+    if rank == 0:
+        host, token = "127.0.0.1" if is_local else own_address(), secrets.token_hex(16)
+        server = BoardServer(host, 0, size, token)
+        port = server.port
+        share(json.dumps([host, port, token]))
+    else:
+        host, port, token = json.loads(shared())
     return Link((host, port), token, rank, size, timeout, server)
 
 
@@ -137,9 +144,8 @@ def _by_mpi(store: Any, timeout: float) -> Link:
     here = world.Split_type(mpi.COMM_TYPE_SHARED)
     is_local = here.Get_size() == size
     here.Free()
-    board = _Board(size, is_local=is_local) if rank == 0 else None
-    text = share_text(world, board.text if board else "", BoundedWait(None, timeout))
-    return _link(text, rank, size, timeout, board.server if board else None)
+    share = partial(share_text, world, waits=BoundedWait(None, timeout))
+    return _link(rank, size, timeout, share, lambda: share(""), is_local)
 
 
 def _by_environment(rank: int, size: int, timeout: float) -> Link:
@@ -155,12 +161,9 @@ def _by_environment(rank: int, size: int, timeout: float) -> Link:
     agent = TCPStore(host, port, is_master=False, timeout=timedelta(seconds=timeout))
     restarts = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
     key = f"spanwise/collectives/{restarts}/{_next_use(f'agent {host}:{port}')}"
-    board = None
-    if rank == 0:
-        is_local = os.environ.get("LOCAL_WORLD_SIZE") == str(size)
-        board = _Board(size, is_local=is_local)
-        agent.set(key, board.text)
-    return _link(agent.get(key).decode(), rank, size, timeout, board.server if board else None)
+    is_local = os.environ.get("LOCAL_WORLD_SIZE") == str(size)
+    share, shared = partial(agent.set, key), lambda: agent.get(key).decode()
+    return _link(rank, size, timeout, share, shared, is_local)
 
 
 def _by_port(host: str, port: int, token: str, rank: int, size: int, timeout: float) -> Link:
@@ -176,19 +179,16 @@ def _by_port(host: str, port: int, token: str, rank: int, size: int, timeout: fl
 def _by_file(path: str, rank: int, size: int, timeout: float) -> Link:
     if use := _next_use(path):
         path += f".{use}"
-    if rank == 0:
-        board = _Board(size, is_local=False)
+
+    def write(text: str) -> None:
         with open(f"{path}.new", "w", opener=_open_private) as file:
-            file.write(board.text)
+            file.write(text)
         os.replace(f"{path}.new", path)
-        return _link(board.text, rank, size, timeout, board.server)
+
+    link = partial(_link, rank, size, timeout, write, Path(path).read_text, is_local=False)
     # A file of an earlier run has the address of a board that does not exist any more: _link() fails
     # and is repeated.
-    return _retried(
-        lambda: _link(Path(path).read_text(), rank, size, timeout, None),
-        f"rank 0 did not write {path}",
-        timeout,
-    )
+    return link() if rank == 0 else _retried(link, f"rank 0 did not write {path}", timeout)
 
 
 def _open_private(path: str, flags: int) -> int:
@@ -212,9 +212,6 @@ def _by_dask(store: Any, timeout: float) -> Link:
     """`store` is the Rank that spanwise.dask.run_ranks passes."""
     size = len(store.workers)
     key = f"collectives/{_next_use(f'dask {store.token}')}"
-    if store.rank == 0:
-        hosts = {urlsplit(address).hostname for address in store.workers}
-        board = _Board(size, is_local=len(hosts) == 1)
-        store.share(key, board.text)
-        return _link(board.text, 0, size, timeout, board.server)
-    return _link(store.shared(key, timeout), store.rank, size, timeout, None)
+    is_local = len({urlsplit(address).hostname for address in store.workers}) == 1
+    share, shared = partial(store.share, key), partial(store.shared, key, timeout)
+    return _link(store.rank, size, timeout, share, shared, is_local)

@@ -137,19 +137,17 @@ class TorchEngine:
         return start(self._tensor(flat), self._ops[converted.op]), finish
 
     def _all_reduce(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
-        def start(tensor: Any, op: Any) -> Any:
-            return self._group.allreduce([tensor], op)
-
-        return self._reduced(start, reduction, source, target)
+        return self._reduced(
+            lambda x, op: self._group.allreduce([x], op), reduction, source, target
+        )
 
     #: Gloo has none, or one that is an all_reduce: all blocks are reduced, and one is kept.
     _reduce_scatter = _all_reduce
 
     def _reduce(self, reduction: str, peer: int, source: Array, target: Array | None) -> Any:
-        def start(tensor: Any, op: Any) -> Any:
-            return self._group.reduce(tensor, peer, op)
-
-        return self._reduced(start, reduction, source, target)
+        return self._reduced(
+            lambda x, op: self._group.reduce(x, peer, op), reduction, source, target
+        )
 
     def _broadcast(self, reduction: str, peer: int, source: Array | None, target: Array) -> Any:
         if source is not None and source.ptr != target.ptr:
