@@ -103,14 +103,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> _
     if is_plain and x.ndim == 1 and x.dtype.kind == "f":
         return _core.sqrt(_core.vecdot(x, x))  # fast path of the common case
     x = _as_inexact(x)
-    if axis is None:
-        is_euclidean = (
-            ord is None or (ord in ("f", "fro") and x.ndim == 2) or (ord == 2 and x.ndim == 1)
-        )
-        if is_euclidean:
-            result = _euclidean(x, tuple(range(x.ndim)))
-            return result.reshape((1,) * x.ndim) if keepdims else result
     axes = _axes_of(x, axis, "norm")
+    if axis is None and ord is None:
+        return _euclidean(x, axes, keepdims)
     if len(axes) == 1:
         return _vector_norm(x, axes, ord, keepdims, "norm")
     if len(axes) == 2:
@@ -147,10 +142,11 @@ def _as_inexact(x: Any) -> _core.Array:
     return x if x.dtype.kind in "fcV" or x.dtype == "bfloat16" else x.astype("float64")
 
 
-def _euclidean(x: _core.Array, axes: tuple[int, ...], keepdims: bool = False) -> _core.Array:
-    if len(axes) == x.ndim and not keepdims and x.flags.c_contiguous:
+def _euclidean(x: _core.Array, axes: tuple[int, ...], keepdims: bool) -> _core.Array:
+    if len(axes) == x.ndim and x.flags.c_contiguous:
         flat = x.reshape(-1)
-        return _core.sqrt(_real(_core.vecdot(flat, flat)))
+        result = _core.sqrt(_real(_core.vecdot(flat, flat)))
+        return result.reshape((1,) * x.ndim) if keepdims else result
     squares = _core.square(_real(x))
     if x.dtype.kind == "c":
         squares += _core.square(x.imag)

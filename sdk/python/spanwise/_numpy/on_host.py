@@ -16,9 +16,8 @@ def on_host(
 ) -> Any:
     """Calls NumPy's `function` on NumPy views of the arrays. Raises TypeError for arrays on
     a GPU and for variables; its text contains `reason`, why Spanwise does not compute the function."""
-    views: dict[
-        int, tuple[Any, Array]
-    ] = {}  # id of a view -> (view, array), for results that are it
+    # The id of a view -> (view, array), for results that are it.
+    views: dict[int, tuple[Any, Array]] = {}
 
     def copy_in(x: Any) -> Any:
         if isinstance(x, Variable):
