@@ -45,14 +45,14 @@ class ArgSort(Op):
 def argsort(x: Any, axis: int | None = -1) -> Variable:
     """The int64 indices that sort `x` along `axis`, or the flattened `x` for None. Equal elements
     keep their order; NaN is last. Computed on the host: a call waits for `x`."""
-    v, axis = _with_axis(x, axis)
+    v, axis = _with_axis(x, axis, "argsort")
     return ArgSort(axis)(v)
 
 
 def sort(x: Any, axis: int | None = -1) -> Variable:
     """`x` sorted along `axis`, or the flattened `x` for None; NaN is last. The derivative is that of
     the elements in their new positions. The order is computed on the host: a call waits for `x`."""
-    v, axis = _with_axis(x, axis)
+    v, axis = _with_axis(x, axis, "sort")
     key: list[Any] = []
     for i in range(v.ndim):
         positions = arange(v.shape[i])
@@ -61,6 +61,6 @@ def sort(x: Any, axis: int | None = -1) -> Variable:
     return v[tuple(key)]
 
 
-def _with_axis(x: Any, axis: int | None) -> tuple[Variable, int]:
+def _with_axis(x: Any, axis: int | None, caller: str) -> tuple[Variable, int]:
     v = as_variable(x)
-    return (v.flatten(), 0) if axis is None else (v, normalized_axis(axis, v.ndim, "sort"))
+    return (v.flatten(), 0) if axis is None else (v, normalized_axis(axis, v.ndim, caller))
