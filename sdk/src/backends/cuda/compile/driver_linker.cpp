@@ -14,14 +14,21 @@ namespace spanwise::cuda {
 namespace {
 
 CUjitInputType driver_input_type(const LinkInput& input) {
-  // In the order of ImageKind; the driver takes no LTO-IR.
-  constexpr auto none = CU_JIT_NUM_INPUT_TYPES;
-  constexpr std::array types{CU_JIT_INPUT_CUBIN,     CU_JIT_INPUT_PTX,    none,
-                             CU_JIT_INPUT_FATBINARY, CU_JIT_INPUT_OBJECT, CU_JIT_INPUT_LIBRARY};
-  const auto kind = static_cast<std::size_t>(image_kind(input.image));
-  if (kind < types.size() && types[kind] != none) return types[kind];
-  fail<DeviceError>("cuda: the driver does not link ", input.name,
-                    ", which is LTO-IR or not device code; ", nvjitlink::remedy());
+  switch (image_kind(input.image)) {
+    case ImageKind::cubin:
+      return CU_JIT_INPUT_CUBIN;
+    case ImageKind::ptx:
+      return CU_JIT_INPUT_PTX;
+    case ImageKind::fat_binary:
+      return CU_JIT_INPUT_FATBINARY;
+    case ImageKind::object:
+      return CU_JIT_INPUT_OBJECT;
+    case ImageKind::archive:
+      return CU_JIT_INPUT_LIBRARY;
+    default:
+      fail<DeviceError>("cuda: the driver does not link ", input.name,
+                        ", which is LTO-IR or not device code; ", nvjitlink::remedy());
+  }
 }
 
 class DriverLink {
