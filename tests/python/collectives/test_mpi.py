@@ -107,3 +107,36 @@ def test_a_killed_rank_ends_the_calls_of_the_others(failures):
 def test_an_uncaught_exception_is_named_by_the_other_rank(failures):
     (text,) = texts(failures, "uncaught", (0,))
     assert "rank 1 raised KeyError: 'an uncaught error'" in text
+
+
+#: Rank 1 takes no part in MPI's calls, which block: of split(), then of init().
+ABSENT = """
+import os, sys, time
+from pathlib import Path
+from python.collectives.failures import outcome
+from python.collectives.launch import write_result
+from spanwise import collectives as C
+
+comm = C.init("mpi", timeout=3)
+if comm.rank == 1:
+    comm._monitor.exchange("split", comm.name + "/1", [0, 0])
+    while not Path(sys.argv[1], "rank0.json").exists():
+        time.sleep(0.01)
+    os._exit(0)
+result = {"split": outcome(lambda: comm.split(0)), "init": outcome(lambda: C.init("mpi", timeout=1))}
+write_result(sys.argv[1], 0, result | {"failure": comm.failure})
+"""
+
+
+def test_split_and_init_do_not_wait_longer_than_the_time_limit_for_mpi(tmp_path):
+    program = tmp_path / "absent.py"
+    program.write_text(ABSENT)
+    results, output = run_mpi(program, tmp_path, ranks=2, timeout=30)
+    assert results[0] is not None, output
+    for key, seconds in (("split", 3), ("init", 1)):
+        (text,) = texts(results, key, (0,))
+        assert f"{key}: MPI_Comm_split" in text and f"did not end within {seconds} s" in text
+        assert f"call {key}() on every rank" in text
+        assert results[0][key][2] < 10
+    assert "split: MPI_Comm_split" in results[0]["failure"]
+    assert "did not end in time" not in output

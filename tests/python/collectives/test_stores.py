@@ -3,9 +3,12 @@
 """How ranks find each other, and the board that they find."""
 
 import contextlib
+import json
 import re
 import socket
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from python.collectives.launch import run_env
@@ -79,20 +82,16 @@ def test_board_closes_invalid_connections_and_continues(board, client):
                 assert stranger.recv(1) == b""
     with pytest.raises(ConnectionError):
         BoardClient(("127.0.0.1", board.port), "guessed", 0, watch=False, timeout=10)
-    assert client(0).request(10, do="set", key="k", value=1)["number"] == 2
+    assert client(0).request(10, do="beat", calls={})["number"] == 2
 
 
-def test_get_waits_until_the_value_is_set(client):
-    reader, writer, replies = client(0), client(1), []
-    thread = threading.Thread(target=lambda: replies.append(reader.request(10, do="get", key="k")))
-    thread.start()
+def test_late_reply_is_not_taken_for_that_of_the_next_request(client):
+    first, second = client(0), client(1)
+    request = {"do": "agree", "communicator": "c", "items": [["call 0", [0, 1], "sum"]]}
     with pytest.raises(TimeoutError):
-        writer.request(0.1, do="get", key="other")
-    writer.request(10, do="set", key="k", value=[1, "two"])
-    thread.join(10)
-    assert replies[0]["value"] == [1, "two"]
-    # The late reply to the get that timed out is not taken for the reply to this request.
-    writer.request(10, do="set", key="other", value=3)
+        first.request(0.1, **request)
+    assert second.request(10, **request)["texts"] == {"call 0": {"0": "sum", "1": "sum"}}
+    assert "calls" in first.request(10, do="beat", calls={})
 
 
 def test_agreement_waits_for_all_ranks_and_ends_with_a_lost_one(client):
@@ -178,6 +177,21 @@ def test_report_without_a_reply_is_not_the_end_of_rank_0(silent_board, monkeypat
     monitor.link.close("tested")
 
 
+def test_report_and_close_do_not_wait_for_a_heartbeat_without_a_reply(silent_board, monkeypatch):
+    monkeypatch.setattr(_monitor, "_CLOSE_SECONDS", 0.1)
+    silent_board.ignored = ("beat",)
+    monitor = monitor_of_rank_1(silent_board, timeout=8)
+    while not monitor.link._board._lock.locked():
+        time.sleep(0.01)
+    begin = time.monotonic()
+    monitor.report("the disk is full")
+    monitor.disconnect()
+    monitor.link.close("tested")
+    assert time.monotonic() - begin < 4
+    monitor.link._thread.join(4)  # closing the connection ends the heartbeat
+    assert not monitor.link._thread.is_alive()
+
+
 @pytest.fixture
 def monitor(board):
     """The monitor of rank 0, with a time limit that a test waits for."""
@@ -188,8 +202,15 @@ def monitor(board):
     link.close(_monitor.CLOSED)
 
 
+def pass_value(client, key, value):
+    """Passes a value for exchange() without waiting for those of the other ranks."""
+    items = [[key, list(range(RANKS)), json.dumps(value)]]
+    with pytest.raises(TimeoutError):
+        client.request(0.1, do="agree", communicator="world", items=items)
+
+
 def test_exchange_names_the_rank_that_passes_no_value(monitor, client):
-    client(1).request(10, do="set", key="world: gpu 1", value=1)
+    pass_value(client(1), "world: gpu", 1)
     with pytest.raises(sw.CollectiveError) as error:
         monitor.exchange("init", "gpu", 0)
     assert str(error.value) == (
@@ -200,6 +221,46 @@ def test_exchange_names_the_rank_that_passes_no_value(monitor, client):
     assert (error.value.number, error.value.op, error.value.calls) == (-1, "init", [])
 
 
+def test_exchange_ends_when_the_missing_rank_has_ended(monitor, client):
+    monitor.timeout = 20
+    watch = client(2, watch=True)
+    timer = threading.Timer(0.3, watch.close)
+    timer.start()
+    begin = time.monotonic()
+    with pytest.raises(sw.CollectiveError, match="0 of 3, init: rank 2: its process has ended"):
+        monitor.exchange("init", "gpu", 0)
+    assert time.monotonic() - begin < 10
+    timer.join()
+
+
+def test_exchange_is_not_named_late_when_the_board_does_not_reply(silent_board, monkeypatch):
+    monkeypatch.setattr(_monitor, "_CLOSE_SECONDS", 0.1)
+    silent_board.ignored = ("set", "get", "agree")
+    monitor = monitor_of_rank_1(silent_board, timeout=0.2)
+    with pytest.raises(sw.CollectiveError, match=r"init: .*rank 0.* does not reply; check"):
+        monitor.exchange("init", "gpu", 0)
+    monitor.disconnect()
+    monitor.link.close("tested")
+
+
+def test_board_keeps_no_values_that_all_ranks_have_exchanged(board, monitor):
+    monitor.timeout = 10
+    links = [
+        _monitor.Link(("127.0.0.1", board.port), "secret", rank, RANKS, 10, None)
+        for rank in range(1, RANKS)
+    ]
+    monitors = [monitor, *(_monitor.Monitor(link, "world", [0, 1, 2], 10) for link in links)]
+    with ThreadPoolExecutor(RANKS) as threads:
+        for call in range(3):
+            pass_rank = lambda each: each.exchange("split", f"call {call}", [each.rank, None])  # noqa: B023, E731
+            assert list(threads.map(pass_rank, monitors)) == [[[0, None], [1, None], [2, None]]] * 3
+    monitor.link.send_heartbeat()  # its reply comes after the board's work on the exchanges
+    assert "world: call" not in repr(vars(board))
+    for each in monitors[1:]:
+        each.disconnect()
+        each.link.close(_monitor.CLOSED)
+
+
 def test_errors_of_split_name_it(monitor, client):
     engine, device = SelfEngine(), sw.device("cpu")
     ranks = list(range(RANKS))
@@ -207,6 +268,6 @@ def test_errors_of_split_name_it(monitor, client):
         with pytest.raises(sw.CollectiveError, match="world, rank 0 of 3, split: .* from rank 1"):
             communicator.split(7)
         for rank in (1, 2):
-            client(rank).request(10, do="set", key=f"world: world/2 {rank}", value=[7, 0])
+            pass_value(client(rank), "world: world/2", [7, 0])
         with pytest.raises(sw.CollectiveError, match="world/2.7, rank 0 of 3, split: not all"):
             communicator.split(7)

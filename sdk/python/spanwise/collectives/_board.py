@@ -1,17 +1,17 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The board: a thread of rank 0 to which all ranks are connected. It stores values by key, collects
-descriptions of the calls that the ranks are about to make, which the ranks compare, and records which
-ranks have ended. No data of collectives pass through it. Ranks are numbered here as in init(), also those of a split communicator.
+"""The board: a thread of rank 0 to which all ranks are connected. It collects texts by key, which the
+ranks compare (descriptions of the calls that they are about to make) or exchange (values), and records
+which ranks have ended. No data of collectives pass through it. Ranks are numbered here as in init(),
+also those of a split communicator.
 
 A message is 4 bytes of length, then JSON. A reply has the number of its request, so that a reply
 after the time limit of its request is not taken for that of the next one. The requests, by their "do":
 
 - hello (token, rank, watch): the first one of each connection.
-- set (key, value), get (key): get waits until the key is set, and returns "value".
-- agree (communicator, items): an item is [key, ranks, text]. Waits until all of `ranks` have sent a
-  text for the key, and returns "texts" by key and rank; or "missing" and the status, where a rank
-  that has sent none has ended or failed. The client compares the texts.
+- agree (communicator, items, now): an item is [key, ranks, text]. Waits until all of `ranks` have sent
+  a text for the key, and returns "texts" by key and rank; or "missing" and the status, where a rank
+  that has sent none has ended or failed, or, with an optional "now" of true, without waiting.
 - beat (calls by communicator): a heartbeat; returns the status: "ended", "errors" and "calls".
 - error (communicator, text): this rank has failed in that communicator, "*" for all.
 - bye (why): this rank has ended.
@@ -90,8 +90,6 @@ class BoardServer:
         self._listener = socket.create_server((host, port), backlog=max(128, 2 * size))
         self.port: int = self._listener.getsockname()[1]
         self._size, self._token = size, token
-        self._values: dict[str, Any] = {}
-        self._waiting_gets: list[tuple[_Client, dict[str, Any]]] = []
         # By key and rank; only of the keys of waiting requests.
         self._texts: dict[str, dict[int, str]] = {}
         self._waiting_agrees: list[tuple[_Client, dict[str, Any]]] = []
@@ -142,7 +140,6 @@ class BoardServer:
     def _drop(self, client: _Client) -> None:
         self._selector.unregister(client.connection)
         client.connection.close()
-        self._waiting_gets = [each for each in self._waiting_gets if each[0] is not client]
         self._waiting_agrees = [each for each in self._waiting_agrees if each[0] is not client]
         if client.is_watch and client.rank is not None and client.rank not in self._ended:
             self._ended[client.rank] = "its process has ended without closing the communicator"
@@ -156,13 +153,6 @@ class BoardServer:
                 raise ValueError("expected a hello with the token and a rank")
             client.rank, client.is_watch = int(message["rank"]), bool(message["watch"])
             self._reply(client, message, {})
-        elif do == "set":
-            self._values[message["key"]] = message["value"]
-            self._reply(client, message, {})
-            self._answer_gets()
-        elif do == "get":
-            self._waiting_gets.append((client, message))
-            self._answer_gets()
         elif do == "agree":
             for key, _, text in message["items"]:
                 self._texts.setdefault(key, {})[client.rank] = text
@@ -187,14 +177,6 @@ class BoardServer:
         with suppress(OSError):  # the next read of the connection drops it
             send_message(client.connection, {**reply, "number": message["number"]})
 
-    def _answer_gets(self) -> None:
-        waiting, self._waiting_gets = self._waiting_gets, []
-        for client, message in waiting:
-            if message["key"] in self._values:
-                self._reply(client, message, {"value": self._values[message["key"]]})
-            else:
-                self._waiting_gets.append((client, message))
-
     def _answer_agrees(self) -> None:
         waiting, self._waiting_agrees = self._waiting_agrees, []
         for client, message in waiting:
@@ -207,7 +189,7 @@ class BoardServer:
             if not missing:
                 texts = {key: self._texts[key] for key, _, _ in message["items"]}
                 self._reply(client, message, {"texts": texts})
-            elif self._has_failed(message["communicator"], missing):
+            elif message.get("now") or self._has_failed(message["communicator"], missing):
                 self._reply(client, message, {"missing": sorted(missing), **self._status()})
             else:
                 self._waiting_agrees.append((client, message))
@@ -223,8 +205,8 @@ class BoardServer:
 
 
 class BoardClient:
-    """A connection of `rank` to the board, for one thread at a time. The board takes the end of a
-    connection with `watch` for the end of the rank."""
+    """A connection of `rank` to the board. The board takes the end of a connection with `watch` for the
+    end of the rank."""
 
     def __init__(
         self, address: tuple[str, int], token: str, rank: int, *, watch: bool, timeout: float
@@ -232,6 +214,7 @@ class BoardClient:
         self._connection = socket.create_connection(address, timeout=timeout)
         self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._messages, self._number = MessageReader(), 0
+        self._lock = threading.Lock()  # held from a request until its reply
         try:
             self.request(timeout, do="hello", token=token, rank=rank, watch=watch)
         except BaseException:
@@ -239,12 +222,21 @@ class BoardClient:
             raise
 
     def request(self, timeout: float, **message: Any) -> dict[str, Any]:
-        """Sends a message and returns the reply. Raises TimeoutError after `timeout` seconds, and
-        OSError where the board has ended."""
-        self._number += 1
-        self._connection.settimeout(max(timeout, 0.001))  # 0 would make the socket nonblocking
-        send_message(self._connection, {**message, "number": self._number})
+        """Sends a message and returns the reply. Raises TimeoutError after `timeout` seconds, in which it
+        also waits for requests of other threads, and OSError where the board has ended."""
         end = time.monotonic() + timeout
+        if not self._lock.acquire(timeout=timeout):
+            raise TimeoutError
+        try:
+            return self._request(end, message)
+        finally:
+            self._lock.release()
+
+    def _request(self, end: float, message: dict[str, Any]) -> dict[str, Any]:
+        self._number += 1
+        # A time limit of 0 would make the socket nonblocking.
+        self._connection.settimeout(max(end - time.monotonic(), 0.001))
+        send_message(self._connection, {**message, "number": self._number})
         while True:
             self._connection.settimeout(max(end - time.monotonic(), 0.001))
             data = self._connection.recv(_READ_BYTES)
@@ -255,4 +247,7 @@ class BoardClient:
                     return reply
 
     def close(self) -> None:
+        """Ends the connection, and a request of another thread with OSError."""
+        with suppress(OSError):  # the board has ended the connection
+            self._connection.shutdown(socket.SHUT_RDWR)
         self._connection.close()

@@ -275,13 +275,13 @@ def _split_starter(
     parent: Communicator, color: int | None, key: int
 ) -> Callable[[BoundedWait], Any] | None:
     """A function that makes the engine of a split of `parent`; None where _start_engine does it.
-    MPI splits its own communicator, a call of all ranks, also of those without a color."""
+    MPI splits its own communicator, a call of all ranks, also of those without a color. It has no time
+    limit where MPI does not support calls of several threads: see call_bounded()."""
     if parent.engine != "mpi":
         return None
-    from ._mpi import MpiEngine, load_mpi
+    from ._mpi import MpiEngine, split
 
-    mpi = load_mpi()
-    comm = parent._engine._comm.Split(mpi.UNDEFINED if color is None else color, key)
+    comm = split(parent, color, key, BoundedWait(parent._monitor, parent.timeout))
     return lambda waits: MpiEngine(comm, waits)
 
 

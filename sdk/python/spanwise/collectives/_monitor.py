@@ -6,6 +6,7 @@ for each communicator."""
 from __future__ import annotations
 
 import atexit
+import json
 import sys
 import threading
 import time
@@ -46,7 +47,6 @@ class Link:
         self.rank, self.size, self.timeout = rank, size, timeout
         self._address, self._token, self._server = address, token, server
         self._board = BoardClient(address, token, rank, watch=True, timeout=timeout)
-        self._lock = threading.Lock()  # of _board
         self._ended: dict[int, str] = {}  # these three: the status in the board's last reply
         self._errors: dict[str, dict[int, str]] = {}
         self.calls: dict[int, dict[str, str]] = {}  # last calls, by rank and communicator
@@ -86,10 +86,9 @@ class Link:
     def _request(self, timeout: float, **message: Any) -> None:
         """Sends a message to the board, and takes over the status in its reply."""
         try:
-            with self._lock:
-                reply = self._board.request(timeout, **message)
-                if "ended" in reply:
-                    self.take_over(reply)
+            reply = self._board.request(timeout, **message)
+            if "ended" in reply:
+                self.take_over(reply)
         except OSError as error:
             is_late = isinstance(error, TimeoutError)
             # Heartbeats have the time limit that the user chose, other messages a shorter one.
@@ -216,24 +215,25 @@ class Monitor:
 
     def exchange(self, op: str, key: str, value: Any) -> list[Any]:
         """The values that all ranks pass, by rank. `op` is the public function, for errors."""
-        end = time.monotonic() + self.timeout
-        keys = [f"{self.name}: {key} {rank}" for rank in range(len(self.ranks))]
-        values = []
+        sent = (f"{self.name}: {key}", self.ranks, json.dumps(value))
+        request = {"do": "agree", "communicator": self.name, "items": [sent]}
         try:
-            self._client.request(self.timeout, do="set", key=keys[self.rank], value=value)
-            for each in keys:
-                reply = self._client.request(end - time.monotonic(), do="get", key=each)
-                values.append(reply["value"])
-        except TimeoutError:
-            why = (
-                f"expected the value {key!r} from all {len(keys)} ranks within {self.timeout:g} s, got "
-                f"none from rank {len(values)}; call {op}() on every rank, with the same engine= of "
-                "init(), or pass init() a larger timeout="
-            )
-            raise self._error(-1, op, why, self.last_calls()) from None
+            try:
+                reply = self._client.request(self.timeout, **request)
+            except TimeoutError:  # the board says which rank is missing
+                reply = self._client.request(_CLOSE_SECONDS, **request, now=True)
         except OSError as error:
-            raise self._error(-1, op, BOARD_CLOSED, []) from error
-        return values
+            why = BOARD_SILENT if isinstance(error, TimeoutError) else BOARD_CLOSED
+            raise self._error(-1, op, why, []) from error
+        if "texts" in reply:
+            return [json.loads(reply["texts"][sent[0]][str(rank)]) for rank in self.ranks]
+        self.link.take_over(reply)
+        why = self.link.failure_among(self.name, self.ranks) or (
+            f"expected the value {key!r} from all {len(self.ranks)} ranks within {self.timeout:g} s, got "
+            f"none from rank {self.ranks.index(reply['missing'][0])}; call {op}() on every rank, with the "
+            "same engine= of init(), or pass init() a larger timeout="
+        )
+        raise self._error(-1, op, why, self.last_calls())
 
     def _give_up(self, number: int, op: str, why: str) -> NoReturn:
         """Reports the error, aborts the communicator and raises the error."""

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import atexit
 import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
@@ -152,8 +154,55 @@ class MpiEngine:
 def duplicate(comm: Any, waits: BoundedWait) -> Any:
     """A communicator of MPI with the same ranks. All ranks call it."""
     duplicated, request = comm.Idup()
-    waits.until(request.Test)
+    _wait("init: MPI_Comm_idup", request.Test, waits, request)
     return duplicated
+
+
+def split(parent: Any, color: int | None, key: int, waits: BoundedWait) -> Any:
+    """A communicator of MPI of the ranks of the Communicator `parent` that pass the same `color`. All
+    ranks call it. An error ends `parent`, whose ranks may have different calls pending then."""
+    number = load_mpi().UNDEFINED if color is None else color
+    call = partial(parent._engine._comm.Split, number, key)
+    try:
+        return call_bounded("split: MPI_Comm_split", call, waits)
+    except CollectiveError as error:
+        parent.abort(str(error))
+        raise
+
+
+def call_bounded(name: str, call: Callable[[], Any], waits: BoundedWait) -> Any:
+    """The result of call(), which MPI has only in a blocking form: a thread makes it, so that the wait is
+    bounded. Where MPI does not support calls of several threads this thread makes it, without a limit."""
+    mpi = load_mpi()
+    result: Future[Any] = Future()
+    if mpi.Query_thread() < mpi.THREAD_MULTIPLE:
+        return call()
+
+    def run() -> None:
+        try:
+            result.set_result(call())
+        except BaseException as error:
+            result.set_exception(error)
+
+    threading.Thread(target=run, name="spanwise-mpi-call", daemon=True).start()
+    _wait(name, result.done, waits, result)
+    return result.result()
+
+
+def _wait(name: str, test: Callable[[], Any], waits: BoundedWait, *kept: Any) -> None:
+    """waits.until(test). Gives up the call where that raises; MPI may still write to `kept` then. `name`
+    is the public function and the call of MPI, for errors."""
+    try:
+        waits.until(test)
+    except BaseException as error:
+        MpiEngine.is_broken = True
+        MpiEngine._lost.append(kept)
+        if not isinstance(error, CollectiveError):
+            raise
+        caller = name.partition(":")[0]
+        raise CollectiveError(
+            f"{name}: {error}; call {caller}() on every rank, or pass init() a larger timeout="
+        ) from None
 
 
 def share_text(comm: Any, text: str, waits: BoundedWait) -> str:
@@ -164,5 +213,5 @@ def share_text(comm: Any, text: str, waits: BoundedWait) -> str:
             f"mpi: rank 0's text has {len(data)} bytes; expected at most {_TEXT_BYTES}"
         )
     request = comm.Ibcast([data, load_mpi().BYTE], 0)
-    waits.until(request.Test)
+    _wait("init: MPI_Ibcast", request.Test, waits, request, data)
     return data.decode().rstrip()

@@ -136,15 +136,17 @@ def _link(
 
 
 def _by_mpi(store: Any, timeout: float) -> Link:
-    from ._mpi import load_mpi, share_text
+    from ._mpi import call_bounded, load_mpi, share_text
 
     mpi = load_mpi()
     world = mpi.COMM_WORLD if store == "mpi" else store
     rank, size = world.Get_rank(), world.Get_size()
-    here = world.Split_type(mpi.COMM_TYPE_SHARED)
+    waits = BoundedWait(None, timeout)
+    split_type = partial(world.Split_type, mpi.COMM_TYPE_SHARED)
+    here = call_bounded("init: MPI_Comm_split_type", split_type, waits)
     is_local = here.Get_size() == size
-    here.Free()
-    share = partial(share_text, world, waits=BoundedWait(None, timeout))
+    call_bounded("init: MPI_Comm_free", here.Free, waits)
+    share = partial(share_text, world, waits=waits)
     return _link(rank, size, timeout, share, lambda: share(""), is_local)
 
 
