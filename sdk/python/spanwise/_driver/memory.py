@@ -92,10 +92,10 @@ def mem_get_info():
 
 
 def all_bytes(x, caller):
-    """The bytes of an allocation or of a contiguous array of any device, as a uint8 array."""
-    if isinstance(x, DeviceAllocation):
-        return x._live_array()
-    return _flat(_core._asarray(x, copy=False), caller)
+    """The bytes of an allocation or of a C-contiguous array of any device, as a uint8 array that shares
+    their memory. Raises ArgumentError for a freed allocation, CopyNeededError for other layouts."""
+    is_allocation = isinstance(x, DeviceAllocation)
+    return _flat(x._live_array() if is_allocation else _core._asarray(x, copy=False), caller)
 
 
 def bytes_on_device(x, nbytes, caller):
@@ -111,8 +111,8 @@ def bytes_on_device(x, nbytes, caller):
 def _flat(array, caller):
     if not array.flags.c_contiguous:
         raise _core.CopyNeededError(
-            f"{caller}: expected C-contiguous memory, as only its bytes are copied, got strides {array.strides}; use "
-            "sw.copyto(), which copies any layout"
+            f"{caller}: expected C-contiguous memory, as it is used as bytes, got strides {array.strides} for "
+            f"shape {array.shape}; use sw.copyto(), which copies any layout, or sw.asarray(x), which shares it"
         )
     return array.reshape(-1).view("uint8")
 

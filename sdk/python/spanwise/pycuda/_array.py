@@ -8,6 +8,7 @@ import numpy as np
 
 import spanwise as sw
 
+from .._driver.memory import all_bytes
 from ._layout import (
     array_over,
     as_shape,
@@ -19,7 +20,7 @@ from ._layout import (
     splay,
     to_host,
 )
-from ._memory import DeviceAllocation, mem_alloc, on_stream, registered
+from ._memory import DeviceAllocation, as_allocation, is_address, mem_alloc, on_stream, registered
 from ._operators import Operators
 from ._views import Views
 
@@ -54,6 +55,8 @@ class GPUArray(Views, Operators):
         nbytes = math.prod(shape) * self.dtype.itemsize
         if gpudata is None:
             gpudata = self.allocator(nbytes) if nbytes else mem_alloc(0)
+        elif not is_address(gpudata):
+            gpudata = as_allocation(gpudata, nbytes, "GPUArray")
         self._gpudata = gpudata if nbytes else None
         self.array = array_over(gpudata, shape, self.dtype, tuple(int(s) for s in strides))
 
@@ -66,6 +69,16 @@ class GPUArray(Views, Operators):
         self.dtype = np.dtype(array.dtype) if dtype is None else dtype
         self.allocator = mem_alloc if like is None else like.allocator
         return self
+
+    @classmethod
+    def _allocated(cls, result, like=None, allocator=None):
+        """`result` of an operation as a GPUArray, in memory of `allocator` if there is one."""
+        result = sw.asarray(result)
+        if allocator is None or allocator is mem_alloc:
+            return cls.of(result, like)
+        out = GPUArray(result.shape, np.dtype(result.dtype), allocator)
+        sw.copyto(out.array, result)
+        return out
 
     @classmethod
     def over(cls, gpudata, shape, dtype, allocator, base, order):
@@ -113,12 +126,11 @@ class GPUArray(Views, Operators):
         ordered = self.array.transpose((*axes, *range(self.ndim, self.array.ndim)))
         if ordered.flags.c_contiguous:
             return ordered.reshape(-1).view("uint8")
-        if self.base is not None:
-            memory = self.base.gpudata
-            if isinstance(memory, sw.driver.DeviceAllocation):
-                start = self.ptr - int(memory)
-                if 0 <= start < memory.nbytes:
-                    return memory.array.reshape(-1).view("uint8")[start:]
+        if isinstance(self.base, GPUArray | sw.driver.DeviceAllocation):
+            memory = as_allocation(self.base, 0, "GPUArray")
+            start = self.ptr - int(memory)
+            if 0 <= start < memory.nbytes:
+                return all_bytes(memory, "GPUArray")[start:]
         raise sw.CopyNeededError(
             f"GPUArray: expected contiguous memory, got strides {self.strides} for shape {self.shape}; "
             "pass x.copy()"
@@ -181,12 +193,17 @@ class GPUArray(Views, Operators):
     def fill(self, value, stream=None):
         """Sets all elements to `value`, and returns the array."""
         with on_stream(stream):
-            if is_opaque(self.dtype):
-                host = from_host(np.array(value, self.dtype), self.dtype)
-                self.array[...] = sw.asarray(host, device=self.array.device)
-            else:
-                self.array[...] = value.item() if isinstance(value, np.ndarray) else value
+            self.array[...] = self._element(value)
         return self
+
+    def _element(self, value):
+        """One element as a value that can be assigned to parts of `self.array`."""
+        if is_opaque(self.dtype):
+            return self._on_device(np.array(value, self.dtype))
+        return value.item() if isinstance(value, np.ndarray) else value
+
+    def _on_device(self, host):
+        return sw.asarray(from_host(host, self.dtype), device=self.array.device)
 
     def copy(self):
         """A new array with the same order of axes in memory."""
@@ -194,14 +211,14 @@ class GPUArray(Views, Operators):
         sw.copyto(out.array, self.array)
         return out
 
-    def _assign(self, value):
+    def __setitem__(self, index, value):
         if isinstance(value, GPUArray):
-            self.array[...] = value.array
+            value = value.array
         elif isinstance(value, np.ndarray) and value.ndim:
-            host = from_host(value, self.dtype)
-            self.array[...] = sw.asarray(host, device=self.array.device)
+            value = self._on_device(value)
         else:
-            self.fill(value)
+            value = self._element(value)
+        self.array[self._key(index)] = value  # not self[index]: arrays as indices select a copy
 
     def bind_to_texref(self, texref, *args, **kwargs):
         """Binds the array to a texture reference that is read by tex1Dfetch, or to a factor of

@@ -7,7 +7,7 @@ import numpy as np
 import spanwise as sw
 
 from ._copies import memcpy_dtoh_async, memcpy_htod_async
-from ._memory import allocation_at, as_memory, is_address, mem_alloc
+from ._memory import allocation_at, as_allocation, is_address, mem_alloc
 
 __all__ = ["ArgumentHandler", "Function", "In", "InOut", "Out"]
 
@@ -64,7 +64,7 @@ def _converted(x, parameter):
     if isinstance(x, np.ndarray):
         return _struct_value(x)
     if hasattr(x, "gpudata"):
-        return as_memory(x.gpudata, getattr(x, "nbytes", 0)) if x.gpudata is not None else 0
+        return 0 if x.gpudata is None else as_allocation(x, getattr(x, "nbytes", 0), "kernel call")
     if is_address(x):
         if not isinstance(x, int | np.integer) or (parameter is not None and parameter.is_pointer):
             return allocation_at(int(x)) or int(x)

@@ -10,8 +10,8 @@ import numpy as np
 
 import spanwise as sw
 
-from .._driver.memory import array_at
-from ._memory import as_memory
+from .._driver.memory import all_bytes, array_at
+from ._memory import as_allocation
 
 _THREADS = 256
 
@@ -96,7 +96,7 @@ def array_over(gpudata, shape, dtype, strides):
     opaque = is_opaque(dtype)
     nbytes = math.prod(shape) * itemsize
     if nbytes == 0 or _is_packed(shape, strides, axes, itemsize):
-        flat = flat_bytes(as_memory(gpudata, nbytes))
+        flat = all_bytes(as_allocation(gpudata, nbytes, "GPUArray"), "GPUArray")
         if flat.nbytes < nbytes:
             raise sw.ArgumentError(
                 f"GPUArray: expected at least {nbytes} bytes for shape {shape} of {dtype}, got {flat.nbytes}; "
@@ -112,18 +112,10 @@ def array_over(gpudata, shape, dtype, strides):
             ordered = sw.empty(extents, dtype=dtype)
         inverse = sorted(range(len(axes)), key=axes.__getitem__)
         return ordered.transpose((*inverse, *range(len(inverse), ordered.ndim)))
-    owner = as_memory(gpudata, nbytes)
-    address = int(owner) if isinstance(owner, sw.driver.DeviceAllocation) else int(gpudata)
+    owner = as_allocation(gpudata, nbytes, "GPUArray")
     if opaque:
-        return array_at(address, (*shape, itemsize), "|u1", (*strides, 1), owner)
-    return array_at(address, shape, dtype.str, tuple(strides), owner)
-
-
-def flat_bytes(allocation):
-    """All bytes of an allocation, or of another library's contiguous array."""
-    if isinstance(allocation, sw.driver.DeviceAllocation):
-        return allocation.array.reshape(-1).view("uint8")
-    return sw.asarray(allocation, copy=False).reshape(-1).view("uint8")
+        return array_at(int(owner), (*shape, itemsize), "|u1", (*strides, 1), owner)
+    return array_at(int(owner), shape, dtype.str, tuple(strides), owner)
 
 
 def to_host(array, dtype):

@@ -9,6 +9,7 @@ the same memory. Other addresses are used as they are.
 
 import bisect
 import contextlib
+import itertools
 import threading
 import weakref
 
@@ -16,12 +17,14 @@ import numpy as np
 
 import spanwise as sw
 
-from .._driver.memory import array_at
+from .._driver.memory import all_bytes, array_at
 
 #: Address -> the allocation that begins there.
 _allocations = weakref.WeakValueDictionary()
 #: The keys of _allocations in ascending order, among them some of freed allocations.
 _starts = []
+#: Key -> an upper bound of the ends of all allocations that begin there or before.
+_reach = {}
 _starts_lock = threading.RLock()  # re-entrant: a garbage collection may run code that allocates
 
 
@@ -39,9 +42,10 @@ class DeviceAllocation(sw.driver.DeviceAllocation):
 
     def free(self):
         """Releases the memory after the work that is queued on it."""
-        if _allocations.get(int(self)) is self:
-            del _allocations[int(self)]
-        super().free()
+        with _starts_lock:
+            if _allocations.get(int(self)) is self:
+                del _allocations[int(self)]
+            super().free()
 
 
 class PointerHolderBase:
@@ -66,11 +70,18 @@ def registered(allocation):
         if known is not None and known.nbytes >= allocation.nbytes:
             return allocation
         _allocations[start] = allocation
-        index = bisect.bisect_left(_starts, start)
-        if index == len(_starts) or _starts[index] != start:
-            _starts.insert(index, start)
+        index, end = bisect.bisect_left(_starts, start), start + allocation.nbytes
+        if start not in _reach:
+            _reach[start] = max(end, _reach[_starts[index - 1]] if index else 0)
+            bisect.insort(_starts, start)
+        while index < len(_starts) and _reach[_starts[index]] <= end:
+            _reach[_starts[index]] = end
+            index += 1
         if len(_starts) > 2 * len(_allocations) + 64:  # rarely, as it visits all of them
-            _starts[:] = [start for start in _starts if start in _allocations]
+            ends = {start: start + known.nbytes for start, known in sorted(_allocations.items())}
+            _starts[:] = ends
+            _reach.clear()
+            _reach.update(zip(ends, itertools.accumulate(ends.values(), max), strict=True))
     return allocation
 
 
@@ -80,19 +91,25 @@ def mem_alloc(nbytes):
 
 
 def allocation_at(address):
-    """The allocation from `address` to its end, or None if the address is in no allocation."""
-    exact = _allocations.get(address)
-    if exact is not None:
-        return exact
-    owner = None
+    """The allocation from `address` to its end, or None if the address is in no allocation. Of several
+    that overlap, views of one memory, that with the last end."""
+    owner = _allocations.get(address)
+    if owner is not None and _reach.get(address) == address + owner.nbytes:
+        return owner
     with _starts_lock:
-        end = bisect.bisect_right(_starts, address)
-        while end > 0 and (owner := _allocations.get(_starts[end - 1])) is None:
-            end -= 1
-            del _starts[end]
-    if owner is None or address >= int(owner) + owner.nbytes:
-        return None
-    return sw.driver.DeviceAllocation(owner.array[address - int(owner) :])
+        owner = _allocations.get(address)
+        end = address if owner is None else address + owner.nbytes
+        index = bisect.bisect_right(_starts, address) - 1
+        while index >= 0 and _reach[start := _starts[index]] > end:
+            known = _allocations.get(start)
+            if known is None:
+                del _reach[start], _starts[index]
+            elif start + known.nbytes > end:
+                owner, end = known, start + known.nbytes
+            index -= 1
+        if owner is None or int(owner) == address:
+            return owner
+        return sw.driver.DeviceAllocation(owner.array[address - int(owner) :])
 
 
 def is_address(x):
@@ -112,11 +129,19 @@ def as_memory(x, nbytes):
     return x if gpudata is None else as_memory(gpudata, nbytes)
 
 
+def as_allocation(x, nbytes, caller):
+    """as_memory() as an allocation, which has the memory of another library's array. Raises
+    CopyNeededError for one that is not C-contiguous."""
+    memory = as_memory(x, nbytes)
+    is_allocation = isinstance(memory, sw.driver.DeviceAllocation)
+    return memory if is_allocation else sw.driver.DeviceAllocation(all_bytes(memory, caller))
+
+
 def host_bytes(x, caller):
     """The bytes of a contiguous host array, bytes or another buffer, in the order of memory. Raises
     ValueError for strided arrays."""
     if not isinstance(x, np.ndarray):
-        x = np.asarray(x) if isinstance(x, np.generic) else np.frombuffer(x, "uint8")
+        x = np.frombuffer(x, "uint8")  # read-only for NumPy's scalars, which cannot be written
     if x.flags.c_contiguous:
         return x.reshape(-1).view("uint8")
     if x.flags.f_contiguous:

@@ -104,12 +104,12 @@ class Operators:
     def any(self, stream=None, allocator=None):
         """Whether an element is not 0, as an array without axes."""
         with on_stream(stream):
-            return self.of(sw.asarray(sw.any(self.array)), self)
+            return self._allocated(sw.any(self.array), self, allocator)
 
     def all(self, stream=None, allocator=None):
         """Whether no element is 0, as an array without axes."""
         with on_stream(stream):
-            return self.of(sw.asarray(sw.all(self.array)), self)
+            return self._allocated(sw.all(self.array), self, allocator)
 
     @property
     def real(self):

@@ -14,6 +14,7 @@ import numpy as np
 
 import spanwise as sw
 
+from .._driver.memory import bytes_on_device
 from ._copies import memcpy_htod
 from ._memory import as_memory
 from ._types import get_or_register_dtype
@@ -99,8 +100,8 @@ class TextureReference:
     def set_address(self, devptr, bytes, allow_offset=False):
         """Reads elements from device memory, by tex1Dfetch. Returns the offset, 0."""
         declared = self._declared
-        allocation = as_memory(devptr, bytes)
-        flat = allocation.array[: int(bytes)].view(declared.dtype)
+        memory = as_memory(devptr, bytes)
+        flat = bytes_on_device(memory, int(bytes), "set_address").view(declared.dtype)
         shape = (-1, declared.channels) if declared.channels > 1 else (-1,)
         self._set(_source=flat.reshape(shape), _linear=True)
         return 0

@@ -23,9 +23,6 @@ class Views:
         """A view, of rank 0 for the index of one element."""
         return self._view(self.array[self._key(index)])
 
-    def __setitem__(self, index, value):
-        self[index]._assign(value)
-
     def _view(self, array):
         return self.of(array, self, self.dtype, base=self if self.base is None else self.base)
 

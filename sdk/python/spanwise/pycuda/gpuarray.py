@@ -137,18 +137,11 @@ def arange(*args, dtype=None, stream=None, **limits):
         return GPUArray.of((steps * kind(step).item() + kind(start).item()).astype(np.dtype(dtype)))
 
 
+_allocated = GPUArray._allocated
+
+
 def _value(x):
     return x.array if isinstance(x, GPUArray) else x
-
-
-def _allocated(x, allocator, result):
-    """`result` as a GPUArray, in memory of `allocator` if there is one."""
-    result = sw.asarray(result)
-    if allocator is None or allocator is mem_alloc:
-        return GPUArray.of(result, x)
-    out = GPUArray(result.shape, np.dtype(result.dtype), allocator)
-    sw.copyto(out.array, result)
-    return out
 
 
 def _out_or_result(result, out):
@@ -161,12 +154,12 @@ def _out_or_result(result, out):
 
 def concatenate(arrays, axis=0, allocator=None):
     """Joins arrays along an axis. Raises ValueError for shapes that differ on another axis."""
-    return _allocated(arrays[0], allocator, sw.concatenate([x.array for x in arrays], axis=axis))
+    return _allocated(sw.concatenate([x.array for x in arrays], axis=axis), arrays[0], allocator)
 
 
 def stack(arrays, axis=0, allocator=None):
     """Joins arrays of one shape along a new axis."""
-    return _allocated(arrays[0], allocator, sw.stack([x.array for x in arrays], axis=axis))
+    return _allocated(sw.stack([x.array for x in arrays], axis=axis), arrays[0], allocator)
 
 
 def transpose(a, axes=None):
@@ -206,7 +199,7 @@ def maximum(a, b, out=None, stream=None):
 
 def _reduced(function, a, stream, allocator, **arguments):
     with on_stream(stream):
-        return _allocated(a, allocator, function(a.array, **arguments))
+        return _allocated(function(a.array, **arguments), a, allocator)
 
 
 def sum(a, dtype=None, stream=None, allocator=None):
@@ -217,12 +210,12 @@ def sum(a, dtype=None, stream=None, allocator=None):
 
 def any(a, stream=None, allocator=None):
     """Whether an element is not 0, as an array without axes."""
-    return _reduced(sw.any, a, stream, allocator)
+    return a.any(stream, allocator)
 
 
 def all(a, stream=None, allocator=None):
     """Whether no element is 0, as an array without axes."""
-    return _reduced(sw.all, a, stream, allocator)
+    return a.all(stream, allocator)
 
 
 def min(a, stream=None):
@@ -240,7 +233,7 @@ def dot(a, b, dtype=None, stream=None, allocator=None):
     dtype = np.result_type(a.dtype, b.dtype) if dtype is None else np.dtype(dtype)
     with on_stream(stream):
         x, y = (operand.ravel().array.astype(dtype) for operand in (a, b))
-        return _allocated(a, allocator, sw.dot(x, y))
+        return _allocated(sw.dot(x, y), a, allocator)
 
 
 def subset_sum(subset, a, dtype=None, stream=None, allocator=None):
@@ -267,7 +260,7 @@ def subset_max(subset, a, stream=None):
 def _logical(function, operands, out, allocator):
     like = next((x for x in operands if isinstance(x, GPUArray)), None)
     result = sw.asarray(function(*(sw.asarray(_value(x)) for x in operands)))
-    return _allocated(like, allocator, result) if out is None else _out_or_result(result, out)
+    return _allocated(result, like, allocator) if out is None else _out_or_result(result, out)
 
 
 def logical_and(x1, x2, /, out=None, *, allocator=None):

@@ -151,6 +151,62 @@ def test_arrays_over_existing_memory_share_it(rng):
         assert gpuarray.empty(shape, np.float32).shape == (3,)
 
 
+def zeros_of_other_libraries(device):
+    """Arrays of other classes on the device, as NumPy's on the CPU."""
+    zeros = [sw.zeros((4, 4), dtype="f4", device=device)]
+    return zeros if device.kind != "cpu" else [*zeros, np.zeros((4, 4), "f4")]
+
+
+def test_arrays_over_memory_of_other_libraries_share_it(device):
+    for other in zeros_of_other_libraries(device):
+        GPUArray((2, 8), "i4", gpudata=other).fill(1)
+        GPUArray((2, 2), "i4", gpudata=other, strides=(32, 8)).fill(2)
+        expected = np.ones((4, 4), "i4")
+        expected[::2, ::2] = 2
+        np.testing.assert_array_equal(np.asarray(sw.asarray(other).numpy()).view("i4"), expected)
+        x = GPUArray((4, 4), "i4", gpudata=other)
+        assert int(x.gpudata) == x.ptr == sw.asarray(other).ptr
+        assert int(x[:, 1::2].gpudata) == x.ptr + 4
+
+
+def test_arrays_over_memory_that_is_not_contiguous_raise(device):
+    for other in zeros_of_other_libraries(device):
+        for part, n in ((other[::2], 8), (other[:, :2], 8), (other.T, 16)):
+            for memory in (part, sw.driver.DeviceAllocation(sw.asarray(part))):
+                with pytest.raises(sw.CopyNeededError, match="GPUArray: expected C-contiguous"):
+                    GPUArray((n,), "f4", gpudata=memory)
+
+
+def test_arrays_over_a_freed_allocation_raise():
+    memory = drv.mem_alloc(64)
+    memory.free()
+    for strides in (None, (8,)):
+        with pytest.raises(sw.ArgumentError, match="it was freed"):
+            GPUArray((4,), "f4", gpudata=memory, strides=strides)
+
+
+def test_memory_of_a_part_of_an_array_whose_base_is_an_allocation():
+    memory = drv.to_device(np.arange(24, dtype="f4"))
+    x = GPUArray((3, 4), "f4", gpudata=memory + 4, strides=(32, 8), base=memory)
+    assert int(x[1:].gpudata) == memory + 36
+    assert drv.from_device(x[1:].gpudata, (15,), "f4")[0] == 9
+
+
+@pytest.mark.parametrize("dtype", ["float32", "S3"])
+@pytest.mark.parametrize("kind", [list, np.array, to_gpu])
+def test_assignment_writes_the_elements_that_index_arrays_select(dtype, kind):
+    x = np.zeros((4, 3), dtype)
+    g = to_gpu(x)
+    values = np.arange(6).reshape(2, 3).astype(dtype)
+    for index in (np.array([3, 1]), np.array([True, False, False, True])):
+        key = index.tolist() if kind is list else kind(index)
+        g[key] = values
+        x[index] = values
+        np.testing.assert_array_equal(g.get(), x)
+    g[2, [0, 2]], x[2, [0, 2]] = values[1, 1], values[1, 1]
+    np.testing.assert_array_equal(g.get(), x)
+
+
 def test_other_libraries_share_the_memory(rng, device):
     x = rng.standard_normal((3, 4)).astype("float32")
     g = to_gpu(x)

@@ -126,6 +126,41 @@ def test_address_in_a_view_is_valid_to_the_end_of_the_array():
         drv.memcpy_htod(view.gpudata, np.zeros(3, "float32"))
 
 
+def test_addresses_behind_a_view_are_in_the_array_that_has_its_memory():
+    x = sw.zeros(40, dtype="uint8")
+    for order in ([(0, 40), (4, 12), (8, 10), (16, 20)], [(8, 10), (16, 20), (4, 12), (0, 40)]):
+        parts = [gpuarray.GPUArray.of(x[start:end]) for start, end in order]
+        for part in parts:
+            int(part.gpudata)  # makes its addresses known
+        for offset in range(40):
+            assert drv.mem_get_address_range(x.ptr + offset) == (x.ptr + offset, 40 - offset)
+        parts.pop(order.index((0, 40)))
+        part = None
+        ends = [12] * 12 + [0] * 4 + [20] * 4 + [0] * 20
+        for offset in range(4, 40):
+            address = x.ptr + offset
+            if ends[offset]:
+                assert drv.mem_get_address_range(address) == (address, ends[offset] - offset)
+            else:
+                with pytest.raises(drv.LogicError, match="no allocation"):
+                    drv.mem_get_address_range(address)
+
+
+def test_bytes_of_an_allocation_with_a_dtype_are_counted_as_bytes():
+    memory = sw.driver.DeviceAllocation(sw.zeros(4, dtype="uint32"))
+    drv.memset_d8(memory, 1, 8)
+    np.testing.assert_array_equal(
+        drv.from_device(memory, 4, "uint32"), np.array([0x01010101, 0x01010101, 0, 0])
+    )
+
+
+def test_copy_to_a_numpy_scalar_raises():
+    source = drv.to_device(np.float32(5))
+    assert drv.from_device(source, (), "float32") == 5
+    with pytest.raises(sw.ReadOnlyError):
+        drv.memcpy_dtoh(np.float32(0), source)
+
+
 def test_pointer_holder_subclass_is_accepted_as_memory():
     class Holder(drv.PointerHolderBase):
         def __init__(self, memory):

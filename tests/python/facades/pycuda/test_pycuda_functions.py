@@ -105,7 +105,9 @@ def test_result_uses_the_given_allocator(rng):
     assert pool.active_blocks == 1
     total = gpuarray.sum(x, allocator=pool.allocate)
     assert pool.active_blocks == 2 and total.get() == 20
-    del total, x
+    tests = [x.any(allocator=pool.allocate), x.all(allocator=pool.allocate)]
+    assert pool.active_blocks == 4 and all(test.get() for test in tests)
+    del total, x, tests
     assert pool.active_blocks == 0 and pool.active_bytes == 0
 
 

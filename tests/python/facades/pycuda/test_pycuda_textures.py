@@ -78,6 +78,9 @@ def test_references_read_device_memory_of_one_and_four_channels():
     memory = drv.to_device(x)
     colours = module.get_texref("colours")
     assert colours.set_address(memory, x.nbytes) == 0
+    with pytest.raises(sw.ArgumentError, match="set_address: expected at least"):
+        colours.set_address(memory, x.nbytes + 16)
+    assert colours.set_address(sw.asarray(x, device=sw.device()), x.nbytes) == 0
     colours.set_format(drv.array_format.FLOAT, 4)
     with pytest.raises(ValueError, match="expected 4 channels"):
         colours.set_format(drv.array_format.FLOAT, 1)
