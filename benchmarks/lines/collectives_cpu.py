@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from harness import Contender, Result, Unavailable
-from python.collectives.launch import mpiexec, variables, why_no_mpi
+from python.collectives.launch import environment, mpiexec, why_no_mpi
 
 RANKS = pathlib.Path(__file__).resolve().parents[1] / "collective_ranks.py"
 
@@ -18,7 +18,7 @@ def measure():
         raise Unavailable(reason)
     run = subprocess.run(
         [mpiexec(), "-n", "2", sys.executable, RANKS, "mpi"],
-        env=variables(),
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=300,

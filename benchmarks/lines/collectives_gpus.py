@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from harness import Contender, Result, Unavailable
-from python.collectives.launch import variables
+from python.collectives.launch import environment
 
 import spanwise as sw
 
@@ -23,7 +23,7 @@ def measure():
     processes = [
         subprocess.Popen(
             [sys.executable, RANKS, "nccl"],
-            env=variables() | rendezvous | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
+            env=environment() | rendezvous | {"RANK": str(rank), "LOCAL_RANK": str(rank)},
             stdout=subprocess.PIPE if rank == 0 else None,
             text=True,
             cwd=os.getcwd(),

@@ -1,8 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""What scripts/gpu_report.py reads from the output of tests under compute-sanitizer."""
+"""What scripts/gpu_report.py reads from the output of tests under compute-sanitizer, and that the lines
+of benchmarks which it runs can be imported without their peers and without a GPU."""
 
 import json
+import sys
 
 import pytest
 from support import package
@@ -54,3 +56,15 @@ def test_failed_test_is_named_although_the_tool_found_no_error(kind):
 )
 def test_errors_of_the_tool_and_ends_without_a_summary_do_not_pass(output):
     assert not judged(output)["passed"]
+
+
+def test_every_line_of_the_benchmarks_is_importable():
+    program = """
+import importlib, pathlib, sys
+sys.path[:0] = ["benchmarks", "tests"]
+for path in sorted(pathlib.Path("benchmarks/lines").glob("[a-z]*.py")):
+    importlib.import_module(f"lines.{path.stem}")
+    print(path.stem)
+"""
+    imported = package.run(sys.executable, "-c", program, cwd=package.ROOT).split()
+    assert {"collectives_gpus", "copy_gpu", "listed_cpu"} < set(imported)
