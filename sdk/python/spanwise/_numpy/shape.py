@@ -16,6 +16,7 @@ from .._core import Array, _asarray as asarray, _operand
 from .operands import as_tuple, integers
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
+_BACKWARDS = slice(None, None, -1)
 
 
 def normalized_axis(axis: SupportsIndex, rank: int, caller: str) -> int:
@@ -154,8 +155,10 @@ def ravel(a: Any, order: Any = "C") -> Array:
 def flip(m: Any, axis: Axes | None = None) -> Array:
     """View with the elements along `axis` reversed; along all axes by default."""
     array = _operand(m)
-    flipped = range(array.ndim) if axis is None else normalized_axes(axis, array.ndim, "flip")
-    key = (slice(None, None, -1) if i in flipped else slice(None) for i in range(array.ndim))
+    if axis is None:
+        return array[(*(_BACKWARDS,) * array.ndim, ...)]
+    flipped = normalized_axes(axis, array.ndim, "flip")
+    key = (_BACKWARDS if i in flipped else slice(None) for i in range(array.ndim))
     return array[(*key, ...)]
 
 
