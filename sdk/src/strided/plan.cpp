@@ -38,9 +38,10 @@ std::uint8_t widest_pack(std::span<const PlanArray> arrays, const PlanOptions& o
 // packs of eight elements, whose functions take longer to compute, up to 9 %.
 std::uint8_t packs_per_thread(std::span<const PlanArray> arrays, std::uint8_t width,
                               const PlanOptions& options) noexcept {
+  const auto packs = static_cast<std::uint8_t>(options.packs);
+  if (options.max_width == 1 || width > 4) return packs;
   const int written_bytes = width * arrays[static_cast<std::size_t>(leader_of(arrays))].itemsize;
-  const bool is_enough = options.max_width > 1 && width <= 4 && written_bytes >= 16;
-  return static_cast<std::uint8_t>(is_enough ? 1 : options.packs);
+  return written_bytes >= 16 ? 1 : packs;
 }
 
 // Whether the body reads one and the same element of the array each time.

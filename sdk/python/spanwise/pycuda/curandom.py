@@ -93,7 +93,10 @@ def _fill_uniform(generator, out):
     return out
 
 
-_default_generator = functools.cache(sw.random.default_rng)  # that of rand()
+@functools.cache
+def _default_generator():
+    """The generator of rand(), which loads spanwise.random."""
+    return sw.random.default_rng()
 
 
 def rand(shape, dtype=np.float32, stream=None):
