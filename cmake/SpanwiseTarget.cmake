@@ -95,14 +95,16 @@ function(_sw_object_library target)
 endfunction()
 
 # sw_layer(<name>): target sw_<name> from the sources of this folder and the folders below it.
-# A layer can include the public headers and the private ones in sdk/src.
+# A layer can include the public headers, those of sdk/internal, which the layers, the ops and the
+# Python extension of this tree share, and the private ones in sdk/src.
 function(sw_layer name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   if(NOT sources)
     return()
   endif()
   _sw_object_library(sw_${name} ${sources})
-  target_include_directories(sw_${name} PRIVATE "${PROJECT_SOURCE_DIR}/sdk/src" "${SW_GENERATED_DIR}")
+  target_include_directories(sw_${name} PRIVATE
+    "${PROJECT_SOURCE_DIR}/sdk/internal" "${PROJECT_SOURCE_DIR}/sdk/src" "${SW_GENERATED_DIR}")
 endfunction()
 
 # _sw_folder(<prefix> <include>...): compiles the sources of this folder and those below. *_py.cpp, which call
@@ -122,10 +124,11 @@ function(_sw_folder prefix)
   set_property(GLOBAL APPEND PROPERTY SW_PYTHON_SOURCES ${python_sources})
 endfunction()
 
-# sw_op_family(): target sw_ops_<folder>. It can include the public headers, those of sdk/device,
-# and its own folder, like an op outside of this tree.
+# sw_op_family(): target sw_ops_<folder>. It can include the public headers, those of sdk/internal
+# and sdk/device, and its own folder.
 function(sw_op_family)
-  _sw_folder(sw_ops "${PROJECT_SOURCE_DIR}/sdk/device" "${SW_GENERATED_DIR}")
+  _sw_folder(sw_ops "${PROJECT_SOURCE_DIR}/sdk/internal" "${PROJECT_SOURCE_DIR}/sdk/device"
+    "${SW_GENERATED_DIR}")
 endfunction()
 
 # sw_bridge(): target sw_bridge_<folder>. It can include the public headers and its own folder.

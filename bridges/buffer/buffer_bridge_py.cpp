@@ -6,7 +6,7 @@
 #include "python/interop/typestr.hpp"
 #include "python/support/array.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

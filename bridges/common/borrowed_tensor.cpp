@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "spanwise/bridge.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 #include "strides.hpp"
 
 namespace spanwise {

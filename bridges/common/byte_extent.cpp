@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "strides.hpp"
 
 namespace spanwise {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "spanwise/bridge.hpp"
-#include "spanwise/layout.hpp"
+#include "spanwise/core/layout.hpp"
 
 /// The bytes that a description of foreign memory covers, and Layouts over them.
 namespace spanwise::bridges {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "spanwise/core/fork.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "spanwise/dtype.hpp"
+#include "spanwise/core/dtype.hpp"
 
 /// The arithmetic of foreign strides, which may have any value.
 namespace spanwise::bridges {

@@ -5,9 +5,9 @@
 #include "event_guarded_owner.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/interpreter_lock.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise {
 namespace {

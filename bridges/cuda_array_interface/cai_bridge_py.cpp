@@ -8,8 +8,8 @@
 #include "python/interop/streams.hpp"
 #include "python/support/array.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 /// Imports the CUDA Array Interface, versions 2 and 3 (numba-cuda, docs, "CUDA Array Interface").
 namespace spanwise::python {

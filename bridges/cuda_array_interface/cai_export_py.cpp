@@ -7,7 +7,7 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/type.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 /// Array.__cuda_array_interface__, version 3: only arrays on a GPU have it.
 namespace spanwise::python {

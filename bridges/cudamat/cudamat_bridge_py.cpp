@@ -12,7 +12,7 @@
 #include "python/interop/library.hpp"
 #include "python/support/array.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// Imports and exports CUDAMat's matrices by reading and writing the C struct inside the Python
 /// object.

@@ -11,8 +11,8 @@
 #include "python/support/declared.hpp"
 #include "python/support/gil.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 
 /// to_cudamat() and from_cudamat(), which take one more argument than those of other libraries.
 ///

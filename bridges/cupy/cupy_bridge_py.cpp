@@ -12,7 +12,7 @@
 #include "python/support/dtype.hpp"
 #include "python/support/tuple.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

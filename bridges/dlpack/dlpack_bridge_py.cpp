@@ -11,8 +11,8 @@
 #include "python/interop/interface.hpp"
 #include "python/support/array.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::dlpack {
 

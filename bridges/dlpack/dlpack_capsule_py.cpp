@@ -9,7 +9,7 @@
 #include "dlpack_tensor.hpp"
 #include "python/interop/lifetime.hpp"
 #include "python/support/gil.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::dlpack {
 namespace {

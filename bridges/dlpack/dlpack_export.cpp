@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "dlpack_tensor.hpp"
-#include "spanwise/dlpack.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/bridge/dlpack.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace dlpack {

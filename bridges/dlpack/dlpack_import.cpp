@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "dlpack_tensor.hpp"
-#include "spanwise/dlpack.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/bridge/dlpack.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace dlpack {

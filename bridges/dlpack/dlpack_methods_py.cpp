@@ -14,8 +14,8 @@
 #include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
 #include "python/support/gil.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 /// Array.__dlpack__ and __dlpack_device__ (array API standard 2024.12, "Data interchange").
 namespace spanwise::dlpack {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "spanwise/array.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::dlpack {
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "dlpack_abi.hpp"
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/export.hpp"
 
 /// Converts arrays to DLPack tensors and back, without Python.
 namespace spanwise::dlpack {

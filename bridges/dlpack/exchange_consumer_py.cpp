@@ -13,7 +13,7 @@
 #include "python/interop/lifetime.hpp"
 #include "python/interop/streams.hpp"
 #include "python/support/gil.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// Imports through DLPack's C exchange API: a type with the table gives its tensors, and the stream
 /// of its queued work, without a Python call.

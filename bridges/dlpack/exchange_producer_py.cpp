@@ -9,9 +9,9 @@
 #include "dlpack_tensor.hpp"
 #include "python/support/array.hpp"
 #include "python/support/slot.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 /// Exports DLPack's C exchange API. C code calls these functions, so none may throw.
 namespace spanwise::dlpack {

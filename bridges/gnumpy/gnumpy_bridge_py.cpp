@@ -15,8 +15,8 @@
 #include "python/support/tuple.hpp"
 #include "reuse_cache.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 
 /// Gnumpy's garray: C order over a flat CUDAMatrix (`_base`), or over an ndarray where Gnumpy
 /// simulates on the CPU with npmat. The bridges of CUDAMat and NumPy import and export those.

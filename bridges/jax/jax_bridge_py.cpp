@@ -11,7 +11,7 @@
 #include "python/interop/exchange.hpp"
 #include "python/interop/library.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -6,8 +6,8 @@
 #include "python/interop/library.hpp"
 #include "python/interop/streams.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::python {
 

@@ -7,7 +7,7 @@
 #include "python/interop/typestr.hpp"
 #include "python/support/array.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// Imports NumPy's array interface, version 3: objects in host memory that describe it by a
 /// dictionary or a C struct (numpy.org, "The array interface protocol").

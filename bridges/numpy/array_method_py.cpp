@@ -5,7 +5,7 @@
 
 #include "python/interop/interface.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

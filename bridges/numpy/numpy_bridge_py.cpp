@@ -15,7 +15,7 @@
 #include "python/support/numpy_descriptor.hpp"
 #include "python/support/snapshot.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -15,9 +15,9 @@
 #include "python/support/gil.hpp"
 #include "python/support/tuple.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/runtime/gpu_context.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/devices.hpp"
 
 /// Imports PyCUDA's GPUArray by its attributes (pycuda/gpuarray.py, GPUArray.__init__).
 namespace spanwise::python {

@@ -13,7 +13,7 @@
 #include "python/interop/library.hpp"
 #include "python/support/bind.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "tensor_functions.hpp"
 #include "tensor_impl_offsets.hpp"
 

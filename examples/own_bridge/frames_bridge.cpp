@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "spanwise/bridge.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/python/attributes.hpp"
 #include "spanwise/python/foreign_class.hpp"
 #include "spanwise/python/objects.hpp"

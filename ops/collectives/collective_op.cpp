@@ -3,8 +3,8 @@
 #include <functional>
 #include <string>
 
-#include "spanwise/communicator.hpp"
-#include "spanwise/graph/sequenced_op.hpp"
+#include "spanwise/runtime/communicator.hpp"
+#include "spanwise/graph/op.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 

@@ -8,7 +8,7 @@
 #include "python/support/declared.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// Elementwise methods of arrays, and __array_ufunc__, which NumPy's ufuncs call.
 namespace spanwise::python {

@@ -14,9 +14,9 @@
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/call.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/device.hpp"
 #include "ufunc_py.hpp"
 
 namespace spanwise::python {

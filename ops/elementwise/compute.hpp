@@ -4,10 +4,10 @@
 
 #include <span>
 
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/core/device_table.hpp"
-#include "spanwise/export.hpp"
-#include "spanwise/scalar.hpp"
+#include "spanwise/core/export.hpp"
+#include "spanwise/core/scalar.hpp"
 #include "table.hpp"
 
 /// Elementwise operations on arrays.

@@ -12,8 +12,8 @@
 #include "python/support/array.hpp"
 #include "python/support/number_kind.hpp"
 #include "python/support/scalar.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/device.hpp"
 
 /// The operands of an elementwise operation from Python: arrays of any library, lists and numbers.
 namespace spanwise::python {

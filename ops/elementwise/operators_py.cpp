@@ -8,8 +8,8 @@
 #include "python/support/number_kind.hpp"
 #include "python/support/operators.hpp"
 #include "python/support/slot.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 #include "ufunc_py.hpp"
 
 /// Python's operators of arrays.

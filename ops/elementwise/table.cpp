@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "spanwise/dtype.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/dtype.hpp"
+#include "spanwise/core/export.hpp"
 
 /// The table of elementwise operations and the dtypes that they compute in.
 namespace spanwise::ops {

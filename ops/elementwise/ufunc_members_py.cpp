@@ -11,8 +11,8 @@
 #include "python/support/array.hpp"
 #include "python/support/call.hpp"
 #include "python/support/number_kind.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 #include "ufunc_py.hpp"
 
 namespace spanwise::python {

@@ -15,7 +15,7 @@
 #include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/type.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// The type spanwise.ufunc and its instances, one per operation of the table.
 namespace spanwise::python {

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "python/array/order.hpp"
-#include "spanwise/array.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/export.hpp"
 #include "table.hpp"
 
 /// Calls of elementwise operations from Python.

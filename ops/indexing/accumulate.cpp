@@ -8,8 +8,8 @@
 #include "cpu/host_loops.hpp"
 #include "indices.hpp"
 #include "simple_index.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -12,10 +12,10 @@
 #include "python/support/call.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/scalar.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/scalar.hpp"
-#include "spanwise/storage.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/scalar.hpp"
+#include "spanwise/core/storage.hpp"
+#include "spanwise/core/device.hpp"
 
 /// Conversions of the Python arguments of this op family.
 namespace spanwise::python {

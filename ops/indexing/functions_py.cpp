@@ -11,8 +11,8 @@
 #include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "search.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 
 /// NumPy's functions over indices and masks, and the array methods of the same names.
 namespace spanwise::python {

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <utility>
 
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -11,10 +11,10 @@
 #include "selection.hpp"
 #include "simple_index.hpp"
 #include "spanwise/core/indexed_layout.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/parallel.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops {
 namespace {

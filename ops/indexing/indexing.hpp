@@ -7,10 +7,10 @@
 #include <string_view>
 #include <variant>
 
-#include "spanwise/array.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/export.hpp"
-#include "spanwise/layout.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/export.hpp"
+#include "spanwise/core/layout.hpp"
 
 /// Advanced indexing with NumPy's semantics (numpy.org/doc/stable/user/basics.indexing.html).
 /// Reading returns a new C-contiguous array on the indexed array's device. Writing casts and

@@ -3,10 +3,10 @@
 #include "indices.hpp"
 
 #include "backend.hpp"
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 #include "spanwise/core/indexed_layout.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops {

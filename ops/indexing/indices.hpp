@@ -6,7 +6,7 @@
 
 #include "cpu/host_loops.hpp"
 #include "indexing.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 /// Checks and conversions of index arrays, and of the values that are read or written.
 namespace spanwise::ops {

@@ -13,7 +13,7 @@
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
 #include "python/support/host.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// array[key] for keys that hold index arrays, lists or masks.
 namespace spanwise::python {

@@ -6,8 +6,8 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 
 /// nonzero, argwhere and flatnonzero, and the method nonzero of arrays.
 namespace spanwise::python {

@@ -8,10 +8,10 @@
 #include "indexing.hpp"
 #include "indices.hpp"
 #include "spanwise/core/element_words.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/parallel.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "spanwise/array.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/export.hpp"
 
 namespace spanwise::ops {
 

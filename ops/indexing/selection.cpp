@@ -8,7 +8,7 @@
 #include "backend.hpp"
 #include "indices.hpp"
 #include "spanwise/core/indexed_layout.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "cpu/host_loops.hpp"
 #include "indexing.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/storage.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/storage.hpp"
 #include "spanwise/strided/walk.hpp"
 
 /// The most common case: one C-contiguous int64 index array on the host, for one axis.

@@ -5,7 +5,7 @@
 
 #include "index_pattern.hpp"
 #include "selection.hpp"
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 
 // x[index] in graphs, and copies of x with other values at the index. Named after Theano's ops

@@ -8,10 +8,10 @@
 #include "product.hpp"
 #include "product_shape.hpp"
 #include "run_product.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/device.hpp"
 
 // Contractions over any axes: products of matrices into which the axes are merged.
 namespace spanwise::ops::linalg {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "problem.hpp"
-#include "spanwise/runtime/gemv.hpp"
+#include "spanwise/runtime/linear_algebra.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 #include "spanwise/runtime/parallel.hpp"
 

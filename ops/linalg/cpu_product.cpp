@@ -10,7 +10,7 @@
 #include "matrix_by_vector.hpp"
 #include "problem.hpp"
 #include "spanwise/core/element_words.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 #include "spanwise/runtime/parallel.hpp"
 

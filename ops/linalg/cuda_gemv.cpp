@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "problem.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
 
 namespace spanwise::ops::linalg {

@@ -6,10 +6,10 @@
 #include <map>
 
 #include "problem.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/kernels/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "embedded/gemv_text.hpp"
 #include "embedded/product_text.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/source/element_text.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/element_text.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {

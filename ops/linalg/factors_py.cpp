@@ -7,7 +7,7 @@
 
 #include "product_op.hpp"
 #include "python/graph/variable.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

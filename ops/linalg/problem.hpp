@@ -10,9 +10,9 @@
 #include <string>
 
 #include "run_product.hpp"
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/core/device_table.hpp"
-#include "spanwise/dtype.hpp"
+#include "spanwise/core/dtype.hpp"
 
 namespace spanwise::ops::linalg {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
-#include "spanwise/array.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/export.hpp"
 
 /// Products of vectors and matrices of any strides, on the arrays' device: by the device's library
 /// (a BLAS, cuBLAS) if it supports the dtype, else by Spanwise's own loops and kernels. Transposed

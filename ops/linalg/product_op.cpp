@@ -10,7 +10,7 @@
 #include <span>
 #include <utility>
 
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 
 namespace spanwise::ops::linalg {

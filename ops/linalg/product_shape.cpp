@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <span>
 
-#include "spanwise/core/shapes_text.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/layout.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {

@@ -15,7 +15,7 @@
 #include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/operators.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// matmul, vecdot, matvec, vecmat, the operator @, and the contraction that tensordot and einsum
 /// call.

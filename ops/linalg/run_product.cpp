@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "problem.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/runtime/gemm.hpp"
-#include "spanwise/stream.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/linear_algebra.hpp"
+#include "spanwise/runtime/stream.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "draw.hpp"
 #include "random_body.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 #include "spanwise/strided/call.hpp"
 
 namespace spanwise::ops::random {

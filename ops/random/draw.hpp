@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include "parameters.hpp"
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/core/device_table.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/export.hpp"
 
 /// Arrays of random numbers, the same on every device. Element i of a draw depends only on the
 /// position in the sequence, the kind, the parameters, the dtype and i, not on strides, threads or

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "embedded/random_text.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops::random {
 namespace {

@@ -10,8 +10,8 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 
 /// Functions that spanwise/random.py calls with checked arguments.
 namespace spanwise::python {

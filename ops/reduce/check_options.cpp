@@ -3,7 +3,7 @@
 #include "check_options.hpp"
 
 #include "kinds.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

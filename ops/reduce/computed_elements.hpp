@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reduce.hpp"
-#include "spanwise/graph/element_source.hpp"
+#include "spanwise/graph/elementwise.hpp"
 
 namespace spanwise::ops::reduce {
 

@@ -6,9 +6,9 @@
 
 #include "computed_elements.hpp"
 #include "kinds.hpp"
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/core/device_table.hpp"
-#include "spanwise/scalar.hpp"
+#include "spanwise/core/scalar.hpp"
 
 namespace spanwise::ops::reduce {
 

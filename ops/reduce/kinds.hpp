@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reduce.hpp"
-#include "spanwise/dtype.hpp"
+#include "spanwise/core/dtype.hpp"
 
 namespace spanwise::ops::reduce {
 

@@ -7,8 +7,8 @@
 #include "check_options.hpp"
 #include "job.hpp"
 #include "kinds.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "spanwise/array.hpp"
-#include "spanwise/dims.hpp"
-#include "spanwise/export.hpp"
-#include "spanwise/scalar.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/layout.hpp"
+#include "spanwise/core/export.hpp"
+#include "spanwise/core/scalar.hpp"
 
 /// Reductions and scans over any axes of any layout, with NumPy's semantics, on the array's device.
 ///

@@ -12,8 +12,8 @@
 #include "python/support/array.hpp"
 #include "python/support/scalar.hpp"
 #include "reduce_op.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -8,7 +8,7 @@
 
 #include "check_options.hpp"
 #include "computed_elements.hpp"
-#include "spanwise/graph/element_source.hpp"
+#include "spanwise/graph/elementwise.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

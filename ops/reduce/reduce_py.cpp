@@ -12,7 +12,7 @@
 #include "python/support/declared.hpp"
 #include "reduce.hpp"
 #include "reduce_call_py.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 /// sum, prod, min, ... as functions that take any library's array or a variable of a graph, and as
 /// methods of both: the same code, the array being the first argument or `self`.

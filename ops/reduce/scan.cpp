@@ -5,9 +5,9 @@
 #include "job.hpp"
 #include "kinds.hpp"
 #include "reduce.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops::reduce {
 

@@ -11,7 +11,7 @@
 #include "check_options.hpp"
 #include "computed_elements.hpp"
 #include "cuda/cuda_module.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

@@ -7,11 +7,11 @@
 #include <cstddef>
 #include <cstring>
 
-#include "spanwise/copy.hpp"
-#include "spanwise/core/shapes_text.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/layout.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops {
 namespace {

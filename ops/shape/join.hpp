@@ -5,9 +5,9 @@
 #include <optional>
 #include <span>
 
-#include "spanwise/array.hpp"
-#include "spanwise/dtype.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/dtype.hpp"
+#include "spanwise/core/export.hpp"
 
 namespace spanwise::ops {
 

@@ -18,9 +18,8 @@
 #include "python/support/scalar.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/value.hpp"
-#include "spanwise/axis_error.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/copy.hpp"
 #include "spanwise/op_sdk.hpp"
 
 /// concatenate and stack, of arrays and of graph variables.

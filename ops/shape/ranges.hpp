@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "spanwise/array.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/export.hpp"
 
 /// Evenly spaced numbers as arrays on the CPU, bit-identical to NumPy's.
 namespace spanwise::ops {

@@ -13,8 +13,8 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/devices.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/devices.hpp"
 
 /// arange and linspace of Python's numbers. Other arguments that NumPy accepts (arrays, other
 /// number types, infinite values) are passed to spanwise._numpy.creation, where NumPy computes the

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/graph/transfer.hpp"
+#include "spanwise/graph/op.hpp"
 
 #include "spanwise/op_sdk.hpp"
 

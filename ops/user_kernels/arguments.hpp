@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "parameter.hpp"
-#include "spanwise/array.hpp"
-#include "spanwise/scalar.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/scalar.hpp"
 
 /// The arguments of a call, checked against the kernel's declarations.
 namespace spanwise::ops::user_kernels {

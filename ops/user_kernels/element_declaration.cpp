@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "expression_text.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {

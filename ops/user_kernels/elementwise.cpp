@@ -7,7 +7,7 @@
 
 #include "elementwise_call.hpp"
 #include "expression_text.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops::user_kernels {
 

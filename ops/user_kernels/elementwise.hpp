@@ -11,9 +11,9 @@
 #include "arguments.hpp"
 #include "kernel_text.hpp"
 #include "parameter.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/export.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
-#include "spanwise/ref.hpp"
+#include "spanwise/core/ref.hpp"
 #include "spanwise/strided/plan.hpp"
 
 /// Kernels that execute a user's statement for each element.

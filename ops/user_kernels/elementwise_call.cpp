@@ -4,9 +4,9 @@
 #include <array>
 
 #include "elementwise_call.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::ops::user_kernels {
 

@@ -10,7 +10,7 @@
 #include "elementwise.hpp"
 #include "elementwise_text.hpp"
 #include "spanwise/strided/call.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 /// One call of an ElementwiseKernel.
 namespace spanwise::ops::user_kernels {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "expression_text.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/source/token.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/token.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {
@@ -104,7 +104,7 @@ class ElementwiseText {
     for (const ConvertedArgument& operand : operands_)
       if (operand.is_element()) out += element(operand, elements[array++]);
     if (code_.needs_index) out += text("    const long long i = ", elements[array], ";\n");
-    return out + source::element_statements(text("operation of ", code_.spec.common.name),
+    return out + parse::element_statements(text("operation of ", code_.spec.common.name),
                                             code_.operation);
   }
 
@@ -115,13 +115,13 @@ class ElementwiseText {
 
 // Whether `&` takes an address in the code, rather than being a binary operator.
 bool takes_addresses(std::string_view code) {
-  const std::vector<source::Token> tokens = source::lex(code);
+  const std::vector<parse::Token> tokens = parse::lex(code);
   for (std::size_t k = 0; k < tokens.size(); ++k) {
     if (!tokens[k].text.ends_with("&") || tokens[k].text.ends_with("&&")) continue;
     if (k == 0) return true;
-    const source::Token& before = tokens[k - 1];
-    const bool is_operand = before.kind == source::Token::Kind::identifier ||
-                            before.kind == source::Token::Kind::number || before.text == ")" ||
+    const parse::Token& before = tokens[k - 1];
+    const bool is_operand = before.kind == parse::Token::Kind::identifier ||
+                            before.kind == parse::Token::Kind::number || before.text == ")" ||
                             before.text == "]";
     if (!is_operand || before.text == "return") return true;
   }
@@ -129,8 +129,8 @@ bool takes_addresses(std::string_view code) {
 }
 
 bool has_memory_instructions(std::string_view code) {
-  const std::vector<source::Token> tokens = source::lex(code);
-  return std::any_of(tokens.begin(), tokens.end(), [](const source::Token& token) {
+  const std::vector<parse::Token> tokens = parse::lex(code);
+  return std::any_of(tokens.begin(), tokens.end(), [](const parse::Token& token) {
     return token.text.starts_with("atomic") || token.text == "asm" || token.text == "__asm__" ||
            token.text == "volatile";
   });

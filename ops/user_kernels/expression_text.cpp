@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "spanwise/source/token.hpp"
+#include "spanwise/parse/token.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {
 
-using source::Token;
+using parse::Token;
 using Tokens = std::vector<Token>;
 
 // Whether `text` begins with an operator that changes its left operand.
@@ -70,7 +70,7 @@ bool may_write(std::string_view text, const Tokens& tokens, std::size_t k, std::
 }  // namespace
 
 ArrayUses uses_of(std::string_view text, std::string_view array) {
-  const Tokens tokens = source::lex(text);
+  const Tokens tokens = parse::lex(text);
   ArrayUses uses;
   for (std::size_t k = 0; k < tokens.size(); ++k) {
     if (tokens[k].text != array || is_member(tokens, k)) continue;
@@ -85,7 +85,7 @@ ArrayUses uses_of(std::string_view text, std::string_view array) {
 }
 
 bool declares_index(std::string_view text) {
-  const Tokens tokens = source::lex(text);
+  const Tokens tokens = parse::lex(text);
   for (std::size_t k = 1; k < tokens.size(); ++k) {
     if (tokens[k].text != "i") continue;
     const Token& before = tokens[k - 1];
@@ -98,7 +98,7 @@ bool declares_index(std::string_view text) {
 
 std::string replace_element_accesses(std::string_view text,
                                      const std::vector<std::string>& arrays) {
-  const Tokens tokens = source::lex(text);
+  const Tokens tokens = parse::lex(text);
   std::string out;
   std::size_t copied = 0;
   for (std::size_t k = 0; k < tokens.size(); ++k) {

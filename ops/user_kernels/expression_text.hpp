@@ -6,13 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include "spanwise/source/user_code.hpp"
+#include "spanwise/parse/user_code.hpp"
 
 /// The use of arguments in a user's expression, derived from its tokens.
 namespace spanwise::ops::user_kernels {
 
 /// Whether `name` is one of the tokens of `text`.
-using source::has_token;
+using parse::has_token;
 
 /// How an expression uses one array that it names.
 struct ArrayUses {

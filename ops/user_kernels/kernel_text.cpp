@@ -4,16 +4,16 @@
 
 #include "embedded/user_kernel_text.hpp"
 #include "expression_text.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/source/token.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/token.hpp"
 #include "type_names.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {
 
 bool is_identifier(std::string_view text) {
-  const std::vector<source::Token> tokens = source::lex(text);
-  return tokens.size() == 1 && tokens[0].kind == source::Token::Kind::identifier &&
+  const std::vector<parse::Token> tokens = parse::lex(text);
+  return tokens.size() == 1 && tokens[0].kind == parse::Token::Kind::identifier &&
          tokens[0].text == text;
 }
 
@@ -195,7 +195,7 @@ Kernel compiled(const CommonSpec& spec, const std::string& source, const std::st
                      : text(" '", name,
                             "' is neither an argument nor known otherwise; declare it "
                             "among the arguments, or define it in preamble=.");
-    const std::string shown_code = source::with_line_numbers(user_code);
+    const std::string shown_code = parse::with_line_numbers(user_code);
     throw CompileError(text(label_of(spec), ": does not compile for ", device, ".", remedy,
                             " The compiler's output:\n", error.log(), '\n', shown_code),
                        error.log(), shown_code);

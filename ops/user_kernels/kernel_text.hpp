@@ -13,14 +13,14 @@
 
 #include "arguments.hpp"
 #include "parameter.hpp"
-#include "spanwise/kernel.hpp"
-#include "spanwise/source/user_code.hpp"
+#include "spanwise/kernels/kernel.hpp"
+#include "spanwise/parse/user_code.hpp"
 #include "spanwise/strided/walk.hpp"
 
 /// The CUDA C around a user's code, for both devices: parts that all kinds of kernel share.
 namespace spanwise::ops::user_kernels {
 
-using source::with_line_directives;
+using parse::with_line_directives;
 
 /// The properties of every kind of kernel in addition to its expressions.
 struct CommonSpec {

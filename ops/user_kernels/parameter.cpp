@@ -7,15 +7,14 @@
 #include <set>
 
 #include "expression_text.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/source/c_type.hpp"
-#include "spanwise/source/token.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/token.hpp"
 #include "type_names.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {
 
-using source::Token;
+using parse::Token;
 
 std::string joined(const std::vector<std::string_view>& tokens) {
   std::string all;
@@ -41,11 +40,11 @@ Parameter parse_c_type(const std::string& label, const std::vector<std::string_v
   Parameter parameter;
   const std::string type = joined(tokens);
   const bool is_vector = !tokens.empty() && is_vector_type(tokens.back());
-  if (!is_vector) parameter.dtype = source::c_dtype(tokens);
+  if (!is_vector) parameter.dtype = parse::c_dtype(tokens);
   if (!parameter.dtype && tokens.size() == 1) parameter.dtype = numpy_dtype_named(tokens[0]);
   if (parameter.dtype) {
     // C types are kept as written, so that functions of a preamble get the type that they declare.
-    parameter.type = std::all_of(tokens.begin(), tokens.end(), source::is_type_keyword)
+    parameter.type = std::all_of(tokens.begin(), tokens.end(), parse::is_type_keyword)
                          ? type
                          : c_type(*parameter.dtype);
     return parameter;
@@ -55,7 +54,7 @@ Parameter parse_c_type(const std::string& label, const std::vector<std::string_v
   const bool is_known =
       !tokens.empty() && (is_vector || may_be_included ||
                           std::any_of(tokens.begin(), tokens.end(), [&](std::string_view word) {
-                            return word != "struct" && !source::is_type_keyword(word) &&
+                            return word != "struct" && !parse::is_type_keyword(word) &&
                                    has_token(preamble, word);
                           }));
   if (!is_known)
@@ -70,7 +69,7 @@ Parameter parse_c_type(const std::string& label, const std::vector<std::string_v
 std::vector<std::vector<Token>> split_arguments(std::string_view text) {
   std::vector<std::vector<Token>> parts(1);
   int depth = 0;
-  for (const Token& token : source::lex(text)) {
+  for (const Token& token : parse::lex(text)) {
     if (token.text == "<" || token.text == "(") ++depth;
     if (token.text == ">" || token.text == ")") --depth;
     if (token.text == "," && depth == 0)
@@ -167,7 +166,7 @@ std::vector<Parameter> value_parameters(const std::string& label, std::string_vi
 }
 
 Parameter parse_type(const std::string& label, std::string_view text, std::string_view preamble) {
-  const std::vector<Token> tokens = source::lex(text);
+  const std::vector<Token> tokens = parse::lex(text);
   Parameter parameter;
   if (tokens.size() == 1 && is_type_parameter(tokens[0].text) &&
       !has_token(preamble, tokens[0].text)) {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "spanwise/dtype.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/dtype.hpp"
+#include "spanwise/core/export.hpp"
 
 /// A kernel's declarations of its arguments, in PyCUDA's or CuPy's syntax.
 namespace spanwise::ops::user_kernels {

@@ -6,7 +6,7 @@
 
 #include "expression_text.hpp"
 #include "reduction_call.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops::user_kernels {
 

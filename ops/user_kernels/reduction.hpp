@@ -10,10 +10,10 @@
 #include "arguments.hpp"
 #include "kernel_text.hpp"
 #include "parameter.hpp"
-#include "spanwise/dims.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/layout.hpp"
+#include "spanwise/core/export.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
-#include "spanwise/ref.hpp"
+#include "spanwise/core/ref.hpp"
 
 /// Reductions with a user's map, associative and commutative operation, and final statements.
 namespace spanwise::ops::user_kernels {

@@ -10,7 +10,7 @@
 
 #include "reduction.hpp"
 #include "reduction_text.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 /// One call of a ReductionKernel.
 namespace spanwise::ops::user_kernels {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "reduction_text.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops::user_kernels {
 

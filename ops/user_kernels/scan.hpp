@@ -6,10 +6,10 @@
 #include <string>
 
 #include "kernel_text.hpp"
-#include "spanwise/array.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/export.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
-#include "spanwise/ref.hpp"
+#include "spanwise/core/ref.hpp"
 
 /// Scans: each element combined with all before it by a user's associative operation.
 namespace spanwise::ops::user_kernels {

@@ -6,8 +6,8 @@
 #include <array>
 #include <map>
 
-#include "spanwise/error.hpp"
-#include "spanwise/source/element_text.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/element_text.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {

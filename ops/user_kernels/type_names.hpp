@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "spanwise/dtype.hpp"
+#include "spanwise/core/dtype.hpp"
 
 /// Names of element types in CUDA C++ and in NumPy.
 namespace spanwise::ops::user_kernels {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "python/support/bind.hpp"
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 
 /// Access to the settings as strings. The Python interface is spanwise/_config.py.
 namespace spanwise::python {

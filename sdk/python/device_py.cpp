@@ -14,8 +14,8 @@
 #include "python/support/bind.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/value.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

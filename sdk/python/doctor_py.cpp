@@ -7,7 +7,7 @@
 #include "python/support/bind.hpp"
 #include "python/support/gil.hpp"
 #include "spanwise/runtime/tools.hpp"
-#include "spanwise/version.hpp"
+#include "spanwise/core/version.hpp"
 
 /// The functions for `python -m spanwise doctor`.
 namespace spanwise::python {

@@ -6,7 +6,7 @@
 #include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/type.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// The attributes of numpy.dtype on spanwise.dtype. Those that are equal for all numeric dtypes in
 /// native byte order are constants here; the others are read from the numpy.dtype.

@@ -12,7 +12,7 @@
 #include "python/support/array.hpp"
 #include "python/support/call.hpp"
 #include "python/support/dtype.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// dtype_from(): the dtype of names, numpy.dtypes, scalar types and dtype objects of other
 /// libraries.

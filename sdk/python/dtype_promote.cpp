@@ -13,7 +13,7 @@
 #include "python/support/dtype.hpp"
 #include "python/support/number_kind.hpp"
 #include "python/support/scalar.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// result_type, promote_types and can_cast, by NumPy 2's rules with weak Python numbers (NEP 50).
 namespace spanwise::python {

@@ -16,7 +16,7 @@
 #include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/type.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// spanwise.dtype. dtype_object() returns the same Python object for equal DTypes.
 namespace spanwise::python {

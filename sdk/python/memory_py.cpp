@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "spanwise/memory.hpp"
+#include "spanwise/runtime/memory.hpp"
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -16,7 +16,7 @@
 #include "python/support/bind.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/value.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -13,7 +13,7 @@
 
 #include "python/interop/objects.hpp"
 #include "python/support/bind.hpp"
-#include "spanwise/version.hpp"
+#include "spanwise/core/version.hpp"
 
 namespace {
 

@@ -14,7 +14,7 @@
 #include "python/support/gil.hpp"
 #include "python/support/stream.hpp"
 #include "python/support/value.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

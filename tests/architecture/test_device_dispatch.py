@@ -8,7 +8,7 @@ from support.tree import ROOT, tree_files
 
 # Files, or folders, and why they mean CUDA.
 ABOUT_CUDA = {
-    "sdk/include/spanwise/device.hpp": "defines is_cuda()",
+    "sdk/include/spanwise/core/device.hpp": "defines is_cuda()",
     "sdk/src/backends/cuda/": "the back end",
     "sdk/src/runtime/streams/stream.cpp": "handles of other libraries' streams are CUDA's",
     "sdk/python/stream_from.cpp": "handles of other libraries' streams are CUDA's",
@@ -20,7 +20,7 @@ ABOUT_CUDA = {
 }
 REMEDY = (
     "Which function runs on a device is looked up in a DeviceTable; whether the CPU can access its "
-    "memory is runs_on_host(device), of spanwise/working_device.hpp (docs/adr/0019)."
+    "memory is runs_on_host(device), of spanwise/core/device.hpp (docs/adr/0019)."
 )
 
 

@@ -12,53 +12,35 @@ from pathlib import Path
 from support.tree import ROOT, tree_files
 
 # A layer and the other layers that its files may include.
+LIBRARY = {"core", "parse", "runtime", "kernels", "strided", "graph", "op_sdk"}
 ALLOWED = {
     "core": set(),
-    "source": {"core"},
-    "runtime": {"core", "source"},
-    "kernels": {"core", "source", "runtime"},
-    "strided": {"core", "source", "runtime", "kernels"},
+    "parse": {"core"},
+    "runtime": {"core", "parse"},
+    "kernels": {"core", "parse", "runtime"},
+    "strided": {"core", "parse", "runtime", "kernels"},
     "graph": {"core", "runtime", "kernels", "strided"},
-    "op_sdk": {"core", "source", "runtime", "kernels", "strided", "graph"},
+    "op_sdk": LIBRARY - {"op_sdk"} | {"plugin"},
+    "plugin": set(),
     "bridge": {"core", "runtime"},
-    "backends/cpu": {"core", "source", "runtime"},
-    "backends/cuda": {"core", "source", "runtime"},
+    "backends/cpu": {"core", "parse", "runtime"},
+    "backends/cuda": {"core", "parse", "runtime"},
     "device": set(),
-    "ops": {
-        "core",
-        "source",
-        "runtime",
-        "kernels",
-        "strided",
-        "graph",
-        "op_sdk",
-        "device",
-        "python",
-    },
+    "ops": LIBRARY | {"device", "python"},
     "bridges": {"core", "runtime", "bridge", "python"},
+    "addons": LIBRARY | {"bridge", "python"},
     "python": {"core", "runtime", "kernels", "graph", "op_sdk", "bridge"},
-    "umbrella": {"core", "source", "runtime", "kernels", "strided", "graph", "op_sdk", "bridge"},
+    "spanwise": LIBRARY | {"bridge"},  # spanwise.hpp, for programs
 }
-# The layer of each public header; a folder under include/spanwise is the layer of its name.
-PUBLIC = {
-    "core": """
-        array axis_error device dims dtype error export half layout ref scalar storage version view working_device
-    """,
-    "runtime": "communicator config copy creation devices memory stream",
-    "kernels": "kernel",
-    "op_sdk": "op_sdk plugin",
-    "bridge": "bridge dlpack",
-    "umbrella": "spanwise",
-}
-LAYER_OF_PUBLIC = {name: layer for layer, names in PUBLIC.items() for name in names.split()}
-# Layers that use the rest of the library only through installed headers, as code outside the tree
-# does.
-ONLY_PUBLIC_HEADERS = {"ops", "bridges", "python"}
+# Layers that use the rest of the library only through headers of sdk/include, as code outside the
+# tree does; those that may also include sdk/internal.
+ONLY_PUBLIC_HEADERS = {"bridges", "addons", "plugin", "spanwise"}
+ALSO_INTERNAL_HEADERS = {"ops", "python"}
 CUDA_HEADER = re.compile(
     r"(cuda|nvrtc|cublas|nvJitLink|nccl|cudaProfiler)\w*\.h$|device_launch_parameters\.h$"
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
-FOLDERS = ("sdk/include", "sdk/src", "sdk/python", "sdk/device", "ops", "bridges")
+FOLDERS = ("sdk", "ops", "bridges", "addons")
 REMEDY = (
     "Move the code to the layer that it needs, or the need behind an interface of a lower layer. "
     "The edges are in ALLOWED, above, and in CONTRIBUTING.md."
@@ -100,8 +82,9 @@ def includes() -> Iterator[tuple[Path, int, str, Path | None]]:
 def resolve(file: Path, included: str) -> Path | None:
     name = included.removeprefix("spanwise/")
     beside = Path(os.path.normpath(file.parent / included))  # as a path of the tree, without ".."
-    candidates = [beside, Path("sdk/include", included), Path("sdk/device", name)]
-    candidates += [Path("sdk/src", included), Path("sdk", included), Path(included)]
+    candidates = [beside, Path("sdk/include", included), Path("sdk/internal", included)]
+    candidates += [Path("sdk/device", name), Path("sdk/src", included), Path("sdk", included)]
+    candidates += [Path(included), Path("addons", included)]
     return next((path for path in candidates if (ROOT / path).is_file()), None)
 
 
@@ -119,20 +102,24 @@ def forbidden(file: Path, included: str, target: Path | None) -> str | None:
         return "only the Python bindings of a family, *_py.cpp, may include headers of python"
     own_folder = file.parts[:2] == target.parts[:2] or target_layer == "python"
     public = target.is_relative_to("sdk/include") or target_layer == "device"
+    internal = target.is_relative_to("sdk/internal")
     if source in ONLY_PUBLIC_HEADERS and not own_folder and not public:
         return f"{source} may include public headers and those of its own folder only"
+    if source in ALSO_INTERNAL_HEADERS and not (own_folder or public or internal):
+        return f"{source} may include sdk/include, sdk/internal and its own folder only"
+    if file.is_relative_to("sdk/include") and not public:
+        return "a public header may include public headers only"
     return None
 
 
 def layer(file: Path) -> str:
     top, *rest = file.parts
-    if top in ("ops", "bridges"):
+    if top in ("ops", "bridges", "addons"):
         return top
     if rest[0] in ("python", "device"):
         return rest[0]
     if rest[0] == "src":
         return "/".join(rest[1:3]) if rest[1] == "backends" else rest[1]
-    if len(rest) > 3:  # sdk/include/spanwise/<layer>/...
-        return rest[2]
-    assert file.stem in LAYER_OF_PUBLIC, f"{file}: give this public header a layer in PUBLIC"
-    return LAYER_OF_PUBLIC[file.stem]
+    # sdk/include/spanwise/<layer>/..., sdk/internal/spanwise/<layer>/...; a header at the root is
+    # the face of the layer of its name.
+    return rest[2] if len(rest) > 3 else file.stem

@@ -14,7 +14,7 @@ EXCEPTIONS = {
     Path(name)
     for name in (
         "sdk/include/spanwise/core/fork.hpp",
-        "sdk/include/spanwise/op_sdk/plugin_call.hpp",
+        "sdk/include/spanwise/plugin.hpp",
         "sdk/src/core/fork.cpp",
         "sdk/src/core/static_guards.cpp",
         "sdk/src/graph/execute/owned_mutex.hpp",

@@ -16,7 +16,7 @@
 #include "backends/cpu/memory/memory_pool.hpp"
 #include "backends/cpu_kernels.hpp"
 #include "runtime/backend.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/message_of.hpp"
 
 namespace spanwise::cpu_backend {

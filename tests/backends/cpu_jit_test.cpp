@@ -18,7 +18,7 @@
 #include "backends/cpu/jit/stack_usage.hpp"
 #include "backends/cpu_kernels.hpp"
 #include "runtime/system/temporary_folder.hpp"
-#include "source/included_files.hpp"
+#include "parse/included_files.hpp"
 #include "support/message_of.hpp"
 
 namespace spanwise::cpu_backend {
@@ -215,7 +215,7 @@ TEST(CpuJit, RefusesInvalidModules) {
   void* const libm = ::dlopen("libm.so.6", RTLD_NOW);
   const link_map* map = nullptr;
   ASSERT_EQ(::dlinfo(libm, RTLD_DI_LINKMAP, &map), 0);
-  binary.image = source::read_whole_file(map->l_name);
+  binary.image = parse::read_whole_file(map->l_name);
   EXPECT_THROW(CpuKernels::backend().load(0, binary), DeviceError);
   ::dlclose(libm);
   std::string image = "no library";

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/environment_variable.hpp"
 
 namespace spanwise::test {
@@ -20,7 +20,7 @@ class CpuKernels {
   explicit CpuKernels(std::string source, std::vector<std::string> names = {},
                       std::vector<std::string> options = {},
                       std::vector<std::string> include_dirs = {})
-      : source_(source::scan_kernels(std::move(source))) {
+      : source_(parse::scan_kernels(std::move(source))) {
     runtime::CompileRequest request;
     request.source = &source_;
     request.names = std::move(names);
@@ -52,7 +52,7 @@ class CpuKernels {
   static runtime::Backend& backend() { return runtime::backend_for(cpu); }
 
  private:
-  source::KernelSource source_;
+  parse::KernelSource source_;
   runtime::KernelBinary binary_;
   Ref<runtime::LoadedModule> module_;
 };

@@ -17,7 +17,7 @@
 
 #include "backends/cpu_kernels.hpp"
 #include "runtime/system/temporary_folder.hpp"
-#include "source/included_files.hpp"
+#include "parse/included_files.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::cpu_backend {
@@ -34,7 +34,7 @@ class CpuProcess : public ::testing::Test {
   }
   // The contents of a file that the script wrote.
   std::string contents_of(const std::string& name) const {
-    return source::read_whole_file(folder_.path() + "/" + name);
+    return parse::read_whole_file(folder_.path() + "/" + name);
   }
   // Whether a process has ended; its parent, init, may take a while to collect it.
   static bool is_gone(pid_t process) {
@@ -42,7 +42,7 @@ class CpuProcess : public ::testing::Test {
     for (int i = 0; i < 10'000; ++i) {
       std::string line;
       try {
-        line = source::read_whole_file(status);
+        line = parse::read_whole_file(status);
       } catch (const Error&) {
         return true;
       }

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "backends/cuda/compile/compiler.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/nvrtc_fixture.hpp"
 
 namespace spanwise::cuda {
@@ -18,7 +18,7 @@ class CompilerTest : public test::NvrtcTest<> {
  protected:
   static runtime::KernelBinary build(const std::string& source,
                                      runtime::CompileRequest request = {}) {
-    const source::KernelSource scanned = source::scan_kernels(source);
+    const parse::KernelSource scanned = parse::scan_kernels(source);
     request.source = &scanned;
     return compile({9, 0}, request);
   }
@@ -31,7 +31,7 @@ class CompilerTest : public test::NvrtcTest<> {
     return "it compiled";
   }
   static std::string fingerprint(const std::string& source, runtime::CompileRequest request = {}) {
-    const source::KernelSource scanned = source::scan_kernels(source);
+    const parse::KernelSource scanned = parse::scan_kernels(source);
     request.source = &scanned;
     return compiler_fingerprint({9, 0}, request);
   }

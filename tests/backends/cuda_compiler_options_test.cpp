@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "backends/cuda_compiler.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/message_of.hpp"
 
 namespace spanwise::cuda {

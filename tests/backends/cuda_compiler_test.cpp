@@ -13,7 +13,7 @@
 #include "backends/cuda/compile/nvjitlink.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "backends/cuda_compiler.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -185,7 +185,7 @@ TEST_F(Compiler, CompilesForAnArchitectureVariantAndToPtxOnRequest) {
 }
 
 TEST_F(Compiler, CompilesPtxForAGpuNewerThanNvrtc) {
-  const source::KernelSource source = source::scan_kernels(twice);
+  const parse::KernelSource source = parse::scan_kernels(twice);
   CompileRequest request;
   request.source = &source;
   const KernelBinary binary = compile({99, 0}, request);
@@ -194,7 +194,7 @@ TEST_F(Compiler, CompilesPtxForAGpuNewerThanNvrtc) {
 }
 
 TEST_F(Compiler, GpuThatNvrtcNoLongerSupportsIsADeviceError) {
-  const source::KernelSource source = source::scan_kernels(twice);
+  const parse::KernelSource source = parse::scan_kernels(twice);
   CompileRequest request;
   request.source = &source;
   EXPECT_THROW(compile({2, 0}, request), DeviceError);

@@ -15,9 +15,9 @@
 #include "backends/cuda/launch/launch_tuner.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/element_loops.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
 
 /// What the tests of the CUDA back end share: the device, memory on it, kernels for it.
 namespace spanwise::cuda {
@@ -107,7 +107,7 @@ class DeviceBytes {
 
 inline Ref<runtime::LoadedModule> load_module(const std::string& source,
                                               runtime::CompileRequest request = {}) {
-  const source::KernelSource scanned = source::scan_kernels(source);
+  const parse::KernelSource scanned = parse::scan_kernels(source);
   request.source = &scanned;
   runtime::Backend& backend = runtime::backend_for(gpu);
   return backend.load(0, backend.compile(0, request));

@@ -8,7 +8,7 @@
 #include "cuda_device.hpp"
 #include "runtime/memory/allocation.hpp"
 #include "runtime/streams/ordering.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "backends/cuda_compiler.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -11,7 +11,7 @@
 #include "backends/cuda/context.hpp"
 #include "cuda_device.hpp"
 #include "runtime/memory/allocation.hpp"
-#include "spanwise/memory.hpp"
+#include "spanwise/runtime/memory.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -55,11 +55,11 @@ constexpr const char* apply_ptx =
     "  add.u64 %rd5, %rd1, %rd3; st.global.f32 [%rd5], %f2; ret;\n}\n";
 
 KernelBinary build_linked(const std::vector<std::string>& linked, CompileRequest request = {}) {
-  const source::KernelSource first = source::scan_kernels(apply);
+  const parse::KernelSource first = parse::scan_kernels(apply);
   request.source = &first;
   for (const std::string& contents : linked)
     request.linked.push_back(
-        source::scan_linked(contents, text("link[", request.linked.size(), "].cu")));
+        parse::scan_linked(contents, text("link[", request.linked.size(), "].cu")));
   return compile({9, 0}, request);
 }
 
@@ -130,13 +130,13 @@ TEST_F(Linker, ProducesPtxOnRequest) {
 }
 
 TEST_F(Linker, InstantiatesTemplatesOfTheFirstSource) {
-  const source::KernelSource first = source::scan_kernels(
+  const parse::KernelSource first = parse::scan_kernels(
       "extern \"C\" __device__ float triple(float x);\n"
       "template <class T> __global__ void all(T* y) { *y = triple(*y); }\n");
   CompileRequest request;
   request.source = &first;
   request.names = {"all<float>"};
-  request.linked.push_back(source::scan_linked(triple_source, "link[0].cu"));
+  request.linked.push_back(parse::scan_linked(triple_source, "link[0].cu"));
   const KernelBinary binary = compile({9, 0}, request);
   EXPECT_EQ(binary.symbols.at("all<float>"), "_Z3allIfEvPT_");
 }
@@ -158,11 +158,11 @@ TEST_F(Linker, ErrorNamesMissingAndDuplicateSymbols) {
 }
 
 TEST_F(Linker, IsPartOfTheFingerprint) {
-  const source::KernelSource first = source::scan_kernels(apply);
+  const parse::KernelSource first = parse::scan_kernels(apply);
   CompileRequest request;
   request.source = &first;
   EXPECT_THAT(compiler_fingerprint({9, 0}, request), Not(HasSubstr("nvjitlink")));
-  request.linked.push_back(source::scan_linked(triple_source, "link[0].cu"));
+  request.linked.push_back(parse::scan_linked(triple_source, "link[0].cu"));
   EXPECT_THAT(compiler_fingerprint({9, 0}, request), HasSubstr("nvjitlink libnvJitLink.so"));
 }
 

@@ -8,7 +8,7 @@
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/driver.hpp"
 #include "cuda_device.hpp"
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 
 namespace spanwise::cuda {
 namespace {

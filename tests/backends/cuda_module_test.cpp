@@ -116,7 +116,7 @@ TEST_F(CudaModules, TemplatesAreFoundByTheirNameExpressions) {
   CompileRequest request;
   request.names = {"fill<float>", "fill<int>"};
   const std::string text = "template <class T> __global__ void fill(T* p) { *p = T(2.75); }\n";
-  const source::KernelSource source = source::scan_kernels(text);
+  const parse::KernelSource source = parse::scan_kernels(text);
   request.source = &source;
   const KernelBinary binary = backend().compile(0, request);
   const Ref<LoadedModule> module = backend().load(0, binary);

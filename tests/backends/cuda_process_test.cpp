@@ -12,7 +12,7 @@
 #include <filesystem>
 
 #include "cuda_device.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "support/message_of.hpp"
 
 namespace spanwise::cuda {
@@ -160,7 +160,7 @@ TEST_F(InChild, DISABLED_NoContext) {
   auto* state = driver_function<CUresult(CUdevice, unsigned*, int*)>("cuDevicePrimaryCtxGetState");
   ASSERT_EQ(state(0, &flags, &active), CUDA_SUCCESS);
   EXPECT_EQ(active, 0);
-  const source::KernelSource source = source::scan_kernels("__global__ void k() {}\n");
+  const parse::KernelSource source = parse::scan_kernels("__global__ void k() {}\n");
   runtime::CompileRequest request;
   request.source = &source;
   backend().compiler_fingerprint(0, request);

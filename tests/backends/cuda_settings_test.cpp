@@ -6,8 +6,8 @@
 #include "backends/cuda/launch/launch_limits.hpp"
 #include "backends/cuda/memory/preallocate.hpp"
 #include "core/string_utils.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 namespace {

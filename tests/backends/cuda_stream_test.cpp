@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "cuda_device.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 #include "support/message_of.hpp"
 
 namespace spanwise::cuda {

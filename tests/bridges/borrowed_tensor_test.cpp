@@ -11,8 +11,8 @@
 
 #include "bridges/release_counter.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/stream.hpp"
 #include "support/fake_devices.hpp"
 
 /// share(BorrowedTensor), the fast path of most imports: it returns what share(ForeignView)

@@ -7,7 +7,7 @@
 
 #include "bridges/release_counter.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 namespace spanwise {
 namespace {

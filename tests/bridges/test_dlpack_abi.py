@@ -103,7 +103,7 @@ def test_layouts_and_numbers_are_the_real_ones(tmp_path):
     name = "dlpack/dlpack.h" if (folder / "dlpack" / "dlpack.h").is_file() else "dlpack.h"
     source = tmp_path / "check.cpp"
     source.write_text(
-        f'#include <cstddef>\n#include "{name}"\n#include "spanwise/dlpack.hpp"\n'
+        f'#include <cstddef>\n#include "{name}"\n#include "spanwise/bridge/dlpack.hpp"\n'
         f'#include "{ROOT}/bridges/dlpack/dlpack_abi.hpp"\n'
         "using namespace spanwise::dlpack;\n" + "\n".join(checks) + "\nint main() {}\n"
     )

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <sstream>
 #include <vector>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/layouts.hpp"
 #include "support/message_of.hpp"
 

@@ -1,11 +1,11 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/device.hpp"
+#include "spanwise/core/device.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace {

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/dims.hpp"
+#include "spanwise/core/layout.hpp"
 
 #include <gtest/gtest.h>
 

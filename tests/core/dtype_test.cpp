@@ -1,13 +1,13 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/dtype.hpp"
+#include "spanwise/core/dtype.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/message_of.hpp"
 
 namespace spanwise {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "spanwise/storage.hpp"
+#include "spanwise/core/storage.hpp"
 #include "support/fake_stream.hpp"
 
 namespace spanwise {

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "spanwise/error.hpp"
-#include "spanwise/layout.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/layout.hpp"
 #include "support/layouts.hpp"
 #include "support/message_of.hpp"
 

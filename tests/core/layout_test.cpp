@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/layout.hpp"
+#include "spanwise/core/layout.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 #include <sstream>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/layouts.hpp"
 
 namespace spanwise {

@@ -7,8 +7,8 @@
 #include <map>
 #include <numeric>
 
-#include "spanwise/error.hpp"
-#include "spanwise/layout.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/layout.hpp"
 #include "support/layouts.hpp"
 #include "support/message_of.hpp"
 

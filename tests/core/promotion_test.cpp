@@ -6,8 +6,8 @@
 #include <sstream>
 #include <string>
 
-#include "spanwise/dtype.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/dtype.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "support/fake_stream.hpp"
 
 namespace spanwise {

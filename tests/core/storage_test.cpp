@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/storage.hpp"
+#include "spanwise/core/storage.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/fake_stream.hpp"
 
 namespace spanwise {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "spanwise/axis_error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/graph_ops.hpp"
 #include "support/message_of.hpp"
 

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/execute/program.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "spanwise/graph/function.hpp"
 #include "support/fake_devices.hpp"
 

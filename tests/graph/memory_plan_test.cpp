@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "support/graph_ops.hpp"
 
 namespace spanwise {

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "spanwise/graph/shared.hpp"
-#include "spanwise/graph/transfer.hpp"
+#include "spanwise/graph/op.hpp"
 #include "support/graph_ops.hpp"
 
 namespace spanwise {

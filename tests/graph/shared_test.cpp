@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "spanwise/graph/rewrite.hpp"
-#include "spanwise/graph/transfer.hpp"
+#include "spanwise/graph/op.hpp"
 #include "support/graph_ops.hpp"
 #include "support/message_of.hpp"
 

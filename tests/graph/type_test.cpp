@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "embedded/device_headers.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::embedded {
 namespace {

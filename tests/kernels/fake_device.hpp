@@ -21,10 +21,10 @@
 #include "kernels/module_cache.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/element_loops.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/kernels/kernel.hpp"
 #include "support/message_of.hpp"
 
 /// Two fake GPUs in host memory, for tests of the kernels layer alone: compiling copies the text,
@@ -108,7 +108,7 @@ class FakeKernel final : public runtime::LoadedKernel {
 
 /// The size in bytes that the fake compiler gives a parameter: that of a pointer, of a known dtype
 /// or of View<T, N>; other types have 4 or 8 bytes if their name ends with this digit, else 12.
-inline std::int64_t size_of(const source::SourceParameter& parameter) {
+inline std::int64_t size_of(const parse::SourceParameter& parameter) {
   if (parameter.is_pointer) return 8;
   if (parameter.dtype) return parameter.dtype->itemsize();
   const std::size_t comma = parameter.type.rfind(',');
@@ -121,15 +121,15 @@ inline std::int64_t size_of(const source::SourceParameter& parameter) {
 class FakeModule final : public runtime::LoadedModule {
  public:
   FakeModule(std::shared_ptr<FakeLog> log, const std::string& image)
-      : log_(std::move(log)), source_(source::scan_kernels(image)) {}
+      : log_(std::move(log)), source_(parse::scan_kernels(image)) {}
   ~FakeModule() override { ++log_->unloads; }
 
   Ref<runtime::LoadedKernel> kernel(const std::string& symbol) override {
-    for (const source::SourceKernel& kernel : source_.kernels) {
+    for (const parse::SourceKernel& kernel : source_.kernels) {
       if (symbol.find(kernel.name) == std::string::npos) continue;
       std::vector<runtime::LoadedKernel::ParameterInfo> parameter_info;
       std::int64_t offset = 0;
-      for (const source::SourceParameter& parameter : kernel.parameters) {
+      for (const parse::SourceParameter& parameter : kernel.parameters) {
         parameter_info.push_back({offset, size_of(parameter)});
         offset += (parameter_info.back().size + 7) / 8 * 8;
       }
@@ -144,7 +144,7 @@ class FakeModule final : public runtime::LoadedModule {
 
  private:
   std::shared_ptr<FakeLog> log_;
-  source::KernelSource source_;
+  parse::KernelSource source_;
   unsigned char table_[24] = {};
 };
 
@@ -200,7 +200,7 @@ class FakeBackend final : public runtime::Backend {
     ++log->compilations;
     if (on_compile) on_compile(request);
     runtime::KernelBinary binary{.image = request.source->text, .symbols = {}};
-    for (const source::SourceKernel& kernel : request.source->kernels)
+    for (const parse::SourceKernel& kernel : request.source->kernels)
       if (!kernel.is_template) binary.symbols[kernel.name] = "_Z_" + kernel.name;
     binary.symbols.insert(more_symbols.begin(), more_symbols.end());
     for (const std::string& name : request.names) binary.symbols[name] = "_Z_" + name;

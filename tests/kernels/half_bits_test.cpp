@@ -11,7 +11,7 @@
 #include <limits>
 #include <random>
 
-#include "spanwise/half.hpp"
+#include "spanwise/core/half.hpp"
 
 namespace spanwise::kernels {
 namespace {

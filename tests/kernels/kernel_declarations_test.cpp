@@ -10,7 +10,7 @@
 
 #include "kernels/arguments/signature.hpp"
 #include "kernels/fake_device.hpp"
-#include "source/kernel_source.hpp"
+#include "parse/kernel_source.hpp"
 #include "spanwise/kernels/kernel_text.hpp"
 
 namespace spanwise::test {
@@ -96,8 +96,8 @@ TEST(Signatures, UseTheBinaryForUnknownTypes) {
   const std::vector<runtime::LoadedKernel::ParameterInfo> parameter_info{
       {0, 8}, {8, 8}, {16, 4}, {20, 4}, {24, 12}};
   const char* types = "float*, float const*, float, int, Vec";
-  const source::KernelSource source =
-      source::scan_kernels("__global__ void k(real *out, input x, real a, int n, Vec v) {}");
+  const parse::KernelSource source =
+      parse::scan_kernels("__global__ void k(real *out, input x, real a, int n, Vec v) {}");
   const kernels::Signature from_both =
       kernels::make_signature(&source.kernels.at(0), parameter_info, types);
   EXPECT_EQ(from_both.parameters[0].dtype, float32);

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/fake_device.hpp"
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 namespace spanwise::test {
 namespace {

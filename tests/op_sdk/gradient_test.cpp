@@ -1,12 +1,11 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/op_sdk/gradient.hpp"
+#include "spanwise/op_sdk/expression.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "spanwise/op_sdk.hpp"
-#include "spanwise/op_sdk/expression.hpp"
 
 namespace spanwise {
 namespace {

@@ -150,7 +150,7 @@ TEST(KernelDeclaration, DtypeLettersAndTemplateParametersNeedAnInput) {
 
 TEST(KernelDeclaration, ReadsTemplateParameters) {
   const auto names = [](const std::string& source) {
-    return template_parameter_names(source, source::scan_kernels(source).kernels.at(0));
+    return template_parameter_names(source, parse::scan_kernels(source).kernels.at(0));
   };
   EXPECT_THAT(names("template <class A> struct S {};\n"
                     "template <typename T, int N, class U = T>\n__global__ void k(T *x) {}"),

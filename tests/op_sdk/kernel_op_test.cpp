@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "spanwise/op_sdk.hpp"
-#include "spanwise/view.hpp"
+#include "spanwise/core/view.hpp"
 #include "support/message_of.hpp"
 
 namespace spanwise {

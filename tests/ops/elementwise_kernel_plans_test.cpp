@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "ops/elementwise_specs.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise::ops::user_kernels {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "../../ops/elementwise/compute.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "../../ops/elementwise/cuda/operation_body.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"
 

@@ -18,8 +18,8 @@
 #include "../../ops/indexing/cuda/cuda_indices.hpp"
 #include "../../ops/indexing/search.hpp"
 #include "../../ops/indexing/selection.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "../../ops/linalg/problem.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../../ops/linalg/problem.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"
 

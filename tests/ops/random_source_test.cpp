@@ -14,8 +14,8 @@
 #include "../../ops/random/cpu_kernels.hpp"
 #include "../../ops/random/draw.hpp"
 #include "../../ops/random/random_body.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"
 

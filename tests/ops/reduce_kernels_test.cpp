@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "../../ops/reduce/job.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../../ops/elementwise/row_pass/run_row_pass.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"
 

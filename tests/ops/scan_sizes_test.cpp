@@ -5,7 +5,7 @@
 // the headers for kernels, which NVRTC compares.
 #include <string>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/scan.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"

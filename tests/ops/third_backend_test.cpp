@@ -20,8 +20,8 @@
 #include "../../ops/reduce/reduce.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/element_loops.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "support/naive_cpu.hpp"
 
 namespace spanwise::ops {

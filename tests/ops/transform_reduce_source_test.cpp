@@ -8,8 +8,8 @@
 #include "../../ops/elementwise/graph/fused_op.hpp"
 #include "../../ops/reduce/cuda/cuda_module.hpp"
 #include "../../ops/reduce/job.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"
 

@@ -11,8 +11,8 @@
 #include "../../ops/user_kernels/reduction.hpp"
 #include "../../ops/user_kernels/scan.hpp"
 #include "ops/elementwise_specs.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"
 

@@ -8,10 +8,10 @@
 #include <thread>
 
 #include "core/storage_free_list.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/stream.hpp"
 #include "support/fake_devices.hpp"
 
 namespace spanwise {

@@ -1,14 +1,14 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/fake_devices.hpp"
 #include "support/message_of.hpp"
 #include "support/naive_loops.hpp"

@@ -1,14 +1,14 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/devices.hpp"
+#include "spanwise/runtime/devices.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
 
-#include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/fake_devices.hpp"
 
 namespace spanwise {

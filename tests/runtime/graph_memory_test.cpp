@@ -14,9 +14,9 @@
 
 #include "runtime/memory/allocation.hpp"
 #include "runtime/streams/ordering.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/memory.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/memory.hpp"
+#include "spanwise/runtime/stream.hpp"
 #include "support/fake_devices.hpp"
 
 namespace spanwise {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 #include "support/environment_variable.hpp"
 
 namespace spanwise::runtime {

@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
-#include "spanwise/config.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/stream.hpp"
 #include "support/fake_devices.hpp"
 #include "support/naive_loops.hpp"
 

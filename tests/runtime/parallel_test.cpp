@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 
 namespace spanwise {
 namespace {

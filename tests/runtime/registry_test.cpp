@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "spanwise/error.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/device.hpp"
 #include "support/fake_devices.hpp"
 #include "support/message_of.hpp"
 

@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace {

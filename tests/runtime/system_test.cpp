@@ -14,7 +14,7 @@
 
 #include "runtime/system/temporary_folder.hpp"
 #include "runtime/system/trusted_folder.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/environment_variable.hpp"
 
 namespace spanwise::runtime {

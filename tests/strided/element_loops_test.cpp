@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 #include "support/layouts.hpp"
 #include "support/naive_loops.hpp"
 

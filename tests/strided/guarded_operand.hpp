@@ -12,7 +12,7 @@
 
 #include "core/convert.hpp"
 #include "core/element_types.hpp"
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 
 namespace spanwise::strided {
 

@@ -10,7 +10,7 @@
 
 #include "backends/cuda/compile/compiler.hpp"
 #include "kernels/cache/device_headers.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::test {
 
@@ -25,7 +25,7 @@ struct CompileSettings {
 /// start of a generated source, and may leave out declarations.
 inline void expect_compiles(const std::string& source_text, const std::vector<std::string>& kernels,
                             const CompileSettings& settings = {}) {
-  const source::KernelSource source = source::scan_kernels(source_text);
+  const parse::KernelSource source = parse::scan_kernels(source_text);
   runtime::CompileRequest request;
   request.source = &source;
   request.options = settings.options;

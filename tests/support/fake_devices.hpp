@@ -9,7 +9,7 @@
 
 #include "runtime/backend.hpp"
 #include "runtime/element_loops.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 #include "support/naive_cpu.hpp"
 #include "support/recording_backend.hpp"
 

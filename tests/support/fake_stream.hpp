@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "spanwise/storage.hpp"
+#include "spanwise/core/storage.hpp"
 
 namespace spanwise::test {
 

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "spanwise/layout.hpp"
+#include "spanwise/core/layout.hpp"
 
 /// The meaning of layouts, computed index by index, as a reference for tests.
 namespace spanwise::test {

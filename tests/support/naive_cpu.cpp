@@ -7,7 +7,7 @@
 #include <cstring>
 #include <new>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/naive_loops.hpp"
 
 namespace spanwise::test {

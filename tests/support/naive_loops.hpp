@@ -5,8 +5,8 @@
 #include <complex>
 #include <vector>
 
-#include "spanwise/array.hpp"
-#include "spanwise/scalar.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/scalar.hpp"
 #include "support/layouts.hpp"
 
 /// Simple copies, element by element, of memory that the host can address.

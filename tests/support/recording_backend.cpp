@@ -10,7 +10,7 @@
 #include <functional>
 #include <new>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/naive_loops.hpp"
 #include "support/recording_stream.hpp"
 

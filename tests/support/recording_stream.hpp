@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/recording_backend.hpp"
 
 /// The streams and events of a RecordingBackend: work runs when something waits for it.

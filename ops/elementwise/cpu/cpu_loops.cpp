@@ -10,7 +10,7 @@
 
 #include "divisions.hpp"
 #include "spanwise/core/element_words.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops {
 namespace {

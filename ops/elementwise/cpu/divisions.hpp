@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cpu_loops.hpp"
-#include "spanwise/dtype.hpp"
+#include "spanwise/core/dtype.hpp"
 
 namespace spanwise::ops {
 

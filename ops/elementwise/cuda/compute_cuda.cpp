@@ -6,12 +6,12 @@
 
 #include "../compute.hpp"
 #include "operation_body.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 #include "spanwise/strided/call.hpp"
 
 namespace spanwise::ops {

@@ -3,8 +3,8 @@
 #include "operation_body.hpp"
 
 #include "embedded/elementwise_text.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/source/element_text.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/element_text.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/host_block.hpp"
 #include "spanwise/strided/walk.hpp"
 

@@ -5,10 +5,10 @@
 #include <array>
 
 #include "../cuda/operation_body.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/source/element_text.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/element_text.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops {
 namespace {

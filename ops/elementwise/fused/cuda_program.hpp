@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "program.hpp"
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/strided/call.hpp"
 
 namespace spanwise::ops {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops {
 namespace {

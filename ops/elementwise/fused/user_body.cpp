@@ -7,13 +7,13 @@
 #include <map>
 #include <sstream>
 
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/kernels/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
-#include "spanwise/source/element_text.hpp"
-#include "spanwise/source/user_code.hpp"
+#include "spanwise/parse/element_text.hpp"
+#include "spanwise/parse/user_code.hpp"
 
 namespace spanwise::ops {
 namespace {
@@ -99,9 +99,9 @@ std::string body_source(const UserBody& body, const std::string& name) {
     results += text("  ", text_type(output.dtype), " ", output.name, " = 0;\n");
   const ElementBody::Value& result = element.outputs[static_cast<std::size_t>(body.output)];
   return text(outside, "namespace ", name, " {\n", types,
-              source::with_line_directives(text("preamble of ", element.op), inside),
+              parse::with_line_directives(text("preamble of ", element.op), inside),
               "__device__ inline ", text_type(result.dtype), " of(", parameters, ") {\n", results,
-              source::element_statements(text("operation of ", element.op), element.operation),
+              parse::element_statements(text("operation of ", element.op), element.operation),
               "  return ", result.name, ";\n}\n}\n");
 }
 

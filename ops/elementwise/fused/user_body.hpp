@@ -7,7 +7,7 @@
 #include <string>
 
 #include "../cpu/cpu_loops.hpp"
-#include "spanwise/graph/element_body.hpp"
+#include "spanwise/graph/elementwise.hpp"
 
 namespace spanwise::ops {
 

@@ -8,7 +8,7 @@
 
 #include "../compute.hpp"
 #include "spanwise/strided/walk.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "../fused/program.hpp"
-#include "spanwise/graph/element_source.hpp"
+#include "spanwise/graph/elementwise.hpp"
 #include "spanwise/graph/op.hpp"
 
 namespace spanwise::ops {

@@ -11,10 +11,10 @@
 #include "../fused/run_program.hpp"
 #include "elementwise_op.hpp"
 #include "separate_nodes.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "spanwise/strided/walk.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops {
 namespace {

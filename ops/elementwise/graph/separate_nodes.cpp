@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "elementwise_op.hpp"
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 namespace spanwise::ops {
 

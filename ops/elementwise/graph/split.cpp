@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "fused_op.hpp"
-#include "spanwise/graph/element_source.hpp"
+#include "spanwise/graph/elementwise.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
 // Before "transform_reduce": a result of a program that only a reduction reads becomes a separate

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "fused_op.hpp"
-#include "spanwise/graph/element_source.hpp"
+#include "spanwise/graph/elementwise.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
 // A reduction computes the elements that only it reads: they are not written to memory. A result

@@ -8,7 +8,7 @@
 
 #include "elementwise_op.hpp"
 #include "fused_op.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops {
 namespace {

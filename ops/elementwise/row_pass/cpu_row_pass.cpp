@@ -7,11 +7,11 @@
 #include <numeric>
 #include <thread>
 
-#include "spanwise/copy.hpp"
-#include "spanwise/runtime/gemv.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/linear_algebra.hpp"
 #include "spanwise/runtime/parallel.hpp"
 #include "spanwise/strided/walk.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops {
 namespace {

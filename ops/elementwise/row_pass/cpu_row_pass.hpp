@@ -8,7 +8,7 @@
 
 #include "../fused/cpu_program.hpp"
 #include "row_pass.hpp"
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 
 namespace spanwise::ops {
 

@@ -7,12 +7,12 @@
 #include <cstring>
 
 #include "../graph/elementwise_op.hpp"
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 #include "spanwise/core/interpreter_lock.hpp"
-#include "spanwise/devices.hpp"
+#include "spanwise/runtime/devices.hpp"
 #include "spanwise/runtime/parallel.hpp"
-#include "spanwise/stream.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/stream.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "row_pass_source.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise::ops {
 

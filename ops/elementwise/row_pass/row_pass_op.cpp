@@ -10,9 +10,9 @@
 #include "../graph/elementwise_op.hpp"
 #include "../graph/separate_nodes.hpp"
 #include "run_row_pass.hpp"
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 #include "spanwise/op_sdk.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "../cuda/operation_body.hpp"
 #include "../fused/cuda_program.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/source/element_text.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/element_text.hpp"
 
 namespace spanwise::ops {
 namespace {

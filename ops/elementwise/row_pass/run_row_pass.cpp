@@ -3,9 +3,9 @@
 #include "run_row_pass.hpp"
 
 #include "../graph/elementwise_op.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops {
 

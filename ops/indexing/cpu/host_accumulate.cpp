@@ -7,8 +7,8 @@
 
 #include "../backend.hpp"
 #include "spanwise/core/element_words.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/half.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/half.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -8,9 +8,9 @@
 #include "../indices.hpp"
 #include "host_loops.hpp"
 #include "host_mask.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "spanwise/runtime/parallel.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/strided/walk.hpp"
 
 /// Masks in host memory: arrays of bool, in which any byte but 0 is true.

@@ -6,9 +6,9 @@
 #include <bit>
 
 #include "../backend.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/stream.hpp"
 #include "spanwise/strided/call.hpp"
 
 namespace spanwise::ops {

@@ -7,11 +7,11 @@
 
 #include "cuda_indices.hpp"
 #include "embedded/indexing_text.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/kernels/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::ops {
 namespace {

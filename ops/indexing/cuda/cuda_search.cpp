@@ -9,12 +9,12 @@
 
 #include "../search.hpp"
 #include "embedded/indexing_text.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/kernels/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
-#include "spanwise/source/element_text.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/parse/element_text.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::ops {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise::ops::reduce {
 Array CpuElements::buffer() const { return empty(Shape{buffer_elements_}, element_, device_); }

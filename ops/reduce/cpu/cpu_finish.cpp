@@ -9,7 +9,7 @@
 
 #include "../job.hpp"
 #include "spanwise/core/element_words.hpp"
-#include "spanwise/half.hpp"
+#include "spanwise/core/half.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

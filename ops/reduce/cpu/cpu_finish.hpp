@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "spanwise/dtype.hpp"
+#include "spanwise/core/dtype.hpp"
 
 namespace spanwise::ops::reduce {
 

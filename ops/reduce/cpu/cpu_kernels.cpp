@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include "spanwise/core/element_words.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 
 #if defined(__x86_64__)

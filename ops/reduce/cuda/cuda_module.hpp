@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "cuda_source.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
 
 namespace spanwise::ops::reduce {

@@ -7,8 +7,8 @@
 #include "../geometry.hpp"
 #include "../job.hpp"
 #include "cuda_module.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

@@ -9,9 +9,9 @@
 #include "../geometry.hpp"
 #include "../job.hpp"
 #include "cuda_module.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "spanwise/runtime/scan.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 #include "spanwise/strided/walk.hpp"
 
 namespace spanwise::ops::reduce {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "embedded/reduce_text.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/source/element_text.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/element_text.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {

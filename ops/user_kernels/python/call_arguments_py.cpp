@@ -13,10 +13,10 @@
 #include "python/support/array.hpp"
 #include "python/support/call.hpp"
 #include "python/support/stream.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::python {
 

@@ -15,7 +15,7 @@
 
 #include "../arguments.hpp"
 #include "python/support/gil.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 /// The Python arguments of a user's kernel.
 namespace spanwise::python {

@@ -7,7 +7,7 @@
 
 #include "../parameter.hpp"
 #include "python/support/bind.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// Reads the declaration of an element body.
 namespace spanwise::python {

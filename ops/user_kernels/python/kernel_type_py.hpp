@@ -17,7 +17,7 @@
 #include "python/support/declared.hpp"
 #include "python/support/type.hpp"
 #include "python/support/value.hpp"
-#include "spanwise/ref.hpp"
+#include "spanwise/core/ref.hpp"
 
 /// Python types of user kernels: heap types with a vectorcall slot. Classes in Python derive from
 /// them and parse the constructor's arguments.

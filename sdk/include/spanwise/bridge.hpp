@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "spanwise/array.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/export.hpp"
 
 // PyObject: this header is usable without Python's.
 struct _object;  // NOLINT(bugprone-reserved-identifier): CPython's name

@@ -6,8 +6,8 @@
 #include "python/support/array.hpp"
 #include "python/support/call.hpp"
 #include "python/support/scalar.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -4,7 +4,7 @@
 
 #include <Python.h>
 
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 
 namespace spanwise::python {
 

@@ -9,8 +9,8 @@
 #include "python/support/tuple.hpp"
 #include "python/support/type.hpp"
 #include "slots.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::python {
 

@@ -8,7 +8,7 @@
 #include "python/support/bind.hpp"
 #include "python/support/dtype.hpp"
 #include "slots.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// The buffer protocol (PEP 3118) of arrays on the CPU. Buffers share the memory and have its
 /// strides and read-only flag.

@@ -11,10 +11,10 @@
 #include "python/support/dtype.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/value.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 /// Array's methods astype, copy, fill, to and sync.
 namespace spanwise::python {

@@ -10,9 +10,9 @@
 #include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
 #include "python/support/number_kind.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
 
 /// empty, zeros, ones, full, their *_like forms and eye: NumPy's signatures with device=.
 namespace spanwise::python {

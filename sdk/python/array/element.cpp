@@ -10,7 +10,7 @@
 #include "python/support/call.hpp"
 #include "python/support/host.hpp"
 #include "python/support/scalar.hpp"
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 namespace spanwise::python {
 

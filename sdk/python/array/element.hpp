@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 
 /// Fast paths for reading and writing single elements.
 namespace spanwise::python {

@@ -13,7 +13,7 @@
 #include "python/support/call.hpp"
 #include "python/support/type.hpp"
 #include "slots.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// a.flags, as numpy.ndarray.flags: attributes in lower case, and items by NumPy's names. A plain
 /// heap type like spanwise.Array, for speed.

@@ -15,8 +15,8 @@
 #include "python/support/scalar.hpp"
 #include "python/support/type.hpp"
 #include "slots.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 
 /// The methods that copy elements to the host: item, tolist, numpy, __array__, __complex__,
 /// __format__.

@@ -15,8 +15,8 @@
 #include "python/support/dtype.hpp"
 #include "python/support/scalar.hpp"
 #include "python/support/value.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 
 /// array, asarray, ascontiguousarray, copyto and may_share_memory.
 namespace spanwise::python {

@@ -17,7 +17,7 @@
 #include "python/support/errors.hpp"
 #include "slots.hpp"
 #include "spanwise/core/indexed_layout.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// NumPy's basic indexing (numpy.org/doc/stable/user/basics.indexing.html): integers, slices,
 /// Ellipsis and newaxis make views; a key for a single element makes a copy. Keys with arrays are

@@ -5,7 +5,7 @@
 #include "python/support/errors.hpp"
 #include "python/support/host.hpp"
 #include "slots.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// Conversion of arrays of one element to bool, int, float, complex and an index.
 namespace spanwise::python {

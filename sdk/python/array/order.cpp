@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "python/support/call.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <string_view>
 
-#include "spanwise/array.hpp"
-#include "spanwise/copy.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 /// NumPy's `order` argument.
 namespace spanwise::python {

@@ -17,9 +17,9 @@
 #include "python/support/dtype.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/host.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
 
 /// Pickling through host bytes in the array's own order of axes; an axis of stride 0 is written
 /// once. From protocol 5 on the bytes are a PickleBuffer, which can be transferred out of band (PEP

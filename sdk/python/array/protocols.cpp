@@ -10,8 +10,8 @@
 #include "python/support/declared.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
-#include "spanwise/dims.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/core/layout.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 /// Methods of arrays that are implemented in Python, most of them for protocols:
 /// __array_namespace__ and to_device (data-apis.org/array-api), __array_function__

@@ -10,7 +10,7 @@
 #include "python/interop/objects.hpp"
 #include "python/support/call.hpp"
 #include "python/support/scalar.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -4,7 +4,7 @@
 
 #include <Python.h>
 
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 
 /// The slots of spanwise.Array, by the file that implements them. Those that are not noexcept
 /// throw, or return null or -1 with a Python error set, as CPython requires.

@@ -17,7 +17,7 @@
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
 #include "slots.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise::python {
 

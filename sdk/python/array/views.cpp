@@ -12,7 +12,7 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// The methods that make views, and reshape and ravel, which copy only where a view is impossible.
 namespace spanwise::python {

@@ -13,7 +13,7 @@
 #include "python/support/gil.hpp"
 #include "python/support/value.hpp"
 #include "python_engine.hpp"
-#include "spanwise/communicator.hpp"
+#include "spanwise/runtime/communicator.hpp"
 
 /// Functions that spanwise/collectives calls with checked arguments.
 namespace spanwise::python {

@@ -4,7 +4,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "spanwise/communicator.hpp"
+#include "spanwise/runtime/communicator.hpp"
 
 /// Engines and monitors of communicators that are Python objects.
 namespace spanwise::python {

@@ -13,7 +13,7 @@
 #include "python/interop/convert.hpp"
 #include "python/support/array.hpp"
 #include "python/support/gil.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -11,7 +11,7 @@
 #include "python/support/bind.hpp"
 #include "python/support/call.hpp"
 #include "python/support/type.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/graph/function.hpp"
 
 namespace spanwise::python {

@@ -17,7 +17,7 @@
 #include "python/support/gil.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/value.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "variable.hpp"
 

@@ -16,7 +16,7 @@
 #include "python/support/gil.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "variable.hpp"
 
 namespace spanwise::python {

@@ -12,9 +12,8 @@
 #include "object.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/gil.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/op_sdk/expression.hpp"
-#include "spanwise/op_sdk/gradient.hpp"
 #include "variable.hpp"
 
 namespace spanwise::python {

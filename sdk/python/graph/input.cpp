@@ -8,9 +8,9 @@
 #include "python/support/gil.hpp"
 #include "python/support/number_kind.hpp"
 #include "python/support/scalar.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/graph/function.hpp"
 
 namespace spanwise::python {

@@ -17,7 +17,7 @@
 #include "python/support/snapshot.hpp"
 #include "python/support/value.hpp"
 #include "python_op.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/op_sdk.hpp"
 
 /// The implementation of spanwise.graph.kernel_op(), after it has normalised its arguments.

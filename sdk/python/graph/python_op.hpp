@@ -8,9 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "spanwise/graph/cotangent.hpp"
-#include "spanwise/graph/element_body.hpp"
 #include "spanwise/graph/op.hpp"
+#include "spanwise/graph/elementwise.hpp"
 #include "spanwise/graph/variable.hpp"
 #include "spanwise/op_sdk.hpp"
 

@@ -11,9 +11,9 @@
 #include "python/support/gil.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
 #include "variable.hpp"
 
 /// The methods of spanwise.SharedVariable, and its constructor function.

@@ -16,8 +16,8 @@
 #include "python/interop/objects.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/value.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
 #include "variable.hpp"
 
 namespace spanwise::python {

@@ -9,7 +9,7 @@
 #include "import.hpp"
 #include "python/support/array.hpp"
 #include "python/support/gil.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "types.hpp"
 
 namespace spanwise::python {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/bridge.hpp"
 
 /// The functions of the DLPack bridge that the bridges to single libraries use.

@@ -11,7 +11,7 @@
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "types.hpp"
 
 /// from_dlpack(), convert(), and to_X() and from_X() for each library X. Plain C functions without

@@ -14,8 +14,8 @@
 #include "python/graph/variable.hpp"
 #include "python/support/gil.hpp"
 #include "sequence.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -10,7 +10,7 @@
 #include "python/support/numpy_descriptor.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/tuple.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "typestr.hpp"
 
 namespace spanwise::python {

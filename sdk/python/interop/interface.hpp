@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "attributes.hpp"
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/bridge.hpp"
 
 /// Arrays described by the dictionaries `__array_interface__` and `__cuda_array_interface__`, or by

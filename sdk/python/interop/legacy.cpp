@@ -8,11 +8,10 @@
 
 #include "library.hpp"
 #include "python/support/gil.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/runtime/gpu_context.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/stream.hpp"
 #include "streams.hpp"
 
 namespace spanwise::python {

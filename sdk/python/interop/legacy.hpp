@@ -9,7 +9,7 @@
 
 #include "interface.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/layout.hpp"
+#include "spanwise/core/layout.hpp"
 
 /// The common code of the bridges to PyCUDA, CUDAMat and Gnumpy.
 namespace spanwise::python {

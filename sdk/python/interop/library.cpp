@@ -4,9 +4,9 @@
 #include "library.hpp"
 
 #include "python/support/call.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

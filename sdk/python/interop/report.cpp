@@ -11,7 +11,7 @@
 #include "convert.hpp"
 #include "python/support/bind.hpp"
 #include "python/support/value.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// explain(), bridges() and strict_copies().
 namespace spanwise::python {

@@ -12,9 +12,9 @@
 
 #include "import.hpp"
 #include "python/support/scalar.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 
 /// New arrays from Python numbers and nested sequences of numbers and arrays.
 namespace spanwise::python {

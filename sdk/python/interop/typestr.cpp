@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstddef>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "spanwise/dtype.hpp"
+#include "spanwise/core/dtype.hpp"
 
 /// The type strings of NumPy's array interface and of the CUDA Array Interface: byte order, kind,
 /// bytes ("<f4", "|b1"); and the formats of the buffer protocol.

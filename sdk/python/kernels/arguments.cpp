@@ -10,7 +10,7 @@
 #include "python/interop/foreign_operands.hpp"
 #include "python/interop/objects.hpp"
 #include "python/support/array.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel.hpp"
 #include "values.hpp"
 
 namespace spanwise::python {

@@ -20,9 +20,9 @@
 #include "python/support/bind.hpp"
 #include "python/support/gil.hpp"
 #include "python/support/value.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/kernel.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/kernels/kernel.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::python {
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -16,7 +16,7 @@
 #include "launch.hpp"
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -4,7 +4,7 @@
 
 #include <Python.h>
 
-#include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 /// The object struct of spanwise.KernelFunction: a plain heap type with a vectorcall slot, so that
 /// a launch from Python costs little more than one from C++.

@@ -4,8 +4,8 @@
 
 #include <Python.h>
 
-#include "spanwise/array.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 /// Wrapped kernel arguments: host arrays that are copied around the launch (sw.driver.In, Out,
 /// InOut), and untyped device memory (sw.driver.mem_alloc).

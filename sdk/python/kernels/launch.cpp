@@ -17,8 +17,8 @@
 #include "python/support/gil.hpp"
 #include "python/support/stream.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

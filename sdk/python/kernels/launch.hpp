@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-#include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise::python {
 

@@ -15,7 +15,7 @@
 #include "python/support/python_function.hpp"
 #include "python/support/stream.hpp"
 #include "python/support/type.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 /// Methods and attributes of KernelFunction: PyCUDA's prepared calls, bind, occupancy, and
 /// f[grid, block].

@@ -10,8 +10,8 @@
 
 #include "python/support/array.hpp"
 #include "python/support/bind.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/kernels/kernel.hpp"
 #include "spanwise/kernels/kernel_text.hpp"
 
 /// The records that describe kernels: attributes, parameters, declarations, and the disk cache.

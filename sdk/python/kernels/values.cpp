@@ -16,7 +16,7 @@
 
 #include "python/interop/library.hpp"
 #include "python/support/array.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <variant>
 
-#include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise::python {
 

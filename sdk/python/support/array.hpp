@@ -12,7 +12,7 @@
 
 #include "python/interop/objects.hpp"
 #include "scalar.hpp"
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/bridge.hpp"
 #include "tuple.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "python_function.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

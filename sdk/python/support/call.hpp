@@ -14,7 +14,7 @@
 #include "array.hpp"
 #include "gil.hpp"
 #include "slot.hpp"
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 /// Functions and methods with the calling convention METH_FASTCALL | METH_KEYWORDS, for frequently
 /// called functions: ten times cheaper than a call through pybind11.

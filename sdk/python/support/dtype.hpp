@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "spanwise/dtype.hpp"
+#include "spanwise/core/dtype.hpp"
 
 /// Conversion of DTypes from and to Python's and NumPy's dtypes. dtype_from(), which throws for an
 /// unknown dtype, is in support/array.hpp.

@@ -13,9 +13,8 @@
 #include "bind.hpp"
 #include "errors.hpp"
 #include "python/interop/objects.hpp"
-#include "spanwise/axis_error.hpp"
-#include "spanwise/communicator.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/communicator.hpp"
 #include "spanwise/graph/function.hpp"
 #include "value.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 
 namespace spanwise::python {
 

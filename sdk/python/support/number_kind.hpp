@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "spanwise/dtype.hpp"
+#include "spanwise/core/dtype.hpp"
 
 /// The dtype of a Python number as an operand, for arrays and for variables of graphs.
 namespace spanwise::python {

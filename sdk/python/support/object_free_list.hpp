@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "array.hpp"
-#include "spanwise/storage.hpp"
+#include "spanwise/core/storage.hpp"
 #include "type.hpp"
 
 namespace spanwise::python {

@@ -4,8 +4,8 @@
 
 #include <pybind11/pybind11.h>
 
-#include "spanwise/dtype.hpp"
-#include "spanwise/scalar.hpp"
+#include "spanwise/core/dtype.hpp"
+#include "spanwise/core/scalar.hpp"
 
 /// Conversion between Python's bool, int, float and complex and Scalar.
 namespace spanwise::python {

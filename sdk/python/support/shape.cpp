@@ -10,7 +10,7 @@
 
 #include "array.hpp"
 #include "call.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -6,8 +6,8 @@
 
 #include <optional>
 
-#include "spanwise/device.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/core/device.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::python {
 

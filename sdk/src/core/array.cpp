@@ -1,13 +1,13 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 
 #include <bit>
 #include <numeric>
 #include <ostream>
 
 #include "core/checked_int.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace {

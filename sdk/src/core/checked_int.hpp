@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "spanwise/dims.hpp"
+#include "spanwise/core/layout.hpp"
 
 /// Overflow-safe integer arithmetic for layouts from other libraries, which may contain any number.
 namespace spanwise::core {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "spanwise/half.hpp"
+#include "spanwise/core/half.hpp"
 
 /// Conversion of one element: numpy.ndarray.astype(casting="unsafe"), with defined results where C
 /// leaves them undefined. Shared by Scalar and the CPU's copies.

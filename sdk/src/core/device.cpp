@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/device.hpp"
+#include "spanwise/core/device.hpp"
 
 #include <array>
 #include <ostream>
 
 #include "core/string_utils.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace {

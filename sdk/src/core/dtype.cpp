@@ -1,13 +1,13 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/dtype.hpp"
+#include "spanwise/core/dtype.hpp"
 
 #include <array>
 #include <numeric>
 #include <ostream>
 
 #include "core/string_utils.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace {

@@ -8,9 +8,9 @@
 #include <type_traits>
 
 #include "spanwise/core/element_words.hpp"
-#include "spanwise/dtype.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/half.hpp"
+#include "spanwise/core/dtype.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/half.hpp"
 
 namespace spanwise::core {
 

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace {

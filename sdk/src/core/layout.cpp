@@ -1,14 +1,13 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/layout.hpp"
+#include "spanwise/core/layout.hpp"
 
 #include <algorithm>
 #include <array>
 #include <ostream>
 
 #include "core/checked_int.hpp"
-#include "spanwise/axis_error.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace {

@@ -3,8 +3,8 @@
 #include <array>
 
 #include "core/checked_int.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/layout.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/layout.hpp"
 
 namespace spanwise {
 namespace {

@@ -8,8 +8,8 @@
 #include "core/checked_int.hpp"
 #include "core/string_utils.hpp"
 #include "spanwise/core/indexed_layout.hpp"
-#include "spanwise/core/shapes_text.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/layout.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 
-#include "spanwise/dtype.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/dtype.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace {

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/ref.hpp"
+#include "spanwise/core/ref.hpp"
 
 namespace spanwise {
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/scalar.hpp"
+#include "spanwise/core/scalar.hpp"
 
 #include <charconv>
 #include <cmath>

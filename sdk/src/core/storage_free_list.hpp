@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "spanwise/storage.hpp"
+#include "spanwise/core/storage.hpp"
 
 namespace spanwise::core {
 

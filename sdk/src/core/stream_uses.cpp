@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "spanwise/core/fork.hpp"
-#include "spanwise/storage.hpp"
+#include "spanwise/core/storage.hpp"
 
 namespace spanwise {
 

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 /// Functions on strings: splitting, joining, trimming, numbers, a hash.
 namespace spanwise {

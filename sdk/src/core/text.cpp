@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 #include <array>
 #include <charconv>

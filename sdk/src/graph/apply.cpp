@@ -5,7 +5,7 @@
 
 #include "core/string_utils.hpp"
 #include "graph/hooks_in_use.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/variable.hpp"
 

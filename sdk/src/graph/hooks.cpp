@@ -6,7 +6,7 @@
 #include <iostream>
 
 #include "graph/hooks_in_use.hpp"
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 
 namespace spanwise::graph {
 namespace {

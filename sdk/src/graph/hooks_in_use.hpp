@@ -6,7 +6,7 @@
 #include <string>
 
 #include "spanwise/graph/variable.hpp"
-#include "spanwise/ref.hpp"
+#include "spanwise/core/ref.hpp"
 
 /// Calls the hooks of spanwise/graph/hooks.hpp, or their defaults.
 namespace spanwise::graph {

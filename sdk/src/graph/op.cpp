@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "spanwise/core/fork.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/graph/element_body.hpp"
-#include "spanwise/graph/element_source.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/graph/elementwise.hpp"
 
 namespace spanwise {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "spanwise/error.hpp"
-#include "spanwise/graph/sequenced_op.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/graph/op.hpp"
 
 namespace spanwise::graph {
 namespace {

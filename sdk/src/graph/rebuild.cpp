@@ -4,9 +4,8 @@
 
 #include <algorithm>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/graph/op.hpp"
-#include "spanwise/graph/transfer.hpp"
 
 namespace spanwise::graph {
 namespace {

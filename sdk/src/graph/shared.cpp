@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "graph/execute/owned_mutex.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/graph/function.hpp"
 
 namespace spanwise {

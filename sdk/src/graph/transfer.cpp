@@ -1,11 +1,11 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/graph/transfer.hpp"
+#include "spanwise/graph/op.hpp"
 
 #include <array>
 
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "spanwise/copy.hpp"
-#include "spanwise/core/text.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/shared.hpp"
 

@@ -10,7 +10,7 @@
 
 #include "kernels/module_builder.hpp"
 #include "spanwise/core/interpreter_lock.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::kernels {

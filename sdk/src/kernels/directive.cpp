@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/string_utils.hpp"
-#include "source/kernel_source.hpp"
+#include "parse/kernel_source.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -98,8 +98,8 @@ HeaderName parse_header_name(std::string_view text) {
 
 IncludeDirectives read_directives(std::string_view source) {
   IncludeDirectives out;
-  for (const source::Token& token : source::lex(source))
-    if (token.kind == source::Token::Kind::directive) read_directive(token.text, out);
+  for (const parse::Token& token : parse::lex(source))
+    if (token.kind == parse::Token::Kind::directive) read_directive(token.text, out);
   return out;
 }
 

@@ -15,9 +15,9 @@
 #include "runtime/backend.hpp"
 #include "runtime/kernel_check.hpp"
 #include "runtime/streams/ordering.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise {
 namespace {

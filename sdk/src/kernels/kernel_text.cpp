@@ -6,17 +6,17 @@
 #include <utility>
 
 #include "runtime/backend.hpp"
-#include "source/declarations.hpp"
-#include "source/kernel_source.hpp"
+#include "parse/declarations.hpp"
+#include "parse/kernel_source.hpp"
 
 namespace spanwise {
 namespace {
 
 // The text of tokens [begin, end).
-std::string_view text_of(std::string_view source, const std::vector<source::Token>& tokens,
+std::string_view text_of(std::string_view source, const std::vector<parse::Token>& tokens,
                          std::size_t begin, std::size_t end) {
   if (begin == end) return {};
-  const source::Token& last = tokens[end - 1];
+  const parse::Token& last = tokens[end - 1];
   return source.substr(tokens[begin].offset, last.offset + last.text.size() - tokens[begin].offset);
 }
 
@@ -24,13 +24,13 @@ std::string_view text_of(std::string_view source, const std::vector<source::Toke
 
 std::vector<DeclaredKernel> declared_kernels(std::string_view source) {
   std::vector<DeclaredKernel> out;
-  for (source::SourceKernel& kernel : source::scan_kernels(std::string(source)).kernels) {
+  for (parse::SourceKernel& kernel : parse::scan_kernels(std::string(source)).kernels) {
     DeclaredKernel declared{.name = std::move(kernel.qualified_name),
                             .line = kernel.line,
                             .is_template = kernel.is_template,
                             .has_barrier = kernel.has_barrier,
                             .parameters = {}};
-    for (source::SourceParameter& parameter : kernel.parameters)
+    for (parse::SourceParameter& parameter : kernel.parameters)
       declared.parameters.push_back({.name = std::move(parameter.name),
                                      .type = std::move(parameter.type),
                                      .is_pointer = parameter.is_pointer,
@@ -42,13 +42,13 @@ std::vector<DeclaredKernel> declared_kernels(std::string_view source) {
 }
 
 SourceOutline outline_source(std::string_view source) {
-  // In the order of source::Declaration::Kind.
+  // In the order of parse::Declaration::Kind.
   constexpr std::array<std::string_view, 5> kinds{"function", "prototype", "type", "variable",
                                                   "other"};
-  const std::vector<source::Token> tokens = source::lex(source);
+  const std::vector<parse::Token> tokens = parse::lex(source);
   SourceOutline outline;
-  for (const source::Token& token : tokens) outline.tokens.push_back({token.text, token.line});
-  for (source::Declaration& each : source::split_declarations(tokens))
+  for (const parse::Token& token : tokens) outline.tokens.push_back({token.text, token.line});
+  for (parse::Declaration& each : parse::split_declarations(tokens))
     outline.declarations.push_back({.kind = kinds[static_cast<std::size_t>(each.kind)],
                                     .begin = each.begin,
                                     .end = each.end,

@@ -17,8 +17,8 @@
 #include "kernels/cache/sha256.hpp"
 #include "kernels/compile_report.hpp"
 #include "kernels/log.hpp"
-#include "source/source_scan.hpp"
-#include "spanwise/error.hpp"
+#include "parse/source_scan.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -45,7 +45,7 @@ std::string cache_key(DeviceKind kind, std::string_view fingerprint,
   add_list(hash, request.names);
   add_list(hash, request.include_dirs);
   hash.field(std::uint64_t{request.linked.size()});
-  for (const source::KernelSource& linked : request.linked) hash.field(linked.text);
+  for (const parse::KernelSource& linked : request.linked) hash.field(linked.text);
   hash.field(std::uint64_t{includes.files.size()});
   for (const IncludeClosure::IncludedFile& file : includes.files) {
     hash.field(file.path);
@@ -68,7 +68,7 @@ bool has_compiler(std::string_view fingerprint) {
 
 class ModuleBuilder {
  public:
-  ModuleBuilder(Device device, source::KernelSource source, runtime::CompileRequest request)
+  ModuleBuilder(Device device, parse::KernelSource source, runtime::CompileRequest request)
       : device_(device),
         backend_(runtime::backend_for(device)),
         source_(std::move(source)),
@@ -79,7 +79,7 @@ class ModuleBuilder {
 
   BuiltModule build() {
     includes_ = find_includes(source_.text, request_.options, request_.include_dirs);
-    for (const source::KernelSource& linked : request_.linked)
+    for (const parse::KernelSource& linked : request_.linked)
       if (!linked.is_compiled)
         includes_.merge(find_includes(linked.text, request_.options, request_.include_dirs));
     fingerprint_ = backend_.compiler_fingerprint(device_.ordinal(), request_);
@@ -142,7 +142,7 @@ class ModuleBuilder {
 
   // The file that a compiler's log refers to.
   const std::string& file_named_in(const std::string& log) const {
-    for (const source::KernelSource& linked : request_.linked)
+    for (const parse::KernelSource& linked : request_.linked)
       if (log.find(linked.file_name) != log.npos) return linked.file_name;
     return source_.file_name;
   }
@@ -158,15 +158,15 @@ class ModuleBuilder {
 
   bool declares_variables() const {
     const auto& linked = request_.linked;
-    return includes_.declares_variables || source::declares_variables(source_.text) ||
-           std::ranges::any_of(linked, [](const source::KernelSource& source) {
-             return source.is_compiled || source::declares_variables(source.text);
+    return includes_.declares_variables || parse::declares_variables(source_.text) ||
+           std::ranges::any_of(linked, [](const parse::KernelSource& source) {
+             return source.is_compiled || parse::declares_variables(source.text);
            });
   }
 
   Device device_;
   runtime::Backend& backend_;
-  source::KernelSource source_;
+  parse::KernelSource source_;
   runtime::CompileRequest request_;
   DiskCache disk_;
   IncludeClosure includes_;
@@ -175,7 +175,7 @@ class ModuleBuilder {
 
 }  // namespace
 
-BuiltModule build_module(Device device, source::KernelSource source,
+BuiltModule build_module(Device device, parse::KernelSource source,
                          runtime::CompileRequest request) {
   return ModuleBuilder(device, std::move(source), std::move(request)).build();
 }

@@ -7,7 +7,7 @@
 #include "kernels/cache/include_closure.hpp"
 #include "kernels/module_state.hpp"
 #include "runtime/backend.hpp"
-#include "spanwise/device.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::kernels {
 
@@ -20,7 +20,7 @@ struct BuiltModule {
 
 /// Loads the module from the disk cache, or compiles it with the back end's compiler.
 /// `request.source` is set to `source`. Throws CompileError, DeviceError.
-BuiltModule build_module(Device device, source::KernelSource source,
+BuiltModule build_module(Device device, parse::KernelSource source,
                          runtime::CompileRequest request);
 
 struct DiskCounts {

@@ -17,10 +17,10 @@
 
 #include "kernels/build_ticket.hpp"
 #include "kernels/module_builder.hpp"
-#include "source/kernel_source.hpp"
-#include "spanwise/config.hpp"
+#include "parse/kernel_source.hpp"
+#include "spanwise/runtime/config.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -86,8 +86,8 @@ class ModuleCache final : ForkParticipant {
     request.include_dirs = options.include_dirs;
     request.keep = options.keep;
     for (std::size_t i = 0; i < options.link.size(); ++i)
-      request.linked.push_back(source::scan_linked(options.link[i], text("link[", i, "].cu")));
-    return build_module(device, source::scan_kernels(std::string(source), options.file_name),
+      request.linked.push_back(parse::scan_linked(options.link[i], text("link[", i, "].cu")));
+    return build_module(device, parse::scan_kernels(std::string(source), options.file_name),
                         std::move(request));
   }
 

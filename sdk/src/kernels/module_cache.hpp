@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "kernels/module_state.hpp"
-#include "spanwise/kernel.hpp"
-#include "spanwise/ref.hpp"
+#include "spanwise/kernels/kernel.hpp"
+#include "spanwise/core/ref.hpp"
 
 namespace spanwise::kernels {
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/string_utils.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -34,7 +34,7 @@ std::string_view base_name(std::string_view name) {
   return name.substr(0, name.find_first_of("<("));
 }
 
-bool is_declaration_of(const source::SourceKernel& kernel, std::string_view name) {
+bool is_declaration_of(const parse::SourceKernel& kernel, std::string_view name) {
   return kernel.name == name || kernel.qualified_name == name;
 }
 
@@ -54,7 +54,7 @@ std::string mangled_variable(std::string_view qualified) {
 
 }  // namespace
 
-ModuleState::ModuleState(Device device, source::KernelSource source,
+ModuleState::ModuleState(Device device, parse::KernelSource source,
                          runtime::CompileRequest request,
                          std::map<std::string, std::string> symbols,
                          Ref<runtime::LoadedModule> loaded, bool from_cache,
@@ -96,7 +96,7 @@ const std::pair<const std::string, std::string>* ModuleState::find(std::string_v
   for (const auto& entry : symbols_)
     if (without_spaces(entry.first) == plain || entry.second == name) return &entry;
   // A kernel in a namespace may be listed by its unqualified or by its qualified name.
-  for (const source::SourceKernel& kernel : source_.kernels) {
+  for (const parse::SourceKernel& kernel : source_.kernels) {
     if (!is_declaration_of(kernel, plain)) continue;
     for (const std::string& listed : {kernel.name, kernel.qualified_name})
       if (const auto entry = symbols_.find(listed); entry != symbols_.end()) return &*entry;
@@ -128,13 +128,13 @@ std::vector<std::string> ModuleState::function_names() const {
   return names;
 }
 
-const source::SourceKernel* ModuleState::declaration(std::string_view name,
+const parse::SourceKernel* ModuleState::declaration(std::string_view name,
                                                      std::size_t parameter_count) const {
   const std::string_view base = base_name(name);
-  const source::SourceKernel* best = nullptr;
+  const parse::SourceKernel* best = nullptr;
   bool is_overloaded = false;
-  const auto search = [&](const source::KernelSource& source) {
-    for (const source::SourceKernel& kernel : source.kernels) {
+  const auto search = [&](const parse::KernelSource& source) {
+    for (const parse::SourceKernel& kernel : source.kernels) {
       if (!is_declaration_of(kernel, base) || kernel.parameters.size() != parameter_count) continue;
       // Prefers a definition to a declaration. Two definitions are overloads; which one is in the
       // binary is unknown.
@@ -143,7 +143,7 @@ const source::SourceKernel* ModuleState::declaration(std::string_view name,
     }
   };
   search(source_);
-  for (const source::KernelSource& linked : request_.linked) search(linked);
+  for (const parse::KernelSource& linked : request_.linked) search(linked);
   return is_overloaded ? nullptr : best;
 }
 
@@ -155,7 +155,7 @@ void ModuleState::fail_unknown(std::string_view name) const {
                            ? "declare the function __global__ void in the source; for one "
                              "from an included file give names="
                            : "use one of them";
-  for (const source::SourceKernel& kernel : source_.kernels) {
+  for (const parse::SourceKernel& kernel : source_.kernels) {
     if (!kernel.is_template || !is_declaration_of(kernel, base_name(name))) continue;
     const std::string instance =
         name.find('<') == std::string_view::npos ? text(name, "<float>") : std::string(name);
@@ -173,7 +173,7 @@ KernelState::KernelState(Ref<ModuleState> module, std::string_view name)
   name_ = std::move(full_name);
   kernel_ = module_->loaded().kernel(symbol);
   const auto parameter_info = kernel_->parameter_info();
-  const source::SourceKernel* declared = module_->declaration(name_, parameter_info.size());
+  const parse::SourceKernel* declared = module_->declaration(name_, parameter_info.size());
   if (declared != nullptr && declared->is_template && name_.find('<') != std::string::npos) {
     const auto instance = template_instance(*module_->request().source, *declared, name_);
     signature_ = make_signature(&instance, parameter_info, kernel_->parameter_types());

@@ -11,10 +11,10 @@
 
 #include "kernels/arguments/signature.hpp"
 #include "runtime/backend.hpp"
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/device.hpp"
-#include "spanwise/ref.hpp"
+#include "spanwise/core/device.hpp"
+#include "spanwise/core/ref.hpp"
 
 namespace spanwise::kernels {
 
@@ -24,7 +24,7 @@ class ModuleState final : public RefCounted {
  public:
   /// `request` describes the compilation; its source is replaced by `source`. `binary` is null
   /// unless the source declares variables that persist between launches.
-  ModuleState(Device device, source::KernelSource source, runtime::CompileRequest request,
+  ModuleState(Device device, parse::KernelSource source, runtime::CompileRequest request,
               std::map<std::string, std::string> symbols, Ref<runtime::LoadedModule> loaded,
               bool from_cache, bool declares_variables,
               std::shared_ptr<const runtime::KernelBinary> binary = nullptr);
@@ -57,14 +57,14 @@ class ModuleState final : public RefCounted {
   std::vector<std::string> function_names() const;
   /// The declaration of kernel `name` with `parameter_count` parameters in the module's sources;
   /// null if only an included file declares it, or if it is ambiguous.
-  const source::SourceKernel* declaration(std::string_view name, std::size_t parameter_count) const;
+  const parse::SourceKernel* declaration(std::string_view name, std::size_t parameter_count) const;
 
  private:
   const std::pair<const std::string, std::string>* find(std::string_view name) const;
   [[noreturn]] void fail_unknown(std::string_view name) const;
 
   Device device_;
-  source::KernelSource source_;
+  parse::KernelSource source_;
   runtime::CompileRequest request_;
   std::map<std::string, std::string> symbols_;
   Ref<runtime::LoadedModule> loaded_;

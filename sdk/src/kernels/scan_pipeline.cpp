@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "spanwise/devices.hpp"
+#include "spanwise/runtime/devices.hpp"
 #include "spanwise/runtime/scan.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise {
 namespace {

@@ -7,8 +7,8 @@
 #include "kernels/module_cache.hpp"
 #include "kernels/module_state.hpp"
 #include "runtime/system/unix_file.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise {
 namespace {
@@ -32,7 +32,7 @@ Module Module::load(std::span<const std::byte> image, std::optional<Device> devi
   binary.image.assign(reinterpret_cast<const char*>(image.data()), image.size());
   Ref<runtime::LoadedModule> loaded = runtime::backend_for(target).load(target.ordinal(), binary);
   auto symbols = loaded->kernel_symbols();
-  return Module(make_ref<kernels::ModuleState>(target, source::KernelSource{},
+  return Module(make_ref<kernels::ModuleState>(target, parse::KernelSource{},
                                                runtime::CompileRequest{}, std::move(symbols),
                                                std::move(loaded), false, true));
 }

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "core/string_utils.hpp"
-#include "source/source_scan.hpp"
+#include "parse/source_scan.hpp"
 
 namespace spanwise::kernels {
 namespace {
 
-using source::Token;
+using parse::Token;
 using Tokens = std::span<const Token>;
 
 // The list between the '<' at tokens[0] and its '>', split at commas outside of nested brackets.
@@ -51,22 +51,22 @@ std::string_view template_parameter_name(Tokens parameter) {
 
 // Reads the last "template <...>" before the kernel's name.
 std::vector<Tokens> template_parameters(const std::vector<Token>& tokens,
-                                        const source::SourceKernel& kernel) {
+                                        const parse::SourceKernel& kernel) {
   std::size_t head = tokens.size();
   for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
     if (tokens[i].text == kernel.name && tokens[i].line == kernel.line) break;
     if (tokens[i].text != "template" || tokens[i + 1].text != "<") continue;
     head = i + 1;
-    i = source::skip_balanced(tokens, head) - 1;
+    i = parse::skip_balanced(tokens, head) - 1;
   }
   return head == tokens.size() ? std::vector<Tokens>{}
                                : split_template_list(Tokens(tokens).subspan(head));
 }
 
-source::SourceKernel template_instance(const source::KernelSource& source,
-                                       const source::SourceKernel& declared,
+parse::SourceKernel template_instance(const parse::KernelSource& source,
+                                       const parse::SourceKernel& declared,
                                        std::string_view name) {
-  const std::vector<Token> text = source::lex(source.text), instance = source::lex(name);
+  const std::vector<Token> text = parse::lex(source.text), instance = parse::lex(name);
   const auto open =
       std::ranges::find_if(instance, [](const Token& token) { return token.text == "<"; });
   const std::vector<Tokens> parameters = template_parameters(text, declared);
@@ -79,17 +79,17 @@ source::SourceKernel template_instance(const source::KernelSource& source,
   // A declaration with the types substituted, scanned at the end of the source, whose type aliases
   // apply to it.
   std::string declaration = "\n__global__ void spanwise_instance(";
-  for (const source::SourceParameter& parameter : declared.parameters) {
+  for (const parse::SourceParameter& parameter : declared.parameters) {
     if (!declaration.ends_with('(')) declaration += ", ";
-    for (const Token& token : source::lex(parameter.type)) {
+    for (const Token& token : parse::lex(parameter.type)) {
       const auto argument = substitutions.find(token.text);
       declaration += argument != substitutions.end() ? argument->second : token.text;
       declaration += ' ';
     }
     declaration += parameter.name;
   }
-  source::KernelSource scanned = source::scan_kernels(source.text + declaration + ");");
-  source::SourceKernel out = declared;
+  parse::KernelSource scanned = parse::scan_kernels(source.text + declaration + ");");
+  parse::SourceKernel out = declared;
   const bool is_declared = !scanned.kernels.empty() &&
                            scanned.kernels.back().name == "spanwise_instance" &&
                            scanned.kernels.back().parameters.size() == declared.parameters.size();

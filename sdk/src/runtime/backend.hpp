@@ -13,13 +13,12 @@
 
 #include "runtime/loaded_kernel.hpp"
 #include "runtime/streams/stream_state.hpp"
-#include "spanwise/array.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/runtime/gemm.hpp"
-#include "spanwise/runtime/gpu_context.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/linear_algebra.hpp"
 #include "spanwise/runtime/tools.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 /// The interface of a back end. The runtime and the kernels layer use devices only through these
 /// classes; back ends include the runtime's headers, and nothing includes a back end's.

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "core/string_utils.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
 
 // Named devices: a program groups its parts by name, and the user maps names to devices (Theano's
 // `contexts` flag).

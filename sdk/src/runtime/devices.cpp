@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/devices.hpp"
+#include "spanwise/runtime/devices.hpp"
 
 #include <atomic>
 #include <map>
@@ -10,9 +10,8 @@
 #include "runtime/collectives/host_waits.hpp"
 #include "runtime/registry.hpp"
 #include "runtime/settings.hpp"
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/runtime/gpu_context.hpp"
 #include "spanwise/runtime/tools.hpp"
 
 namespace spanwise {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "runtime/streams/stream_state.hpp"
-#include "spanwise/array.hpp"
-#include "spanwise/scalar.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/scalar.hpp"
 
 namespace spanwise::runtime {
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/runtime/gemm.hpp"
+#include "spanwise/runtime/linear_algebra.hpp"
 
 #include "runtime/backend.hpp"
 #include "runtime/streams/ordering.hpp"

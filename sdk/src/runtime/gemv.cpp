@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/runtime/gemv.hpp"
+#include "spanwise/runtime/linear_algebra.hpp"
 
 #include <cstddef>
 #include <vector>

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <exception>
 
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 
 namespace spanwise {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 
 namespace spanwise::runtime {
 namespace {

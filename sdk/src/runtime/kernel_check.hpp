@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "spanwise/export.hpp"
+#include "spanwise/core/export.hpp"
 
 namespace spanwise::runtime {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "runtime/streams/stream_state.hpp"
-#include "source/kernel_source.hpp"
-#include "spanwise/core/text.hpp"
-#include "spanwise/ref.hpp"
+#include "parse/kernel_source.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/ref.hpp"
 #include "spanwise/runtime/kernel_types.hpp"
 
 /// The interface of a back end's compiler and of its loaded kernels.
@@ -131,14 +131,14 @@ class LoadedModule : public RefCounted {
 
 /// A compile request.
 struct CompileRequest {
-  const source::KernelSource* source = nullptr;  ///< scanned by the kernels layer
+  const parse::KernelSource* source = nullptr;  ///< scanned by the kernels layer
   std::vector<std::string> options{};
   std::vector<std::string> names{};  ///< name expressions of template kernels to instantiate
   std::vector<std::string> include_dirs{};
   bool keep = false;  ///< keeps the generated files (ModuleOptions::keep)
   /// Further translation units: each source is compiled separately with the same options, and all
   /// are linked into one binary.
-  std::vector<source::KernelSource> linked{};
+  std::vector<parse::KernelSource> linked{};
 };
 
 /// The remedy in messages about linker errors.

@@ -8,7 +8,7 @@
 #include "runtime/registry.hpp"
 #include "runtime/streams/persistent_streams.hpp"
 #include "spanwise/core/device_table.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::runtime {
 namespace {

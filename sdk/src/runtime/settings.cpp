@@ -4,8 +4,8 @@
 
 #include "core/string_utils.hpp"
 #include "runtime/settings.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/device.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::runtime {
 namespace {

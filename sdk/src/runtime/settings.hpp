@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "spanwise/export.hpp"
+#include "spanwise/core/export.hpp"
 
 namespace spanwise::runtime {
 

@@ -12,8 +12,8 @@
 #include "embedded/cast_text.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/element_loops.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/source/element_text.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/element_text.hpp"
 #include "spanwise/strided/call.hpp"
 
 namespace spanwise::strided {

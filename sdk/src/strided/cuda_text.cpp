@@ -3,7 +3,7 @@
 #include "cuda_text.hpp"
 
 #include "embedded/strided_text.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::strided {
 namespace {

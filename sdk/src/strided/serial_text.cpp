@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda_text.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 // The loop of a block on the CPU, which is one thread: the compiler of the host vectorizes it.
 namespace spanwise::strided {

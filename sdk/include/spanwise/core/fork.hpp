@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "spanwise/export.hpp"
+#include "spanwise/core/export.hpp"
 
 namespace spanwise {
 

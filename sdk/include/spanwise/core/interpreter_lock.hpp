@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "spanwise/export.hpp"
-#include "spanwise/storage.hpp"
+#include "spanwise/core/export.hpp"
+#include "spanwise/core/storage.hpp"
 
 // PyObject: this header is usable without Python's.
 struct _object;  // NOLINT(bugprone-reserved-identifier): CPython's name

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "spanwise/error.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/export.hpp"
 #include "spanwise/graph/op.hpp"
 
 namespace spanwise {

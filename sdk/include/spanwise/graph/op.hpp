@@ -2,23 +2,51 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include "spanwise/array.hpp"
-#include "spanwise/device.hpp"
-#include "spanwise/export.hpp"
-#include "spanwise/graph/cotangent.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/device.hpp"
+#include "spanwise/core/export.hpp"
+#include "spanwise/core/ref.hpp"
 #include "spanwise/graph/variable.hpp"
-#include "spanwise/ref.hpp"
 
 namespace spanwise {
+
+/// The derivative of a cost with respect to one variable: a variable of the same rank, nothing
+/// where the cost does not depend on it (disconnected), or the reason why it is not defined.
+class SW_API Cotangent {
+ public:
+  /// Disconnected.
+  Cotangent() noexcept = default;
+  Cotangent(Variable variable) noexcept  // NOLINT: rules return variables
+      : variable_(std::move(variable)) {}
+  /// `reason` is a clause for an error message: "the op is not continuous".
+  static Cotangent undefined(std::string reason) {
+    Cotangent cotangent;
+    cotangent.reason_ = std::move(reason);
+    return cotangent;
+  }
+
+  bool has_variable() const noexcept { return static_cast<bool>(variable_); }
+  bool is_undefined() const noexcept { return !reason_.empty(); }
+  bool is_disconnected() const noexcept { return !has_variable() && !is_undefined(); }
+  const Variable& variable() const noexcept { return variable_; }
+  const std::string& reason() const noexcept { return reason_; }
+
+ private:
+  Variable variable_;
+  std::string reason_;
+};
 
 /// Holds the value of one variable of a compiled function between thunks. The thunk that computes
 /// the variable may reuse or replace an array that an earlier call left here; such an array has the
@@ -187,5 +215,20 @@ class SW_API Op : public RefCounted {
 SW_API std::unique_ptr<Thunk> make_thunk(std::function<void()> run);
 /// The same with the given is_async(); see Thunk::is_async().
 SW_API std::unique_ptr<Thunk> make_async_thunk(std::function<void()> run, bool is_async = true);
+
+/// An op whose nodes run in a fixed order in every function, such as a collective operation, which
+/// all processes must start in the same order whatever order their functions' outputs have.
+class SW_API SequencedOp : public Op {
+ public:
+  /// Nodes of one sequence run in ascending order of position().
+  virtual std::string_view sequence() const = 0;
+  virtual std::int64_t position() const = 0;
+};
+
+/// The op that moves its input to `target`, whatever the function's device (Theano's
+/// x.transfer(target)). The output shares the input's memory where it is on `target` already.
+SW_API Ref<const Op> transfer_op(Device target);
+/// The target device of a transfer op; nullopt for any other op.
+SW_API std::optional<Device> transfer_target(const Op& op) noexcept;
 
 }  // namespace spanwise

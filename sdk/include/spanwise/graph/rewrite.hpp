@@ -8,10 +8,10 @@
 #include <unordered_set>
 #include <vector>
 
-#include "spanwise/device.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/device.hpp"
+#include "spanwise/core/export.hpp"
 #include "spanwise/graph/variable.hpp"
-#include "spanwise/ref.hpp"
+#include "spanwise/core/ref.hpp"
 
 namespace spanwise {
 

@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "spanwise/array.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/export.hpp"
 #include "spanwise/graph/type.hpp"
 #include "spanwise/graph/variable.hpp"
-#include "spanwise/ref.hpp"
+#include "spanwise/core/ref.hpp"
 
 namespace spanwise {
 

@@ -6,11 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "spanwise/array.hpp"
-#include "spanwise/device.hpp"
-#include "spanwise/dims.hpp"
-#include "spanwise/dtype.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/device.hpp"
+#include "spanwise/core/layout.hpp"
+#include "spanwise/core/dtype.hpp"
+#include "spanwise/core/export.hpp"
 
 namespace spanwise {
 

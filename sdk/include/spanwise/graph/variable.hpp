@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "spanwise/array.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/export.hpp"
 #include "spanwise/graph/type.hpp"
-#include "spanwise/ref.hpp"
+#include "spanwise/core/ref.hpp"
 
 namespace spanwise {
 

@@ -19,8 +19,8 @@
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/thread_pool.hpp"
 #include "runtime/backend.hpp"
-#include "source/header_names.hpp"
-#include "spanwise/error.hpp"
+#include "parse/header_names.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/tools.hpp"
 
 namespace spanwise::cpu_backend {
@@ -120,8 +120,8 @@ class CpuBackend final : public runtime::Backend {
   std::vector<Tool> tools() override { return {compiler_tool(), blas_tool()}; }
 
   std::string_view header_handling(std::string_view name) override {
-    if (source::is_host_library_header(name)) return "left out";
-    if (is_cuda_header(name) || source::is_cpp_header(name)) return "known";
+    if (parse::is_host_library_header(name)) return "left out";
+    if (is_cuda_header(name) || parse::is_cpp_header(name)) return "known";
     return shim_header(name) ? "replaced" : "";
   }
 

@@ -8,8 +8,8 @@
 
 #include "backends/cpu/processor.hpp"
 #include "core/string_utils.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

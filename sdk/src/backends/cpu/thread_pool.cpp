@@ -13,7 +13,7 @@
 
 #include "backends/cpu/exec/fault_trap.hpp"
 #include "backends/cpu/settings.hpp"
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 #include "spanwise/core/fork.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 

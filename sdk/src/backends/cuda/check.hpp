@@ -5,7 +5,7 @@
 #include <string>
 
 #include "backends/cuda/driver.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 

@@ -9,8 +9,8 @@
 #include "backends/cuda/device_info.hpp"
 #include "backends/cuda/driver.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/device.hpp"
-#include "spanwise/ref.hpp"
+#include "spanwise/core/device.hpp"
+#include "spanwise/core/ref.hpp"
 
 namespace spanwise::runtime {
 class StreamState;

@@ -18,7 +18,7 @@
 #include "backends/cuda/stream.hpp"
 #include "backends/cuda/transfer.hpp"
 #include "runtime/backend.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/tools.hpp"
 
 namespace spanwise::cuda {

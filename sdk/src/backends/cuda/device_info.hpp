@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/cuda/driver.hpp"
-#include "spanwise/devices.hpp"
+#include "spanwise/runtime/devices.hpp"
 
 namespace spanwise::cuda {
 

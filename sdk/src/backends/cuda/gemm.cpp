@@ -11,9 +11,9 @@
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/memory/memory_pool.hpp"
 #include "backends/cuda/stream.hpp"
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 namespace {

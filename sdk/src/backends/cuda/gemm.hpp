@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "backends/cuda/cublas.hpp"
-#include "spanwise/runtime/gemm.hpp"
+#include "spanwise/runtime/linear_algebra.hpp"
 
 namespace spanwise::cuda {
 

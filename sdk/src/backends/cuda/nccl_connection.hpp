@@ -11,7 +11,7 @@
 
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/nccl.hpp"
-#include "spanwise/communicator.hpp"
+#include "spanwise/runtime/communicator.hpp"
 #include "spanwise/core/fork.hpp"
 
 namespace spanwise::cuda {

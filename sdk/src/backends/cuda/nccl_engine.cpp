@@ -8,9 +8,9 @@
 #include "backends/cuda/context.hpp"
 #include "backends/cuda/nccl.hpp"
 #include "backends/cuda/nccl_connection.hpp"
-#include "spanwise/communicator.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/communicator.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "backends/cuda/driver.hpp"
 #include "runtime/system/library_search.hpp"
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 #include "spanwise/core/fork.hpp"
 
 /// Shared code for libraries that are loaded at run time and may be missing.

@@ -6,8 +6,8 @@
 #include <unordered_map>
 
 #include "graph/rebuild.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/graph/op.hpp"
 
 namespace spanwise::graph {

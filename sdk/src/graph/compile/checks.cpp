@@ -3,7 +3,7 @@
 #include "graph/compile/checks.hpp"
 
 #include "graph/hooks_in_use.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::graph {
 

@@ -15,12 +15,12 @@
 #include "graph/order.hpp"
 #include "graph/rebuild.hpp"
 #include "graph/rewrites/registry.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/graph/function.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise {
 namespace graph {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "graph/order.hpp"
-#include "spanwise/device.hpp"
+#include "spanwise/core/device.hpp"
 #include "spanwise/graph/op.hpp"
 
 /// Reuses the buffers of intermediate results for later ones whose lifetimes do not overlap.

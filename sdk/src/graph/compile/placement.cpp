@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "graph/rebuild.hpp"
-#include "spanwise/graph/transfer.hpp"
+#include "spanwise/graph/op.hpp"
 
 namespace spanwise::graph {
 namespace {

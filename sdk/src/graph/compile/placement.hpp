@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph/order.hpp"
-#include "spanwise/device.hpp"
+#include "spanwise/core/device.hpp"
 #include "spanwise/graph/variable.hpp"
 
 /// The device of each value of a function. `fallback` is the function's device, used where no type

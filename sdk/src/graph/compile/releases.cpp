@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 
 namespace spanwise::graph {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "graph/order.hpp"
-#include "spanwise/device.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::graph {
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "graph/compile/compilation.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
 
 // Cells and slots: where a compiled function reads its inputs, constants and shared variables, and
 // where it finds its results.

@@ -8,10 +8,9 @@
 
 #include "core/string_utils.hpp"
 #include "graph/hooks_in_use.hpp"
-#include "spanwise/axis_error.hpp"
-#include "spanwise/communicator.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/communicator.hpp"
+#include "spanwise/runtime/copy.hpp"
 #include "spanwise/graph/function.hpp"
 
 namespace spanwise::graph {

@@ -8,9 +8,9 @@
 #include "core/string_utils.hpp"
 #include "graph/execute/function_locks.hpp"
 #include "graph/execute/same_values.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::graph {
 namespace {

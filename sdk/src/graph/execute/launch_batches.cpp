@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "graph/execute/program.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::graph {
 

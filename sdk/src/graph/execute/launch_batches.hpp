@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
-#include "spanwise/device.hpp"
-#include "spanwise/ref.hpp"
+#include "spanwise/core/device.hpp"
+#include "spanwise/core/ref.hpp"
 
 namespace spanwise::graph {
 

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "core/string_utils.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::graph {
 namespace {

@@ -8,8 +8,8 @@
 #include "graph/execute/failure.hpp"
 #include "graph/execute/number_guard.hpp"
 #include "graph/execute/step_times.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise::graph {
 namespace {

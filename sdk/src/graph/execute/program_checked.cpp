@@ -7,8 +7,8 @@
 
 #include "graph/execute/program.hpp"
 #include "graph/execute/same_values.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 
 // The checks of mode "debug" (Theano's DebugMode, theano/compile/debugmode.py): a second run of a
 // node gives the same values, only inputs named in destroy_map change, and memory is shared only as

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/execute/number_guard.hpp"
 #include "graph/execute/program.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 // Evaluation of programs with lazy thunks, as in Theano (theano/gof/vm.py, Stack): starts from the
 // nodes that compute the outputs. A lazy thunk runs first and requests the inputs that it needs.

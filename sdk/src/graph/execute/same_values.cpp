@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 namespace spanwise::graph {
 namespace {

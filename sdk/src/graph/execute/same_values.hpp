@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 
 // Comparisons of mode "debug".
 namespace spanwise::graph {

@@ -9,7 +9,7 @@
 
 #include "graph/execute/program.hpp"
 #include "spanwise/graph/function.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::graph {
 

@@ -6,7 +6,7 @@
 #include "graph/order.hpp"
 #include "graph/rebuild.hpp"
 #include "spanwise/graph/rewrite.hpp"
-#include "spanwise/graph/transfer.hpp"
+#include "spanwise/graph/op.hpp"
 
 // Removes redundant transfers: a transfer of a transfer becomes one transfer from the original
 // value, and a transfer to the device the value is on is dropped.

@@ -7,7 +7,7 @@
 #include "graph/compile/placement.hpp"
 #include "graph/order.hpp"
 #include "graph/rebuild.hpp"
-#include "spanwise/copy.hpp"
+#include "spanwise/runtime/copy.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 

@@ -7,8 +7,8 @@
 #include "graph/hooks_in_use.hpp"
 #include "graph/order.hpp"
 #include "graph/rebuild.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 

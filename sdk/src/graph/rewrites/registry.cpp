@@ -14,9 +14,9 @@
 
 #include "core/string_utils.hpp"
 #include "graph/hooks_in_use.hpp"
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace graph {

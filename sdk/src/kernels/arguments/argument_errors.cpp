@@ -3,7 +3,7 @@
 #include "kernels/arguments/argument_errors.hpp"
 
 #include "core/string_utils.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::kernels {
 namespace {

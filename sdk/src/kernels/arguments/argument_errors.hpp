@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "kernels/module_state.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 /// Error messages of invalid launches: the kernel, the argument, the expected and the passed value,
 /// and a remedy. Separate from the checks, so that these stay short.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/module_state.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise::kernels {
 

@@ -9,8 +9,8 @@
 #include "kernels/arguments/bound_arguments.hpp"
 #include "kernels/arguments/guarded_arrays.hpp"
 #include "kernels/module_cache.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -29,7 +29,7 @@ Ref<runtime::LoadedKernel> checked_kernel(const KernelState& function, Ref<Modul
                         .device = function.device()};
   for (const char* option : {runtime::check_option, "-DSW_CHECK_BOUNDS", "-lineinfo"})
     options.options.emplace_back(option);
-  for (const source::KernelSource& linked : request.linked) options.link.push_back(linked.text);
+  for (const parse::KernelSource& linked : request.linked) options.link.push_back(linked.text);
   module = function.module()->checked();
   if (!module)
     module = function.module()->set_checked(

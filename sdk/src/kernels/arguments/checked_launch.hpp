@@ -7,7 +7,7 @@
 #include "kernels/module_state.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/kernel_check.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise::kernels {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "kernels/arguments/argument_errors.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::kernels {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "kernels/module_state.hpp"
-#include "spanwise/array.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise::kernels {
 

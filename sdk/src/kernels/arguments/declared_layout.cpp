@@ -9,7 +9,7 @@
 
 #include "core/string_utils.hpp"
 #include "kernels/module_state.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -71,7 +71,7 @@ class DeclarationParser {
   }
 
   void read() {
-    std::vector<source::Token> tokens = source::lex(text_);
+    std::vector<parse::Token> tokens = parse::lex(text_);
     if (tokens.empty()) refuse("an empty text");
     std::size_t first = 0;
     for (const ParameterLayout layout :
@@ -99,7 +99,7 @@ class DeclarationParser {
   }
 
   // Parses a trailing "[2]"; returns the index of its "[".
-  std::size_t read_rank(const std::vector<source::Token>& tokens, std::size_t first) {
+  std::size_t read_rank(const std::vector<parse::Token>& tokens, std::size_t first) {
     const std::size_t end = tokens.size();
     if (end < first + 4 || tokens[end - 3].text != "[") refuse("no type before [N]");
     const std::string_view digits = tokens[end - 2].text;
@@ -109,7 +109,7 @@ class DeclarationParser {
     return end - 3;
   }
 
-  void read_type(const std::vector<source::Token>& tokens, std::size_t first, std::size_t end) {
+  void read_type(const std::vector<parse::Token>& tokens, std::size_t first, std::size_t end) {
     declared_.has_type = true;
     for (std::size_t i = first; i < end; ++i) {
       if (tokens[i].text == "const") {

@@ -9,9 +9,9 @@
 #include <memory>
 #include <utility>
 
-#include "spanwise/copy.hpp"
-#include "spanwise/core/text.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise::kernels {
 namespace {

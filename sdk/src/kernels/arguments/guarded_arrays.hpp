@@ -11,8 +11,8 @@
 
 #include "kernels/module_state.hpp"
 #include "runtime/backend.hpp"
-#include "spanwise/array.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise::kernels {
 

@@ -15,16 +15,16 @@ constexpr std::int64_t pointer_size = 8;
 
 // T and N of View<T, N>; `element` includes whether T is const.
 struct ViewType {
-  source::SourceParameter element;
+  parse::SourceParameter element;
   int rank = 0;
 };
 
 std::optional<ViewType> parse_view(std::string_view type) {
   constexpr std::string_view name = "View<";
   std::string packed;
-  for (const source::Token& token : source::lex(type)) {
+  for (const parse::Token& token : parse::lex(type)) {
     const bool after_word = !packed.empty() && is_word_character(packed.back());
-    if (after_word && token.kind == source::Token::Kind::identifier) packed += ' ';
+    if (after_word && token.kind == parse::Token::Kind::identifier) packed += ' ';
     packed += token.text;
   }
   std::string_view rest = packed;
@@ -49,7 +49,7 @@ bool is_plain_char(std::string_view type) {
          type.find("signed") == std::string_view::npos;
 }
 
-KernelParameter known_parameter(const source::SourceParameter& source,
+KernelParameter known_parameter(const parse::SourceParameter& source,
                                 const runtime::LoadedKernel::ParameterInfo& info) {
   KernelParameter parameter{.name = source.name,
                             .type = source.type,
@@ -99,9 +99,9 @@ ParameterRule rule_for(const KernelParameter& parameter) {
 
 // Parses a parameter list by the source scanner, which resolves C's types; empty unless it has
 // `count` parameters.
-std::vector<source::SourceParameter> parameters_in(std::string_view list, std::size_t count) {
+std::vector<parse::SourceParameter> parameters_in(std::string_view list, std::size_t count) {
   if (list.empty()) return {};
-  source::KernelSource source = source::scan_kernels(text("__global__ void k(", list, ");"));
+  parse::KernelSource source = parse::scan_kernels(text("__global__ void k(", list, ");"));
   if (source.kernels.size() != 1 || source.kernels[0].parameters.size() != count) return {};
   return std::move(source.kernels[0].parameters);
 }
@@ -123,8 +123,8 @@ void complete(KernelParameter& parameter, const KernelParameter& compiled) {
 
 }  // namespace
 
-std::optional<source::SourceParameter> pointer_to(std::string_view type) {
-  std::vector<source::SourceParameter> parameters = parameters_in(text(type, " *p"), 1);
+std::optional<parse::SourceParameter> pointer_to(std::string_view type) {
+  std::vector<parse::SourceParameter> parameters = parameters_in(text(type, " *p"), 1);
   if (parameters.empty()) return std::nullopt;
   return std::move(parameters.front());
 }
@@ -135,11 +135,11 @@ void Signature::add(KernelParameter parameter) {
   parameters.push_back(std::move(parameter));
 }
 
-Signature make_signature(const source::SourceKernel* source,
+Signature make_signature(const parse::SourceKernel* source,
                          std::span<const runtime::LoadedKernel::ParameterInfo> parameter_info,
                          std::string_view types) {
   const bool is_known = source != nullptr && source->parameters.size() == parameter_info.size();
-  const std::vector<source::SourceParameter> compiled = parameters_in(types, parameter_info.size());
+  const std::vector<parse::SourceParameter> compiled = parameters_in(types, parameter_info.size());
   Signature out;
   for (std::size_t i = 0; i < parameter_info.size(); ++i) {
     const KernelParameter bare{

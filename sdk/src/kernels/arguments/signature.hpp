@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
-#include "source/kernel_source.hpp"
-#include "spanwise/dtype.hpp"
-#include "spanwise/kernel.hpp"
+#include "parse/kernel_source.hpp"
+#include "spanwise/core/dtype.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise::kernels {
 
@@ -46,26 +46,26 @@ struct Signature {
 /// has another number of parameters (a macro may hide some), and that of a parameter whose size
 /// differs. `types` (LoadedKernel::parameter_types()) supplies types that the source leaves open:
 /// typedefs of headers, template parameters, or all of them if `source` is null.
-Signature make_signature(const source::SourceKernel* source,
+Signature make_signature(const parse::SourceKernel* source,
                          std::span<const runtime::LoadedKernel::ParameterInfo> parameter_info,
                          std::string_view types = {});
 
 /// Parses the parameter "<type> *"; nullopt where `type` is not a type.
-std::optional<source::SourceParameter> pointer_to(std::string_view type);
+std::optional<parse::SourceParameter> pointer_to(std::string_view type);
 /// Size in bytes of a View<T, rank> parameter.
 constexpr std::int64_t view_size(int rank) { return 8 + 16 * std::int64_t{rank}; }
 
 /// The tokens of each template parameter of `kernel`, a template in the source of `tokens`.
-std::vector<std::span<const source::Token>> template_parameters(
-    const std::vector<source::Token>& tokens, const source::SourceKernel& kernel);
+std::vector<std::span<const parse::Token>> template_parameters(
+    const std::vector<parse::Token>& tokens, const parse::SourceKernel& kernel);
 /// T of "class T", N of "int N = 3"; "" for an unnamed parameter.
-std::string_view template_parameter_name(std::span<const source::Token> parameter);
+std::string_view template_parameter_name(std::span<const parse::Token> parameter);
 
 /// The declaration of the instance `name`, "scale<float, 3>", of the template `declared` in
 /// `source`: its parameter types with the template arguments substituted. Template parameters that
 /// `name` leaves to deduction stay unsubstituted, so their dtype is unknown.
-source::SourceKernel template_instance(const source::KernelSource& source,
-                                       const source::SourceKernel& declared, std::string_view name);
+parse::SourceKernel template_instance(const parse::KernelSource& source,
+                                       const parse::SourceKernel& declared, std::string_view name);
 
 class KernelState;
 

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "runtime/system/trusted_folder.hpp"
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::kernels {
 namespace {

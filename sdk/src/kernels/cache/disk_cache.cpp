@@ -12,7 +12,7 @@
 #include "kernels/cache/sha256.hpp"
 #include "kernels/log.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::kernels {
 namespace {

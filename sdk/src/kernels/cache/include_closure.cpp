@@ -13,25 +13,25 @@
 #include "kernels/cache/device_headers.hpp"
 #include "kernels/cache/sha256.hpp"
 #include "kernels/directive.hpp"
-#include "source/option_reader.hpp"
-#include "source/source_scan.hpp"
+#include "parse/option_reader.hpp"
+#include "parse/source_scan.hpp"
 
 namespace spanwise::kernels {
 namespace {
 
 namespace fs = std::filesystem;
 
-source::PreprocessorOptions read_options(std::span<const std::string> options,
+parse::PreprocessorOptions read_options(std::span<const std::string> options,
                                          std::span<const std::string> include_dirs) {
-  source::PreprocessorOptions out;
+  parse::PreprocessorOptions out;
   out.include_dirs.assign(include_dirs.begin(), include_dirs.end());
-  for (source::OptionReader reader(options); reader.next();) read_preprocessor_option(reader, out);
+  for (parse::OptionReader reader(options); reader.next();) read_preprocessor_option(reader, out);
   return out;
 }
 
 class ClosureSearch {
  public:
-  explicit ClosureSearch(source::PreprocessorOptions options) : options_(std::move(options)) {}
+  explicit ClosureSearch(parse::PreprocessorOptions options) : options_(std::move(options)) {}
 
   IncludeClosure run(std::string_view source) {
     // Fast path: most kernels include nothing.
@@ -90,7 +90,7 @@ class ClosureSearch {
     closure_.probes.push_back({path, file ? file->stamp : stamp_of(path)});
     if (!file) return;
     closure_.files.push_back({path, sha256(file->contents)});
-    closure_.declares_variables |= source::declares_variables(file->contents);
+    closure_.declares_variables |= parse::declares_variables(file->contents);
     scan(file->contents, fs::path(path).parent_path().string());
   }
 
@@ -115,7 +115,7 @@ class ClosureSearch {
     }
   }
 
-  source::PreprocessorOptions options_;
+  parse::PreprocessorOptions options_;
   IncludeClosure closure_;
   std::deque<std::string> unread_;
   std::set<std::string> seen_;

@@ -5,12 +5,11 @@
 
 #include "graph/hooks_in_use.hpp"
 #include "graph/order.hpp"
-#include "spanwise/devices.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/devices.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk/expression.hpp"
-#include "spanwise/op_sdk/gradient.hpp"
 
 namespace spanwise {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "op_sdk/kernel_op/expression.hpp"
 #include "op_sdk/kernel_op/parameter.hpp"
-#include "source/kernel_source.hpp"
+#include "parse/kernel_source.hpp"
 #include "spanwise/op_sdk.hpp"
 
 namespace spanwise::op_sdk {
@@ -32,7 +32,7 @@ struct KernelDeclaration {
   std::vector<std::int64_t> preset;  ///< per name: the scalar's value, or 0 for an extent
   std::vector<DeclaredParameter> inputs, outputs;
   AliasMap overwrites;  ///< one input per output
-  source::SourceKernel kernel;
+  parse::SourceKernel kernel;
   std::vector<std::string> template_parameters;  ///< up to the first with a default
   std::vector<KernelArgument> arguments;
   std::vector<Expression> block, grid;  ///< empty grid: the first output's size over the block
@@ -78,7 +78,7 @@ struct KernelDeclaration {
   void read_arguments();
   std::vector<std::string> default_arguments() const;
   KernelArgument read_argument(const std::string& argument);
-  void check_argument(const KernelArgument& argument, const source::SourceParameter& parameter,
+  void check_argument(const KernelArgument& argument, const parse::SourceParameter& parameter,
                       const std::string& argument_text) const;
   void read_launch();
   std::vector<Expression> read_extents(const std::vector<std::string>& texts, const char* field);
@@ -87,6 +87,6 @@ struct KernelDeclaration {
 /// The names of the template parameters of `kernel` in `source`, in order, up to the first that has
 /// a default.
 std::vector<std::string> template_parameter_names(const std::string& source,
-                                                  const source::SourceKernel& kernel);
+                                                  const parse::SourceKernel& kernel);
 
 }  // namespace spanwise::op_sdk

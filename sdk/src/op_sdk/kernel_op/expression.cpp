@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::op_sdk {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "core/string_utils.hpp"
 #include "op_sdk/kernel_op/expression.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::op_sdk {
 

@@ -11,9 +11,9 @@
 namespace spanwise::op_sdk {
 namespace {
 
-using source::SourceKernel;
-using source::SourceParameter;
-using source::Token;
+using parse::SourceKernel;
+using parse::SourceParameter;
+using parse::Token;
 
 bool is_view(const SourceParameter& parameter) {
   return parameter.type.find("View") != std::string::npos &&
@@ -31,7 +31,7 @@ std::string parameter_list(const SourceKernel& kernel) {
 
 std::vector<std::string> template_parameter_names(const std::string& source,
                                                   const SourceKernel& kernel) {
-  const std::vector<Token> tokens = source::lex(source);
+  const std::vector<Token> tokens = parse::lex(source);
   std::vector<std::string> names;
   for (const auto parameter : kernels::template_parameters(tokens, kernel)) {
     // This parameter has a default, and so has each after it.
@@ -43,7 +43,7 @@ std::vector<std::string> template_parameter_names(const std::string& source,
 }
 
 void KernelDeclaration::choose_kernel() {
-  const std::vector<SourceKernel> all = source::scan_kernels(spec.source).kernels;
+  const std::vector<SourceKernel> all = parse::scan_kernels(spec.source).kernels;
   const std::string& name = spec.kernel.empty() ? spec.name : spec.kernel;
   auto chosen = std::ranges::find_if(all, [&](const SourceKernel& candidate) {
     return candidate.name == name || candidate.qualified_name == name;

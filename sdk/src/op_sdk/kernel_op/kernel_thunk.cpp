@@ -5,7 +5,7 @@
 
 #include "op_sdk/kernel_op/extents.hpp"
 #include "op_sdk/kernel_op/kernel_op.hpp"
-#include "spanwise/view.hpp"
+#include "spanwise/core/view.hpp"
 
 namespace spanwise::op_sdk {
 namespace {

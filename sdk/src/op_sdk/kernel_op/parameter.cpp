@@ -5,8 +5,8 @@
 #include <cctype>
 
 #include "core/string_utils.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/source/element_text.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/element_text.hpp"
 
 namespace spanwise::op_sdk {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "op_sdk/kernel_op/expression.hpp"
-#include "spanwise/dtype.hpp"
+#include "spanwise/core/dtype.hpp"
 
 namespace spanwise::op_sdk {
 

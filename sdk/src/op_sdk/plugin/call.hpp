@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "spanwise/device.hpp"
+#include "spanwise/core/device.hpp"
 #include "spanwise/graph/type.hpp"
 #include "spanwise/plugin.h"
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "op_sdk/plugin/plugin_thunk.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/kernel.hpp"
-#include "spanwise/version.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/kernels/kernel.hpp"
+#include "spanwise/core/version.hpp"
 
 struct sw_compiled_kernel {
   spanwise::Kernel function;

@@ -13,7 +13,7 @@
 #include "op_sdk/plugin/plugin_op.hpp"
 #include "runtime/system/loader_path.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace op_sdk {

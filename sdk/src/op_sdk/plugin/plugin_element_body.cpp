@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "op_sdk/plugin/plugin_op.hpp"
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 // sw_op.element_body, as the graph uses it.
 namespace spanwise::op_sdk {

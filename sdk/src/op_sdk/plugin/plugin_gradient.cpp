@@ -6,7 +6,7 @@
 
 #include "op_sdk/plugin/plugin_op.hpp"
 #include "op_sdk/plugin/table.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 
 // sw_op.gradient_op: how it is read from the tables, and the node that it becomes.

@@ -6,7 +6,7 @@
 
 #include "core/string_utils.hpp"
 #include "op_sdk/plugin/plugin_op.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::op_sdk {
 namespace {

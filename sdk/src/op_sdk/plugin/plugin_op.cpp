@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "op_sdk/plugin/plugin_thunk.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::op_sdk {
 namespace {

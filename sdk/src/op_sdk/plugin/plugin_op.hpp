@@ -8,7 +8,7 @@
 
 #include "op_sdk/plugin/call.hpp"
 #include "op_sdk/plugin/table.hpp"
-#include "spanwise/graph/element_body.hpp"
+#include "spanwise/graph/elementwise.hpp"
 
 namespace spanwise::op_sdk {
 

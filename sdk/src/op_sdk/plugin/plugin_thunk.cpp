@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "runtime/streams/ordering.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::op_sdk {
 namespace {

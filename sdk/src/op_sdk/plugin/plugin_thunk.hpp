@@ -10,7 +10,7 @@
 
 #include "op_sdk/plugin/plugin_op.hpp"
 #include "runtime/backend.hpp"
-#include "spanwise/kernel.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise::op_sdk {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "spanwise/communicator.hpp"
+#include "spanwise/runtime/communicator.hpp"
 
 /// Rules of collective calls, the same for all engines.
 namespace spanwise::runtime {

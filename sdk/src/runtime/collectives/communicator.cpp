@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/communicator.hpp"
+#include "spanwise/runtime/communicator.hpp"
 
 #include <cstddef>
 #include <mutex>
@@ -9,8 +9,8 @@
 #include "runtime/backend.hpp"
 #include "runtime/collectives/calls.hpp"
 #include "runtime/collectives/pending.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise {
 Communicator::Communicator(Options options, Ref<CommunicatorEngine> engine,

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/string_utils.hpp"
-#include "spanwise/communicator.hpp"
+#include "spanwise/runtime/communicator.hpp"
 
 namespace spanwise {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "spanwise/communicator.hpp"
+#include "spanwise/runtime/communicator.hpp"
 #include "spanwise/core/fork.hpp"
 
 namespace spanwise::runtime {

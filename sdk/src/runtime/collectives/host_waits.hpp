@@ -5,7 +5,7 @@
 #include <atomic>
 #include <string>
 
-#include "spanwise/device.hpp"
+#include "spanwise/core/device.hpp"
 
 /// Errors of collective work that was aborted while it was queued on a GPU: its results are
 /// incomplete, which is reported when the host next waits for that device.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "runtime/collectives/pending.hpp"
-#include "spanwise/communicator.hpp"
+#include "spanwise/runtime/communicator.hpp"
 
 namespace spanwise {
 namespace {

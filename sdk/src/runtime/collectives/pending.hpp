@@ -3,7 +3,7 @@
 #pragma once
 
 #include "runtime/streams/stream_state.hpp"
-#include "spanwise/communicator.hpp"
+#include "spanwise/runtime/communicator.hpp"
 
 namespace spanwise {
 

@@ -6,7 +6,7 @@
 
 #include "runtime/collectives/host_waits.hpp"
 #include "runtime/collectives/pending.hpp"
-#include "spanwise/communicator.hpp"
+#include "spanwise/runtime/communicator.hpp"
 
 // The end of a communicator: time limits of queued work, errors of the engine, closing.
 namespace spanwise {

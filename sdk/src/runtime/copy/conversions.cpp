@@ -3,10 +3,10 @@
 #include "runtime/copy/copy_steps.hpp"
 #include "runtime/copy/dense.hpp"
 #include "runtime/streams/ordering.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise {
 namespace {

@@ -4,7 +4,7 @@
 #include "runtime/copy/copy_steps.hpp"
 #include "runtime/element_loops.hpp"
 #include "runtime/streams/ordering.hpp"
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::runtime {
 namespace {

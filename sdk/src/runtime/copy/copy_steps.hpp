@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "spanwise/array.hpp"
-#include "spanwise/scalar.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/scalar.hpp"
 
 /// The steps of a copy. Arrays must be non-empty, targets writable, and source and target must not
 /// overlap. Work is ordered after earlier uses of the arrays and queued on the current streams.

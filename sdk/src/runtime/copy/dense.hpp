@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 
 /// Dense layouts: their elements fill the memory without gaps, in any order of axes, so a plain
 /// copy of bytes can move them.

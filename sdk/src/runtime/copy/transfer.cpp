@@ -7,7 +7,7 @@
 #include "runtime/copy/copy_steps.hpp"
 #include "runtime/copy/dense.hpp"
 #include "runtime/streams/ordering.hpp"
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise::runtime {
 namespace {

@@ -8,9 +8,9 @@
 #include "runtime/memory/graph_memory.hpp"
 #include "runtime/memory/memory_use.hpp"
 #include "runtime/registry.hpp"
-#include "spanwise/creation.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise {
 namespace runtime {

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "runtime/backend.hpp"
-#include "spanwise/storage.hpp"
+#include "spanwise/core/storage.hpp"
 
 namespace spanwise::runtime {
 

@@ -1,14 +1,14 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/creation.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 #include <cstring>
 
 #include "runtime/copy/dense.hpp"
 #include "runtime/memory/allocation.hpp"
-#include "spanwise/copy.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise {
 namespace {

@@ -10,7 +10,7 @@
 #include "runtime/backend.hpp"
 #include "runtime/memory/graph_memory.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 namespace runtime {

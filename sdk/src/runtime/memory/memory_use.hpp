@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "spanwise/core/fork.hpp"
-#include "spanwise/memory.hpp"
+#include "spanwise/runtime/memory.hpp"
 
 namespace spanwise::runtime {
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/streams/ordering.hpp"
 
-#include "spanwise/stream.hpp"
-#include "spanwise/working_device.hpp"
+#include "spanwise/runtime/stream.hpp"
+#include "spanwise/core/device.hpp"
 
 namespace spanwise {
 namespace runtime {

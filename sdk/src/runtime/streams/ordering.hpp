@@ -6,7 +6,7 @@
 
 #include "runtime/backend.hpp"
 #include "runtime/settings.hpp"
-#include "spanwise/export.hpp"
+#include "spanwise/core/export.hpp"
 
 /// Ordering between streams. GPU streams wait for one another by events; a CPU stream, which runs
 /// in the calling thread, waits by blocking.

@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/stream.hpp"
+#include "spanwise/runtime/stream.hpp"
 
 #include "runtime/collectives/host_waits.hpp"
 #include "runtime/registry.hpp"
 #include "runtime/streams/ordering.hpp"
 #include "runtime/streams/persistent_streams.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "spanwise/storage.hpp"
+#include "spanwise/core/storage.hpp"
 
 /// The interface of a back end's streams and events.
 namespace spanwise::runtime {

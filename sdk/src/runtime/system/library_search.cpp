@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/string_utils.hpp"
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 
 namespace spanwise::runtime {
 namespace {

@@ -18,7 +18,7 @@
 
 #include "runtime/system/trusted_folder.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::runtime {
 namespace {

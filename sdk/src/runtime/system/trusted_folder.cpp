@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::runtime {
 namespace {

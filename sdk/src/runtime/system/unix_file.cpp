@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::runtime {
 

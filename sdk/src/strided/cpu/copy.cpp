@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/element_loops.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "strided/cpu/copy_loop.hpp"
 
 namespace spanwise::strided {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "spanwise/array.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/runtime/parallel.hpp"
 #include "spanwise/strided/walk.hpp"
 #include "strided/cpu/block_loop.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "spanwise/runtime/gemm.hpp"
+#include "spanwise/runtime/linear_algebra.hpp"
 #include "spanwise/runtime/tools.hpp"
 
 namespace spanwise::cpu_backend {

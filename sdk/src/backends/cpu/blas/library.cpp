@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "backends/cpu/blas/blas.hpp"
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend::blas {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "spanwise/runtime/gemm.hpp"
+#include "spanwise/runtime/linear_algebra.hpp"
 
 namespace spanwise::cpu_backend::blas {
 

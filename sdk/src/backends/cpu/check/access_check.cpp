@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "backends/cpu/check/access_check.hpp"
 #include "backends/cpu/exec/launch_plan.hpp"
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/exec/block_runner.hpp"
 
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 // Barriers of a block and collectives of its warps.
 namespace spanwise::cpu_backend {

@@ -9,7 +9,7 @@
 #include "backends/cpu/exec/block_runner.hpp"
 #include "backends/cpu/exec/launch_plan.hpp"
 #include "backends/cpu/exec/stack_limit.hpp"
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

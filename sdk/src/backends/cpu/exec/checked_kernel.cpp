@@ -6,7 +6,7 @@
 #include "backends/cpu/exec/launch_plan.hpp"
 #include "backends/cpu/exec/worker.hpp"
 #include "backends/cpu/jit/cpu_module.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -9,7 +9,7 @@
 #include "backends/cpu/jit/cpu_module.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/thread_pool.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

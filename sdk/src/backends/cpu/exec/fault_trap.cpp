@@ -17,7 +17,7 @@
 #include "backends/cpu/exec/stack_limit.hpp"
 #include "backends/cpu/exec/stack_switch.hpp"
 #include "backends/cpu/jit/image.hpp"
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::cpu_backend {

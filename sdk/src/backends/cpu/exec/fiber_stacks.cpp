@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "backends/cpu/exec/fiber_watch.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "backends/cpu/settings.hpp"
 #include "runtime/loaded_kernel.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -9,7 +9,7 @@
 #include "backends/cpu/exec/launch_plan.hpp"
 #include "backends/cpu/exec/stack_limit.hpp"
 #include "backends/cpu/memory/memory_pool.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

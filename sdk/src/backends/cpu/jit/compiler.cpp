@@ -13,7 +13,7 @@
 #include "backends/cpu/exec/stack_limit.hpp"
 #include "core/string_utils.hpp"
 #include "runtime/system/unix_file.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

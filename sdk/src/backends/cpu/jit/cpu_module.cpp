@@ -17,7 +17,7 @@
 #include "core/string_utils.hpp"
 #include "runtime/system/temporary_folder.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 

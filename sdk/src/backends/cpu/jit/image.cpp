@@ -13,7 +13,7 @@
 #include "runtime/system/loader_path.hpp"
 #include "runtime/system/temporary_folder.hpp"
 #include "runtime/system/unix_file.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 #ifndef MFD_NOEXEC_SEAL  // Linux 6.3
 #define MFD_NOEXEC_SEAL 0x0008U

@@ -15,9 +15,9 @@
 #include "backends/cpu/settings.hpp"
 #include "core/string_utils.hpp"
 #include "runtime/system/temporary_folder.hpp"
-#include "source/included_files.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/source/token.hpp"
+#include "parse/included_files.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/token.hpp"
 
 namespace spanwise::cpu_backend {
 namespace fs = std::filesystem;
@@ -73,7 +73,7 @@ std::string readable_log(std::string log, const runtime::TemporaryFolder& folder
            " s, before it had compiled the source for the CPU. Remedy: raise config "
            "compile_timeout_s (0 is no limit), or see what the compiler waits for:\n",
            log),
-      log, source::with_line_numbers(request.source->text));
+      log, parse::with_line_numbers(request.source->text));
 }
 
 std::string remedy_for(const std::string& log, const Translation& module) {
@@ -92,8 +92,8 @@ std::string remedy_for(const std::string& log, const Translation& module) {
 
 [[noreturn]] void fail_compile(const runtime::CompileRequest& request, const HostCompiler& compiler,
                                const Translation& module, const std::string& log) {
-  const source::KernelSource* source = request.source;
-  for (const source::KernelSource& linked : request.linked)
+  const parse::KernelSource* source = request.source;
+  for (const parse::KernelSource& linked : request.linked)
     if (log.find(linked.file_name) != log.npos) source = &linked;
   if (!request.linked.empty() &&
       (log.find("undefined reference") != log.npos || log.find("multiple definition") != log.npos))
@@ -102,14 +102,14 @@ std::string remedy_for(const std::string& log, const Translation& module) {
                        log, "");
   throw CompileError(text(source->file_name, ": ", compiler.path,
                           " could not compile it for the CPU:\n", log, remedy_for(log, module)),
-                     log, source::with_line_numbers(source->text));
+                     log, parse::with_line_numbers(source->text));
 }
 
 // Reads all .su files, because each compiler names the output of -fstack-usage differently.
 std::string stack_reports(const runtime::TemporaryFolder& folder) {
   std::string all;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder.path()))
-    if (entry.path().extension() == ".su") all += source::read_whole_file(entry.path().string());
+    if (entry.path().extension() == ".su") all += parse::read_whole_file(entry.path().string());
   return all;
 }
 
@@ -166,7 +166,7 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
     if (++attempt >= attempts) fail_compile(request, compiler, module, log);
 
   runtime::KernelBinary binary;
-  binary.image = source::read_whole_file(output);
+  binary.image = parse::read_whole_file(output);
   set_stack_need(binary.image, stack_need(stack_reports(folder), module));
   binary.symbols = std::move(module.symbols);
   return binary;

@@ -9,7 +9,7 @@
 #include "backends/cpu/jit/cpu_module.hpp"
 #include "backends/cpu/jit/image.hpp"
 #include "runtime/kernel_check.hpp"
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

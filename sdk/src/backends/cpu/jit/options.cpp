@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/string_utils.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -76,7 +76,7 @@ class OptionTranslator {
     return has_value || is_word_of(name, gpu_only);
   }
 
-  source::OptionReader words_;
+  parse::OptionReader words_;
   HostOptions result_;
 };
 

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "source/option_reader.hpp"
+#include "parse/option_reader.hpp"
 
 namespace spanwise::cpu_backend {
 
 /// A request's options, translated for the host compiler.
-struct HostOptions : source::PreprocessorOptions {
+struct HostOptions : parse::PreprocessorOptions {
   std::vector<std::string> flags;  ///< passed to the compiler
   std::string language = "-std=c++17";
 };

@@ -18,7 +18,7 @@
 
 #include "backends/cpu/settings.hpp"
 #include "runtime/system/unix_file.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 
 extern char** environ;

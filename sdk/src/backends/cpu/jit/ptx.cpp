@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 
-#include "source/source_scan.hpp"
+#include "parse/source_scan.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
 
-using source::Token;
+using parse::Token;
 
 struct PtxRule {
   std::string_view instruction;  // as normal_form() and renumber() write it
@@ -130,7 +130,7 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
   std::size_t i = begin + 1;
   if (at(i) == "volatile" || at(i) == "__volatile__") ++i;
   if (at(i) != "(") return {};
-  const std::size_t end = source::skip_balanced(tokens, i);
+  const std::size_t end = parse::skip_balanced(tokens, i);
   if (end >= tokens.size()) return {};
   std::string text;
   for (++i; i < end && tokens[i].kind == Token::Kind::string; ++i)
@@ -139,7 +139,7 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
   std::vector<std::string> operands;
   for (; i < end; ++i) {
     if (tokens[i].kind != Token::Kind::string || at(i + 1) != "(") continue;
-    const std::size_t close = source::skip_balanced(tokens, i + 1);
+    const std::size_t close = parse::skip_balanced(tokens, i + 1);
     // The source text, because joined tokens would separate << and >>.
     const char* first = tokens[i + 1].text.data();
     const Token& last = tokens[close - 1];

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spanwise/source/token.hpp"
+#include "spanwise/parse/token.hpp"
 
 namespace spanwise::cpu_backend {
 
@@ -28,7 +28,7 @@ struct PtxStatement {
 };
 
 /// Reads the statement at tokens[begin], an asm; nothing if it is malformed.
-std::optional<PtxStatement> read_ptx(const std::vector<source::Token>& tokens, std::size_t begin);
+std::optional<PtxStatement> read_ptx(const std::vector<parse::Token>& tokens, std::size_t begin);
 
 /// Names that stand for the parts of the shim that replacements need, for shim_parts().
 const std::vector<std::string>& ptx_names();

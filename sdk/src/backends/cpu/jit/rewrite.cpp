@@ -6,14 +6,14 @@
 #include <optional>
 
 #include "backends/cpu/jit/ptx.hpp"
-#include "spanwise/core/text.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
 
-using source::SharedSite;
-using source::SourceScan;
-using source::Token;
+using parse::SharedSite;
+using parse::SourceScan;
+using parse::Token;
 
 class Rewriter {
  public:
@@ -21,7 +21,7 @@ class Rewriter {
       : scan_(scan), file_(file), edits_(edits), result_(result) {}
 
   void run() {
-    for (const source::KernelSite& site : scan_.sites) mark_kernel(site);
+    for (const parse::KernelSite& site : scan_.sites) mark_kernel(site);
     for (const SharedSite& site : scan_.shared) rewrite_shared(site);
     for (const Token& t : scan_.tokens)
       if (t.kind == Token::Kind::directive && t.text.find("return") != std::string_view::npos)
@@ -52,7 +52,7 @@ class Rewriter {
   };
 
   // From the end of the parameters to the '}' of the body.
-  TokenRange body_of(const source::KernelSite& site) const {
+  TokenRange body_of(const parse::KernelSite& site) const {
     const auto first =
         std::ranges::lower_bound(scan_.tokens, site.parameters_end, {}, &Token::offset);
     TokenRange body{static_cast<std::size_t>(first - scan_.tokens.begin()), 0};
@@ -64,7 +64,7 @@ class Rewriter {
     return body;
   }
 
-  void mark_kernel(const source::KernelSite& site) {
+  void mark_kernel(const parse::KernelSite& site) {
     if (!site.kernel.is_definition) return;
     const TokenRange body = body_of(site);
     RewriteResult::MarkedKernel kernel;
@@ -127,14 +127,14 @@ class Rewriter {
       if (t.text == "static") edits_.replace(t.offset, t.text.size(), "");
       if (t.text != "alignas" || i < site.token) continue;
       edits_.replace(t.offset, t.text.size(), "__attribute__((aligned");
-      const std::size_t end = source::skip_balanced(scan_.tokens, i + 1);
+      const std::size_t end = parse::skip_balanced(scan_.tokens, i + 1);
       if (end < scan_.tokens.size()) edits_.insert(token(end - 1).offset + 1, "))");
     }
   }
 
   // Makes `texture<float, 2> name;` a __device__ variable, which the program finds by its name.
   void rewrite_texture_reference(std::size_t i) {
-    const std::size_t end = source::skip_balanced(scan_.tokens, i + 1);
+    const std::size_t end = parse::skip_balanced(scan_.tokens, i + 1);
     if (end + 1 >= scan_.tokens.size() || token(end + 1).text != ";") return;
     const bool is_static = i > 0 && token(i - 1).text == "static";
     if (is_static) edits_.replace(token(i - 1).offset, token(i - 1).text.size(), "");
@@ -154,7 +154,7 @@ class Rewriter {
   // Makes `extern __shared__ T name[];` in the body of a macro a pointer.
   void rewrite_macro(const Token& directive) {
     if (directive.text.find("__shared__") == directive.text.npos) return;
-    const std::vector<Token> tokens = source::lex(directive.text.substr(1));
+    const std::vector<Token> tokens = parse::lex(directive.text.substr(1));
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (tokens[i].text != "extern") continue;
       std::string type, name;
@@ -186,13 +186,13 @@ class Rewriter {
       if (t.kind == Token::Kind::directive) return {};
       if (t.text == "extern" || t.text == "static" || t.text == "__shared__") continue;
       if (t.text == "<") {
-        const std::size_t end = source::skip_balanced(scan_.tokens, i);
+        const std::size_t end = parse::skip_balanced(scan_.tokens, i);
         for (; i < end; ++i) declared.type.append(" ").append(token(i).text);
         --i;
         continue;
       }
-      if (source::is_attribute_word(t.text)) {
-        i = source::skip_balanced(scan_.tokens, i + 1) - 1;
+      if (parse::is_attribute_word(t.text)) {
+        i = parse::skip_balanced(scan_.tokens, i + 1) - 1;
         continue;
       }
       declared.type.append(declared.name.empty() ? "" : " ").append(declared.name);

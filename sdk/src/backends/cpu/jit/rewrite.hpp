@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "source/source_lines.hpp"
-#include "source/source_scan.hpp"
+#include "parse/source_lines.hpp"
+#include "parse/source_scan.hpp"
 
 namespace spanwise::cpu_backend {
 
-using source::c_literal;
+using parse::c_literal;
 
 /// Replaces pieces of a text, which must outlive this. Lines keep their numbers unless a
 /// replacement contains newlines.
@@ -45,7 +45,7 @@ struct MarkedName {
 struct RewriteResult {
   std::vector<MarkedName> dynamic_shared;  ///< pointers to set to the block's dynamic shared memory
   struct MarkedKernel : MarkedName {
-    source::SourceKernel kernel;
+    parse::SourceKernel kernel;
     /// The type of the kernel's global index: the Counter of sw_launcher (spanwise_launch.h).
     std::string counter = "int";
   };
@@ -56,7 +56,7 @@ struct RewriteResult {
 /// Rewrites CUDA C++ that macros cannot turn into C++: `extern __shared__` arrays become pointers,
 /// and specifiers move to where C++ allows them. Marks kernels and arrays in code under #if.
 /// Appends to `result`; `file` is the name in #line directives.
-void rewrite_cuda(const source::SourceScan& scan, std::string_view file, TextEdits& edits,
+void rewrite_cuda(const parse::SourceScan& scan, std::string_view file, TextEdits& edits,
                   RewriteResult& result);
 
 }  // namespace spanwise::cpu_backend

@@ -11,9 +11,9 @@
 #include "embedded/cpu_shim.hpp"
 #include "embedded/cpu_shim_samples.hpp"
 #include "embedded/cpu_shim_standard.hpp"
-#include "source/header_names.hpp"
-#include "spanwise/core/text.hpp"
-#include "spanwise/source/token.hpp"
+#include "parse/header_names.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/token.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -33,14 +33,14 @@ bool is_keyword(std::string_view word) {
 // a second attempt with all headers (heads_for() in translation_unit.cpp).
 std::set<std::string_view> declared_names(std::string_view text) {
   std::set<std::string_view> names;
-  const std::vector<source::Token> tokens = source::lex(text);
+  const std::vector<parse::Token> tokens = parse::lex(text);
   for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
-    if (tokens[i].kind == source::Token::Kind::directive) {
-      const std::vector<source::Token> parts = source::lex(tokens[i].text.substr(1));
+    if (tokens[i].kind == parse::Token::Kind::directive) {
+      const std::vector<parse::Token> parts = parse::lex(tokens[i].text.substr(1));
       for (std::size_t w = 0; w + 1 < parts.size(); ++w)
         if (parts[w + 1].text == "(") names.insert(parts[w].text);
     }
-    if (tokens[i].kind != source::Token::Kind::identifier || tokens[i + 1].text != "(") continue;
+    if (tokens[i].kind != parse::Token::Kind::identifier || tokens[i + 1].text != "(") continue;
     names.insert(tokens[i].text.starts_with("SW_") ? tokens[i + 2].text : tokens[i].text);
   }
   std::erase_if(names, [](std::string_view name) { return name.size() < 2 || is_keyword(name); });
@@ -130,8 +130,8 @@ std::string shim_parts(const std::set<std::string_view>& used) {
 
 bool is_cuda_header(std::string_view name) {
   return has_file(embedded::cpu_shim, embedded_name(name)) ||
-         has_file(embedded::cpu_shim_standard, name) || source::is_cuda_library_header(name) ||
-         source::is_cccl_header(name);
+         has_file(embedded::cpu_shim_standard, name) || parse::is_cuda_library_header(name) ||
+         parse::is_cccl_header(name);
 }
 
 std::optional<std::string> shim_header(std::string_view name) {
@@ -140,7 +140,7 @@ std::optional<std::string> shim_header(std::string_view name) {
     return own_name;
   if (has_file(embedded::cpu_shim_standard, name)) return std::string(name);
   if (name.starts_with("cub/")) return "spanwise_cub.h";
-  if (source::is_cuda_library_header(name)) return "spanwise_host_libraries.h";
+  if (parse::is_cuda_library_header(name)) return "spanwise_host_libraries.h";
   return {};
 }
 

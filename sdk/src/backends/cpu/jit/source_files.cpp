@@ -6,8 +6,8 @@
 
 #include "backends/cpu/jit/ptx.hpp"
 #include "backends/cpu/jit/unsupported.hpp"
-#include "source/header_names.hpp"
-#include "spanwise/error.hpp"
+#include "parse/header_names.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace fs = std::filesystem;
@@ -28,16 +28,16 @@ std::set<std::string_view> SourceFiles::identifiers() const {
 std::string SourceFiles::add(std::string_view original, std::string_view file,
                              const std::string& folder) {
   const std::string text = files_.device_code().without_host_code(original);
-  const source::SourceScan scan = source::scan_source(text);
+  const parse::SourceScan scan = parse::scan_source(text);
   if (const std::string error = find_unsupported(scan, file); !error.empty())
-    throw CompileError(error, error, source::with_line_numbers(original));
+    throw CompileError(error, error, parse::with_line_numbers(original));
   uses_.merge(scan.uses);
   TextEdits edits(text);
-  for (const source::Token& token : scan.tokens) {
-    if (token.kind == source::Token::Kind::identifier) identifiers_.emplace(token.text);
+  for (const parse::Token& token : scan.tokens) {
+    if (token.kind == parse::Token::Kind::identifier) identifiers_.emplace(token.text);
     if (is_asm(token.text)) identifiers_.insert(ptx_names().begin(), ptx_names().end());
-    if (token.kind != source::Token::Kind::directive) continue;
-    const source::Include include = files_.read_include(token.text, folder);
+    if (token.kind != parse::Token::Kind::directive) continue;
+    const parse::Include include = files_.read_include(token.text, folder);
     if (!include.is_include) continue;
     if (const std::optional<std::string> header = replacement_for(include))
       edits.replace(token.offset, token.text.size(),
@@ -48,12 +48,12 @@ std::string SourceFiles::add(std::string_view original, std::string_view file,
 }
 
 // The header to include instead, "" to leave the directive out; nothing to keep it.
-std::optional<std::string> SourceFiles::replacement_for(const source::Include& include) {
+std::optional<std::string> SourceFiles::replacement_for(const parse::Include& include) {
   if (!include.path.empty()) return rewritten_header(include.path);
-  const bool is_library = source::is_host_library_header(include.name);
+  const bool is_library = parse::is_host_library_header(include.name);
   if (is_library) left_out_.insert(include.name);
   // Headers of CCCL are included before the shim, see translation_unit.cpp.
-  if (source::is_cccl_header(include.name)) {
+  if (parse::is_cccl_header(include.name)) {
     cccl_headers_.insert(include.name);
     if (!is_library) return "";
   }

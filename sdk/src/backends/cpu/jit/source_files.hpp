@@ -13,8 +13,8 @@
 
 #include "backends/cpu/jit/rewrite.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
-#include "source/included_files.hpp"
-#include "source/reference_graph.hpp"
+#include "parse/included_files.hpp"
+#include "parse/reference_graph.hpp"
 
 namespace spanwise::cpu_backend {
 
@@ -34,7 +34,7 @@ class SourceFiles {
 
   /// Of all files together.
   const RewriteResult& result() const noexcept { return result_; }
-  source::ReferenceGraph& uses() noexcept { return uses_; }
+  parse::ReferenceGraph& uses() noexcept { return uses_; }
   /// All identifiers of the files, including those in macros.
   std::set<std::string_view> identifiers() const;
   /// Names of the included headers that are neither rewritten nor replaced; "" if a macro names
@@ -53,16 +53,16 @@ class SourceFiles {
 
  private:
   std::string add(std::string_view text, std::string_view file, const std::string& folder);
-  std::optional<std::string> replacement_for(const source::Include& include);
+  std::optional<std::string> replacement_for(const parse::Include& include);
   std::string rewritten_header(const std::string& path);
 
-  source::IncludedFiles files_;
+  parse::IncludedFiles files_;
   std::string prefix_;
   RewriteResult result_;
   std::set<std::string, std::less<>> identifiers_;
   std::set<std::string> other_headers_, left_out_, cccl_headers_;
   bool includes_standard_ = false;
-  source::ReferenceGraph uses_;
+  parse::ReferenceGraph uses_;
   std::vector<std::pair<std::string, std::string>> headers_;
   std::map<std::string, std::string> header_names_;  // path -> name in the compiler's folder
 };

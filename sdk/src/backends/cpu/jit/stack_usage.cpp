@@ -9,7 +9,7 @@
 
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
 #include "core/string_utils.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -10,9 +10,9 @@
 #include "backends/cpu/jit/source_files.hpp"
 #include "core/string_utils.hpp"
 #include "runtime/system/library_search.hpp"
-#include "source/header_names.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/source/token.hpp"
+#include "parse/header_names.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/token.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -20,11 +20,11 @@ namespace {
 using Kernel = RewriteResult::MarkedKernel;
 
 // A use of a macro counts as a use of the identifiers in its body.
-void add_macro_uses(const HostOptions& options, source::ReferenceGraph& uses) {
+void add_macro_uses(const HostOptions& options, parse::ReferenceGraph& uses) {
   for (const std::string& directive : options.directives) {
-    const std::vector<source::Token> tokens = source::lex(std::string_view(directive).substr(1));
+    const std::vector<parse::Token> tokens = parse::lex(std::string_view(directive).substr(1));
     for (std::size_t i = 2; i < tokens.size() && tokens[0].text == "define"; ++i)
-      if (tokens[i].kind == source::Token::Kind::identifier)
+      if (tokens[i].kind == parse::Token::Kind::identifier)
         uses.add(tokens[1].text, tokens[i].text);
   }
 }
@@ -35,12 +35,12 @@ constexpr const char* hidden = "extern \"C\" __attribute__((visibility(\"hidden\
 // compiled module.
 class ModuleTableWriter {
  public:
-  ModuleTableWriter(const RewriteResult& source, const source::ReferenceGraph& uses,
+  ModuleTableWriter(const RewriteResult& source, const parse::ReferenceGraph& uses,
                     Translation& module)
       : source_(source), uses_(uses), module_(module) {}
 
   // Writes the end of source `index` of `count`. `names` are the template instances to generate.
-  void write(const source::KernelSource& source, const std::vector<std::string>& names,
+  void write(const parse::KernelSource& source, const std::vector<std::string>& names,
              std::size_t index, std::size_t count, std::ostream& out) {
     out << "\n#line 1 \"end of " << source.file_name << "\"\n";
     write_dynamic_shared(index, count, out);
@@ -102,7 +102,7 @@ class ModuleTableWriter {
     if (is_overloaded(kernel)) {
       // Selects the overload by its type. The names in it must be visible at the end of the file.
       const std::string types =
-          joined(kernel.kernel.parameters, ", ", &source::SourceParameter::type);
+          joined(kernel.kernel.parameters, ", ", &parse::SourceParameter::type);
       name = text(name, "(", types, ")");
       address = text("static_cast<void (*)(", types, ")>(", address, ")");
     }
@@ -126,13 +126,13 @@ class ModuleTableWriter {
       return;
     bool has_barrier = false;
     std::string counter = "int";
-    const std::vector<source::Token> tokens = source::lex(expression);
+    const std::vector<parse::Token> tokens = parse::lex(expression);
     for (const Kernel& kernel : source_.kernels)
-      for (const source::Token& token : tokens)
+      for (const parse::Token& token : tokens)
         if (token.text == kernel.kernel.name) counter = kernel.counter;
-    for (const source::Token& token : tokens)
+    for (const parse::Token& token : tokens)
       has_barrier |=
-          token.kind == source::Token::Kind::identifier && uses_.reaches_barrier(token.text);
+          token.kind == parse::Token::Kind::identifier && uses_.reaches_barrier(token.text);
     out << entry(text("&", expression.substr(start)), has_barrier, counter, expression) << "\n";
   }
 
@@ -143,7 +143,7 @@ class ModuleTableWriter {
   }
 
   const RewriteResult& source_;
-  const source::ReferenceGraph& uses_;
+  const parse::ReferenceGraph& uses_;
   Translation& module_;
 };
 
@@ -171,7 +171,7 @@ std::string system_head(const std::set<std::string>& headers, const std::set<std
        {"math.h", "stdio.h", "stdlib.h", "string.h", "stdint.h", "time.h", "new"})
     out += text("#include <", name, ">\n");
   for (const std::string& name : headers)
-    if (source::is_cpp_header(name)) out += text("#include <", name, ">\n");
+    if (parse::is_cpp_header(name)) out += text("#include <", name, ">\n");
   if (!cccl.empty()) out += cccl_define;
   for (const std::string& name : cccl) out += text("#include <", name, ">\n");
   return out.append(all_define);
@@ -188,7 +188,7 @@ std::vector<std::string> heads_for(const SourceFiles& files, bool has_cccl) {
                           [](const std::string& name) { return name.starts_with("thrust/"); })) {
     if (others.empty()) heads.push_back(shim_parts(files.identifiers()));
     if (std::ranges::all_of(others, [](const std::string& name) {
-          return name.empty() || source::can_follow_shim(name);
+          return name.empty() || parse::can_follow_shim(name);
         }))
       heads.emplace_back(all_define);
     if (!others.empty() || files.includes_standard() || files.identifiers().contains("std"))
@@ -199,7 +199,7 @@ std::vector<std::string> heads_for(const SourceFiles& files, bool has_cccl) {
 }
 
 // The folder of CCCL's headers. Throws CompileError if a source needs them and they are missing.
-std::string cccl_folder(const source::KernelSource& source, const std::set<std::string>& headers) {
+std::string cccl_folder(const parse::KernelSource& source, const std::set<std::string>& headers) {
   if (headers.empty()) return {};
   std::string folder = runtime::cccl_headers(runtime::library_folders()).string();
   const auto needed = std::ranges::find_if(
@@ -209,20 +209,20 @@ std::string cccl_folder(const source::KernelSource& source, const std::set<std::
       text(source.file_name, ": ", *needed,
            " is a header of CCCL, which was not found. Remedy: python3 -m pip install "
            "nvidia-cuda-cccl, or set CUDA_HOME to a toolkit");
-  throw CompileError(message, message, source::with_line_numbers(source.text));
+  throw CompileError(message, message, parse::with_line_numbers(source.text));
 }
 
 // Names that a source needs to keep for the name expressions of a request and for linked sources.
 std::set<std::string_view> used_elsewhere(const runtime::CompileRequest& request,
-                                          const source::KernelSource& source) {
+                                          const parse::KernelSource& source) {
   std::set<std::string_view> names;
   const auto add = [&](std::string_view text) {
-    for (const source::Token& token : source::lex(text))
-      if (token.kind == source::Token::Kind::identifier) names.insert(token.text);
+    for (const parse::Token& token : parse::lex(text))
+      if (token.kind == parse::Token::Kind::identifier) names.insert(token.text);
   };
   for (const std::string& expression : request.names) add(expression);
   if (&source != request.source) add(request.source->text);
-  for (const source::KernelSource& linked : request.linked)
+  for (const parse::KernelSource& linked : request.linked)
     if (&source != &linked) add(linked.text);
   return names;
 }
@@ -238,7 +238,7 @@ void write_head(const HostOptions& options, bool reverse, bool checked, std::ost
     out << "#include " << c_literal(file) << "\n";
 }
 
-void require_text(const source::KernelSource& source) {
+void require_text(const parse::KernelSource& source) {
   if (source.is_compiled)
     fail<ArgumentError>("cpu: expected ", source.file_name, " as CUDA C++ text, got ",
                         source.text.size(),
@@ -258,15 +258,15 @@ std::string module_info_name(std::size_t unit) {
 
 Translation translate(const runtime::CompileRequest& request, const HostOptions& options,
                       bool reverse) {
-  std::vector<const source::KernelSource*> sources{request.source};
-  for (const source::KernelSource& linked : request.linked) sources.push_back(&linked);
+  std::vector<const parse::KernelSource*> sources{request.source};
+  for (const parse::KernelSource& linked : request.linked) sources.push_back(&linked);
   Translation module;
   module.checked =
       std::ranges::find(request.options, runtime::check_option) != request.options.end();
   std::vector<SourceFiles> files;
   std::vector<std::string> rewritten;
-  source::ReferenceGraph uses;  // of all sources: a barrier may be in a function of another source
-  for (const source::KernelSource* source : sources) {
+  parse::ReferenceGraph uses;  // of all sources: a barrier may be in a function of another source
+  for (const parse::KernelSource* source : sources) {
     require_text(*source);
     files.emplace_back(options.include_dirs, text("sw_user_", files.size(), "_"));
     rewritten.push_back(

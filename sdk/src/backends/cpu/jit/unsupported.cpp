@@ -10,8 +10,8 @@
 namespace spanwise::cpu_backend {
 namespace {
 
-using source::SourceScan;
-using source::Token;
+using parse::SourceScan;
+using parse::Token;
 
 struct Construct {
   std::string_view stem;         ///< start of an identifier, or of a header's name
@@ -64,7 +64,7 @@ class UnsupportedFinder {
       std::string error;
       if (token.kind == Token::Kind::directive) error = header_error(token);
       if (token.kind == Token::Kind::identifier) error = identifier_error(i);
-      if (token.text == "<" && source::opens_launch(scan_.tokens, i))
+      if (token.text == "<" && parse::opens_launch(scan_.tokens, i))
         error = message(token, "kernel launches in device code", "<<<");
       if (!error.empty()) return error;
     }

@@ -5,13 +5,13 @@
 #include <string>
 #include <string_view>
 
-#include "source/source_scan.hpp"
+#include "parse/source_scan.hpp"
 
 namespace spanwise::cpu_backend {
 
 /// An error message ("kernel.cu:12: cubemap textures (texCubemap) exist only on a GPU. ...") for
 /// the first unsupported construct, or "" if there is none. Code under #if is skipped: it may be
 /// guarded, and otherwise the compiler reports it.
-std::string find_unsupported(const source::SourceScan& scan, std::string_view file_name);
+std::string find_unsupported(const parse::SourceScan& scan, std::string_view file_name);
 
 }  // namespace spanwise::cpu_backend

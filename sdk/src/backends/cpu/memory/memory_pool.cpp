@@ -12,8 +12,8 @@
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/settings.hpp"
 #include "core/string_utils.hpp"
-#include "spanwise/config.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -3,8 +3,8 @@
 #include "backends/cuda/compile/compile_failure.hpp"
 
 #include "core/string_utils.hpp"
-#include "spanwise/error.hpp"
-#include "spanwise/source/token.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/token.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -48,7 +48,7 @@ std::string host_code_hint(const std::string& log) {
 }  // namespace
 
 void fail_compilation(const Library& library, nvrtc::Result result,
-                      const source::KernelSource& source, const std::string& architecture,
+                      const parse::KernelSource& source, const std::string& architecture,
                       const std::string& log, const std::vector<std::filesystem::path>& folders) {
   const std::string& file = source.file_name;
   if (result == nvrtc::invalid_option)
@@ -61,7 +61,7 @@ void fail_compilation(const Library& library, nvrtc::Result result,
   throw CompileError(text("SourceModule: ", file, " does not compile for ", architecture,
                           " (NVRTC ", library.major, '.', library.minor, "):\n", log,
                           hint.empty() ? missing_header_hint(library, log, folders) : hint),
-                     log, source::with_line_numbers(source.text));
+                     log, parse::with_line_numbers(source.text));
 }
 
 }  // namespace spanwise::cuda

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "backends/cuda/compile/nvrtc.hpp"
-#include "source/kernel_source.hpp"
+#include "parse/kernel_source.hpp"
 
 namespace spanwise::cuda {
 
@@ -15,7 +15,7 @@ namespace spanwise::cuda {
 /// ArgumentError for options, CompileError for the source, else DeviceError. `folders` hold CUDA's
 /// headers.
 [[noreturn]] void fail_compilation(const nvrtc::Library& library, nvrtc::Result result,
-                                   const source::KernelSource& source,
+                                   const parse::KernelSource& source,
                                    const std::string& architecture, const std::string& log,
                                    const std::vector<std::filesystem::path>& folders);
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/string_utils.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -78,7 +78,7 @@ std::string without_gnu(std::string_view value) {
   return std::string(value);
 }
 
-std::optional<std::string> architecture_option(source::OptionReader& reader) {
+std::optional<std::string> architecture_option(parse::OptionReader& reader) {
   return reader.value_of({"arch", "gpu-architecture"});
 }
 
@@ -99,7 +99,7 @@ std::string checked_architecture(const std::string& value, int major, int minor)
               "a, or compute_", device, " or lower for PTX"));
 }
 
-void translate_option(source::OptionReader& reader, CompileOptions& out) {
+void translate_option(parse::OptionReader& reader, CompileOptions& out) {
   const std::string& option = reader.option();
   if (std::ranges::find(ignored, option) != ignored.end()) return;
   for (const auto& [from, to] : replaced) {
@@ -135,7 +135,7 @@ int architecture_number(std::string_view architecture) {
 CompileOptions translate_options(std::span<const std::string> options, int major, int minor) {
   CompileOptions result;
   result.architecture = text("sm_", major, minor);
-  for (source::OptionReader reader(options); reader.next();) {
+  for (parse::OptionReader reader(options); reader.next();) {
     if (const auto architecture = architecture_option(reader))
       result.architecture = checked_architecture(*architecture, major, minor);
     else
@@ -146,7 +146,7 @@ CompileOptions translate_options(std::span<const std::string> options, int major
 
 std::string architecture_for(std::span<const std::string> options, int major, int minor) {
   std::string architecture;
-  for (source::OptionReader reader(options); reader.next();)
+  for (parse::OptionReader reader(options); reader.next();)
     if (auto value = architecture_option(reader)) architecture = *std::move(value);
   return architecture.empty() ? text("sm_", major, minor)
                               : checked_architecture(architecture, major, minor);

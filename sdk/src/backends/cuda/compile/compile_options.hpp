@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "source/option_reader.hpp"
+#include "parse/option_reader.hpp"
 
 namespace spanwise::cuda {
 
 /// A user's compiler options, translated for NVRTC.
-struct CompileOptions : source::PreprocessorOptions {
+struct CompileOptions : parse::PreprocessorOptions {
   /// Arguments for NVRTC, without the architecture and Spanwise's own include folders; with -I for
   /// include_dirs.
   std::vector<std::string> arguments;

@@ -21,16 +21,16 @@
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "backends/cuda/compile/nvrtc_program.hpp"
 #include "runtime/system/temporary_folder.hpp"
-#include "source/kernel_source.hpp"
-#include "source/source_lines.hpp"
-#include "spanwise/error.hpp"
+#include "parse/kernel_source.hpp"
+#include "parse/source_lines.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 namespace {
 
 // Implements keep=True: writes source and binary to a new folder and prints its path to standard
 // error. Throws DeviceError if the folder cannot be written.
-void keep_kernel_files(const source::KernelSource& source, std::string_view image,
+void keep_kernel_files(const parse::KernelSource& source, std::string_view image,
                        std::string_view suffix) {
   using runtime::TemporaryFolder;
   const TemporaryFolder folder(TemporaryFolder::Lifetime::kept);
@@ -43,7 +43,7 @@ void keep_kernel_files(const source::KernelSource& source, std::string_view imag
 using nvrtc::Library;
 using runtime::CompileRequest;
 using runtime::KernelBinary;
-using source::c_literal;
+using parse::c_literal;
 
 std::string version_of(const Library& library) { return text(library.major, '.', library.minor); }
 
@@ -64,7 +64,7 @@ std::string supported_architecture(const Library& library, const std::string& re
 
 // The source text for NVRTC: the directives and pre-includes of the options, then the user's text
 // with its own line numbers.
-std::string with_directives(const source::KernelSource& source, const CompileOptions& options) {
+std::string with_directives(const parse::KernelSource& source, const CompileOptions& options) {
   if (options.directives.empty() && options.pre_includes.empty()) return source.text;
   std::string out = "#line 1 \"options\"\n";
   for (const std::string& line : options.directives) out += line + '\n';
@@ -128,7 +128,7 @@ class NvrtcCompilation {
     LinkJob job{to_cubin ? device_architecture_ : architecture_, {}, options_.arguments};
     job.inputs.push_back(
         {request_.source->file_name, compile(*request_.source, form, request_.names, named)});
-    for (const source::KernelSource& source : request_.linked)
+    for (const parse::KernelSource& source : request_.linked)
       job.inputs.push_back({source.file_name,
                             source.is_compiled ? source.text : compile(source, form, {}, unnamed)});
     binary.image = link(job, ordinal);
@@ -148,7 +148,7 @@ class NvrtcCompilation {
           return argument == "-G" || argument == "--device-debug";
         });
     const bool can_be_lto_ir =
-        std::ranges::all_of(request_.linked, [](const source::KernelSource& source) {
+        std::ranges::all_of(request_.linked, [](const parse::KernelSource& source) {
           return !source.is_compiled || is_lto_ir(source.text);
         });
     if (can_be_lto_ir && !has_debug_option && links_lto_ir(library_.major, library_.minor))
@@ -158,7 +158,7 @@ class NvrtcCompilation {
 
   // Stores the symbol of each name expression of `names` in `named`. A source that does not compile
   // as it is may have host code, and is compiled again without it.
-  std::string compile(const source::KernelSource& source, const ImageForm& form,
+  std::string compile(const parse::KernelSource& source, const ImageForm& form,
                       const std::vector<std::string>& names,
                       std::map<std::string, std::string>& named) const {
     RtcHeaders headers = rtc_headers(!folders_.empty());
@@ -186,7 +186,7 @@ class NvrtcCompilation {
     std::unique_ptr<NvrtcProgram> program;
     nvrtc::Result result;
   };
-  Attempt attempt(const source::KernelSource& source, const ImageForm& form,
+  Attempt attempt(const parse::KernelSource& source, const ImageForm& form,
                   const std::vector<std::string>& names, const RtcHeaders& headers) const {
     const std::string source_text = with_directives(source, options_);
     auto arguments = arguments_for(request_, options_, architecture_, folders_);
@@ -206,7 +206,7 @@ class NvrtcCompilation {
     return run();
   }
 
-  std::string accept(const source::KernelSource& source, const ImageForm& form,
+  std::string accept(const parse::KernelSource& source, const ImageForm& form,
                      const std::vector<std::string>& names,
                      std::map<std::string, std::string>& named, const NvrtcProgram& program) const {
     for (const std::string& name : names) named[name] = program.lowered(name);

@@ -9,7 +9,7 @@
 #include "embedded/rtc_headers.hpp"
 #include "embedded/rtc_replaced_headers.hpp"
 #include "embedded/rtc_toolkit_headers.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "runtime/system/library_search.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 
 namespace fs = std::filesystem;
 
-bool may_launch_kernels(const source::KernelSource& source) {
+bool may_launch_kernels(const parse::KernelSource& source) {
   if (source.is_compiled || source.text.find("<<<") == std::string::npos) return false;
-  const std::vector<source::Token> tokens = source::lex(source.text);
+  const std::vector<parse::Token> tokens = parse::lex(source.text);
   for (std::size_t i = 0; i < tokens.size(); ++i)
-    if (source::opens_launch(tokens, i)) return true;
+    if (parse::opens_launch(tokens, i)) return true;
   return false;
 }
 
@@ -34,7 +34,7 @@ fs::path device_runtime_archive(const fs::path& library) {
   return {};
 }
 
-source::KernelSource read_device_runtime(const fs::path& archive) {
+parse::KernelSource read_device_runtime(const fs::path& archive) {
   std::ifstream file(archive, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(file), {}};
   if (file.fail() || bytes.empty())
@@ -42,7 +42,7 @@ source::KernelSource read_device_runtime(const fs::path& archive) {
         "cuda: the device runtime, which kernels that launch kernels are linked with, "
         "cannot be read: ",
         archive.string(), "; check its permissions");
-  source::KernelSource source;
+  parse::KernelSource source;
   source.text = std::move(bytes);
   source.file_name = archive.filename().string();
   source.is_compiled = true;

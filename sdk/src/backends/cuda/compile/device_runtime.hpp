@@ -12,13 +12,13 @@ namespace spanwise::cuda {
 
 /// Whether the text contains a launch, kernel<<<...>>>(...), possibly in host-only code that NVRTC
 /// skips. False for compiled sources.
-bool may_launch_kernels(const source::KernelSource& source);
+bool may_launch_kernels(const parse::KernelSource& source);
 
 /// The path of libcudadevrt.a, in the folder of NVRTC's `library` or in library_folders(); empty if
 /// it is not found.
 std::filesystem::path device_runtime_archive(const std::filesystem::path& library);
 
 /// The archive as a compiled source to link. Throws DeviceError if it cannot be read.
-source::KernelSource read_device_runtime(const std::filesystem::path& archive);
+parse::KernelSource read_device_runtime(const std::filesystem::path& archive);
 
 }  // namespace spanwise::cuda

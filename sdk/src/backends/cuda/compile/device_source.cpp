@@ -8,17 +8,17 @@
 
 #include "backends/cuda/compile/default_options.hpp"
 #include "embedded/rtc_replaced_headers.hpp"
-#include "source/header_names.hpp"
-#include "source/included_files.hpp"
-#include "source/source_lines.hpp"
+#include "parse/header_names.hpp"
+#include "parse/included_files.hpp"
+#include "parse/source_lines.hpp"
 
 namespace spanwise::cuda {
 namespace {
 
 namespace fs = std::filesystem;
-using source::c_literal;
-using source::Include;
-using source::Token;
+using parse::c_literal;
+using parse::Include;
+using parse::Token;
 
 // The folders of the translated options, which are all written as -I<folder>, and of include_dirs.
 std::vector<std::string> folders_of(const runtime::CompileRequest& request,
@@ -47,13 +47,13 @@ class HostCodeRemoval {
   }
 
   void add_names(std::string_view text) {
-    for (const Token& token : source::lex(text))
+    for (const Token& token : parse::lex(text))
       if (token.kind == Token::Kind::identifier) files_.device_code().add_root(token.text);
   }
 
   // Nothing if the source has no function of the host and no header or type that NVRTC lacks: its
   // error then is in device code, even if no kernel uses that code.
-  std::optional<DeviceSource> apply(const source::KernelSource& source) {
+  std::optional<DeviceSource> apply(const parse::KernelSource& source) {
     const std::string folder = ".";
     files_.add_main(source.text, folder);
     DeviceSource result{source, {}};
@@ -94,7 +94,7 @@ class HostCodeRemoval {
 
   std::string rewritten(std::string_view original, const std::string& folder) {
     std::string text = files_.device_code().without_host_code(original);
-    const std::vector<Token> tokens = source::lex(text);
+    const std::vector<Token> tokens = parse::lex(text);
     const Uses uses = uses_of(tokens);
     lacks_header_ |= uses.glibc_types;
     std::string out;
@@ -122,8 +122,8 @@ class HostCodeRemoval {
       lacks_header_ = true;
       return "#include \"spanwise_cub.h\"";
     }
-    const bool is_sample = is_sample_header(name), is_cpp = source::is_cpp_header(name);
-    if (!is_sample && !is_cpp && !source::is_c_header(name) && !is_host_only(name)) return {};
+    const bool is_sample = is_sample_header(name), is_cpp = parse::is_cpp_header(name);
+    if (!is_sample && !is_cpp && !parse::is_c_header(name) && !is_host_only(name)) return {};
     lacks_header_ = true;
     if (is_sample) return {};
     if (name.starts_with("cublas") && !toolkit_.empty()) return "#include \"spanwise_cublas.h\"";
@@ -159,11 +159,11 @@ class HostCodeRemoval {
 
   // CUB and Thrust also serve kernels.
   static bool is_host_only(const std::string& name) {
-    return source::is_host_library_header(name) && !name.starts_with("cub/") &&
+    return parse::is_host_library_header(name) && !name.starts_with("cub/") &&
            !name.starts_with("thrust/");
   }
 
-  source::IncludedFiles files_;
+  parse::IncludedFiles files_;
   const std::vector<fs::path>& toolkit_;
   std::set<std::string, std::less<>> known_to_nvrtc_;
   std::map<std::string, Header> headers_;  // path -> rewritten header
@@ -173,14 +173,14 @@ class HostCodeRemoval {
 }  // namespace
 
 std::optional<DeviceSource> without_host_code(const runtime::CompileRequest& request,
-                                              const source::KernelSource& source,
+                                              const parse::KernelSource& source,
                                               const CompileOptions& options,
                                               const std::vector<fs::path>& toolkit) {
   HostCodeRemoval removal(folders_of(request, options), toolkit);
   for (const std::string& expression : request.names) removal.add_names(expression);
   for (const std::string& directive : options.directives) removal.add_names(directive);
   if (&source != request.source) removal.add_names(request.source->text);
-  for (const source::KernelSource& linked : request.linked)
+  for (const parse::KernelSource& linked : request.linked)
     if (&source != &linked && !linked.is_compiled) removal.add_names(linked.text);
   return removal.apply(source);
 }

@@ -15,7 +15,7 @@ namespace spanwise::cuda {
 
 /// A source without host code, and the user's headers that it includes.
 struct DeviceSource {
-  source::KernelSource source;
+  parse::KernelSource source;
   std::vector<std::pair<std::string, std::string>> headers;  ///< name in #include, contents
 };
 
@@ -24,7 +24,7 @@ struct DeviceSource {
 /// host code. `toolkit` are the folders of CUDA's headers. Throws DeviceError if a header cannot be
 /// read.
 std::optional<DeviceSource> without_host_code(const runtime::CompileRequest& request,
-                                              const source::KernelSource& source,
+                                              const parse::KernelSource& source,
                                               const CompileOptions& options,
                                               const std::vector<std::filesystem::path>& toolkit);
 

@@ -8,7 +8,7 @@
 #include "backends/cuda/compile/nvjitlink.hpp"
 #include "backends/cuda/context.hpp"
 #include "runtime/backend.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -9,7 +9,7 @@
 #include "backends/cuda/compile/nvjitlink.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "runtime/system/unix_file.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -20,7 +20,7 @@ bool includes_anything(const runtime::CompileRequest& request) {
   const auto has_include = [](const std::string& text) {
     return text.find("include") != text.npos;
   };
-  const auto in_text = [&](const source::KernelSource& source) {
+  const auto in_text = [&](const parse::KernelSource& source) {
     return !source.is_compiled && has_include(source.text);
   };
   return in_text(*request.source) || std::ranges::any_of(request.linked, in_text) ||

@@ -9,7 +9,7 @@
 #include "backends/cuda/compile/compile_options.hpp"
 #include "core/string_utils.hpp"
 #include "runtime/system/elf_image.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "spanwise/devices.hpp"
+#include "spanwise/runtime/devices.hpp"
 
 namespace spanwise::cuda {
 

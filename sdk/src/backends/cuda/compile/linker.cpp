@@ -11,7 +11,7 @@
 #include "backends/cuda/compile/nvjitlink.hpp"
 #include "core/string_utils.hpp"
 #include "runtime/backend.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 namespace {

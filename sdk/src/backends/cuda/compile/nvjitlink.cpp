@@ -8,7 +8,7 @@
 
 #include "backends/cuda/optional_library.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda::nvjitlink {
 namespace {

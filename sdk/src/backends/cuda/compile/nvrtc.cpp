@@ -11,9 +11,9 @@
 #include "backends/cuda/optional_library.hpp"
 #include "core/string_utils.hpp"
 #include "runtime/system/library_search.hpp"
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 #include "spanwise/core/fork.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda::nvrtc {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "backends/cuda/compile/default_options.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 

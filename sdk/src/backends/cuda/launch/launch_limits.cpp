@@ -5,7 +5,7 @@
 #include <array>
 
 #include "runtime/loaded_kernel.hpp"
-#include "spanwise/error.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "spanwise/devices.hpp"
+#include "spanwise/runtime/devices.hpp"
 #include "spanwise/runtime/kernel_types.hpp"
 
 namespace spanwise::cuda {

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 
 namespace spanwise::cuda {
 namespace {

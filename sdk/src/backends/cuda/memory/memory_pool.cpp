@@ -8,7 +8,7 @@
 
 #include "backends/cuda/memory/preallocate.hpp"
 #include "core/string_utils.hpp"
-#include "spanwise/config.hpp"
+#include "spanwise/runtime/config.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <optional>
 
-#include "spanwise/device.hpp"
-#include "spanwise/runtime/gpu_context.hpp"
+#include "spanwise/core/device.hpp"
+#include "spanwise/runtime/devices.hpp"
 
 namespace spanwise::cuda {
 

@@ -1,0 +1,24 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "spanwise/core/export.hpp"
+
+namespace spanwise {
+
+/// An external program or library that a back end uses, for `python -m spanwise doctor`.
+struct Tool {
+  std::string name;       ///< "NVRTC", "host compiler"
+  std::string version{};  ///< as it reports itself; empty where it is missing
+  std::string path{};
+  std::string missing{};  ///< why it cannot be used and what to install; empty where it can be used
+};
+
+/// The tools that all back ends use. May load libraries and start programs to get their versions;
+/// never throws for a missing one.
+SW_API std::vector<Tool> tools();
+
+}  // namespace spanwise

@@ -1,0 +1,117 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <span>
+
+#include "spanwise/core/array.hpp"
+#include "spanwise/core/export.hpp"
+#include "spanwise/core/fork.hpp"
+#include "spanwise/core/interpreter_lock.hpp"
+#include "spanwise/kernels/kernel.hpp"
+#include "spanwise/kernels/kernel_table.hpp"
+#include "spanwise/strided/body.hpp"
+#include "spanwise/strided/plan.hpp"
+
+namespace spanwise::strided {
+
+/// Selects one of a body's kernels.
+struct PlanKey {
+  PlanShape shape;
+  Device device;
+
+  friend bool operator==(const PlanKey&, const PlanKey&) = default;
+};
+/// The compiled kernels of one body. Never destroy one that lives as long as the process: at exit
+/// the GPU may be gone before static objects are destroyed.
+using BodyKernels = KernelList<PlanKey, Kernel>;
+
+/// The kernels of a family's bodies, by a key that determines the body. Thread-safe. Never destroy
+/// one, as for BodyKernels.
+template <class Key>
+class BodyTable {
+ public:
+  BodyKernels& operator[](const Key& key) {
+    return *all_.get(key, [] { return std::make_unique<BodyKernels>(); });
+  }
+
+ private:
+  KernelTable<std::map<Key, std::unique_ptr<BodyKernels>>> all_;
+};
+
+/// Compiles the kernel of a body for a plan, without fused multiply-adds: products are rounded
+/// before they are added, as on the host.
+SW_API Kernel compile_body(const Body& body, const PlanShape& shape, Device device);
+
+/// One loop over arrays on a GPU: add() them in the body's order, plan(), and launch the kernel for
+/// shape(). The arrays and `shape` must live as long as this object.
+class SW_API StridedCall {
+ public:
+  /// The shape that all arrays broadcast to, which has at least one element.
+  explicit StridedCall(const Shape& shape) noexcept : broadcast_(shape) {}
+  StridedCall(const StridedCall&) = delete;
+  StridedCall& operator=(const StridedCall&) = delete;
+
+  void add(const Array& array, ArrayRole role) noexcept {
+    add(array, array.layout(), array.data(), array.dtype().itemsize(), role);
+  }
+  /// The memory of `array` as elements of another size and layout, the first of them at `data`.
+  void add(const Array& array, const Layout& layout, const void* data, int itemsize,
+           ArrayRole role) noexcept {
+    planned_[count_] = {&layout, reinterpret_cast<std::uintptr_t>(data), itemsize, role};
+    arrays_[count_++] = &array;
+  }
+  /// The offset of elements in `layout`, which broadcasts to this call's shape.
+  void add_index(const Layout& layout) noexcept {
+    planned_[count_] = {&layout, 0, 1, ArrayRole::index};
+    arrays_[count_++] = nullptr;
+  }
+
+  /// Plans arrays that are all contiguous and aligned; returns false for others.
+  bool try_plan_dense(const PlanOptions& options = {}) noexcept {
+    return plan_.try_make_dense(broadcast_, arrays(), options);
+  }
+  void plan(const PlanOptions& options = {}) { plan_.make(broadcast_, arrays(), options); }
+  const PlanShape& shape() const noexcept { return plan_.shape(); }
+  bool is_contiguous() const noexcept { return plan_.is_contiguous(); }
+  /// Bytes of an element of array k as the plan counts them.
+  int itemsize(int k) const noexcept {
+    return planned_[static_cast<std::size_t>(k)].itemsize * plan_.joined();
+  }
+  /// The address of array k's first visited element; for the index, its first value.
+  std::uintptr_t start(int k) const noexcept {
+    const PlanArray& array = planned_[static_cast<std::size_t>(k)];
+    return array.address + static_cast<std::uintptr_t>(plan_.offset(k) * array.itemsize);
+  }
+
+  /// The kernel of a body for shape() on `device`, compiled at the first call from make_body().
+  template <class MakeBody>
+  const Kernel& kernel(BodyKernels& kernels, Device device, MakeBody&& make_body) const {
+    return kernels.get({shape(), device},
+                       [&] { return compile_body(make_body(), shape(), device); });
+  }
+  /// Queues the kernel on the device's current stream, after earlier work on the arrays.
+  /// `body_arguments[i]` is the address of the value of parameter i of Body::parameters. Throws
+  /// DeviceError.
+  void launch(const Kernel& kernel, std::span<void* const> body_arguments) const;
+  /// The same on `stream`, where the caller has ordered the arrays, and without the checks of
+  /// config "kernel_check", which themselves copy and fill arrays: for copies.
+  void launch_ordered(const Kernel& kernel, std::span<void* const> body_arguments,
+                      runtime::StreamState& stream) const;
+
+ private:
+  /// The values of a kernel's parameters.
+  class Arguments;
+  std::span<const PlanArray> arrays() const noexcept { return {planned_.data(), count_}; }
+
+  const Shape& broadcast_;
+  std::size_t count_ = 0;
+  std::array<PlanArray, max_arrays> planned_;
+  std::array<const Array*, max_arrays> arrays_;  ///< null for the index
+  StridedPlan plan_;
+};
+
+}  // namespace spanwise::strided

@@ -1,0 +1,41 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "spanwise/parse/element_text.hpp"
+
+#include "spanwise/core/error.hpp"
+
+namespace spanwise {
+namespace {
+
+struct ElementName {
+  DType dtype;
+  const char* name;
+};
+
+// long long, not long: they have the same size but are distinct types in template resolution.
+constexpr ElementName element_names[] = {
+    {bool_, "Bool"},          {int8, "signed char"},         {uint8, "unsigned char"},
+    {int16, "short"},         {uint16, "unsigned short"},    {int32, "int"},
+    {uint32, "unsigned int"}, {int64, "long long"},          {uint64, "unsigned long long"},
+    {float16, "Half"},        {bfloat16, "BFloat"},          {float32, "float"},
+    {float64, "double"},      {complex64, "Complex<float>"}, {complex128, "Complex<double>"}};
+
+}  // namespace
+
+const char* element_text(DType dtype) {
+  for (const ElementName& element : element_names)
+    if (element.dtype == dtype) return element.name;
+  fail<DTypeError>(
+      "kernels: expected a dtype that can be computed on, got ", dtype,
+      ", whose elements have no type in CUDA C. Remedy: convert with astype(), or move "
+      "them as words");
+}
+
+const char* word_text(int bytes) {
+  if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+    fail<DTypeError>("kernels: expected a word of 1, 2, 4 or 8 bytes, got ", bytes,
+                     ". Remedy: move the elements in several words");
+  return element_text(DType(DTypeCode::uint, 8 * bytes));
+}
+
+}  // namespace spanwise

@@ -1,0 +1,244 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "parse/source_scan.hpp"
+
+#include <span>
+#include <utility>
+
+namespace spanwise::parse {
+namespace {
+
+struct Scope {
+  enum class Kind { name_space, extern_c, type, body };
+  Kind kind;
+  std::string_view name;  // the namespace; for a body, the function or variable it belongs to
+};
+
+// A single pass over the tokens that tracks namespaces, types and bodies.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) { scan_.tokens = lex(text); }
+
+  SourceScan run() {
+    for (index_ = 0; index_ < tokens().size(); ++index_) step(tokens()[index_]);
+    return std::move(scan_);
+  }
+
+ private:
+  const std::vector<Token>& tokens() const { return scan_.tokens; }
+  bool in_body() const { return !scopes_.empty() && scopes_.back().kind == Scope::Kind::body; }
+  std::span<const Token> declaration() const {
+    return std::span(tokens()).subspan(declaration_, index_ - declaration_);
+  }
+
+  void step(const Token& token) {
+    if (conditionals_.empty()) scan_.unconditional.push_back(index_);
+    if (token.text == "__shared__") read_shared();
+    if (token.kind == Token::Kind::directive) return read_directive(token.text);
+    if (token.text == "__global__") return read_kernel();
+    if (token.text == "}") {
+      if (!scopes_.empty()) scopes_.pop_back();
+      if (!in_body()) declaration_ = index_ + 1;
+    } else if (token.text == "{") {
+      scopes_.push_back(in_body() ? scopes_.back() : opened_scope());
+      declaration_ = index_ + 1;
+    } else if (in_body()) {
+      if (token.kind == Token::Kind::identifier) scan_.uses.add(scopes_.back().name, token.text);
+    } else if (token.text == ";") {
+      if (conditionals_.empty()) read_alias(declaration(), scan_.aliases);
+      declaration_ = index_ + 1;
+    }
+  }
+
+  // The scope opened by a '{' outside of bodies, determined from the declaration before it.
+  Scope opened_scope() const {
+    std::string_view name, before_parameters;
+    bool is_type = false, is_enum = false, is_initialiser = false, is_operator = false,
+         has_parameters = false;
+    const auto& all = tokens();
+    for (std::size_t i = declaration_; i < index_; ++i) {
+      const std::string_view text = all[i].text;
+      if (all[i].kind == Token::Kind::directive) continue;
+      if (text == "namespace") return {Scope::Kind::name_space, namespace_name(i + 1)};
+      if (text == "extern" && i + 2 == index_ && all[i + 1].kind == Token::Kind::string)
+        return {Scope::Kind::extern_c, {}};
+      if (text == "template" && all[i + 1].text == "<") {
+        i = skip_balanced(all, i + 1) - 1;
+      } else if (is_attribute_word(text) && all[i + 1].text == "(") {
+        i = skip_balanced(all, i + 1) - 1;
+      } else if (text == "[" && all[i + 1].text == "[") {
+        i = skip_balanced(all, i) - 1;
+      } else if (text == "struct" || text == "class" || text == "union") {
+        is_type = true;
+      } else if (text == "enum") {
+        is_enum = true;
+      } else if (text == "operator") {
+        is_operator = true;
+      } else if (text == "(" && !has_parameters && !is_initialiser) {
+        has_parameters = true;
+        before_parameters = name;
+        i = skip_balanced(all, i) - 1;
+      } else if ((text == "=" || text == "[") && !has_parameters && !is_initialiser) {
+        is_initialiser = true;
+        before_parameters = name;
+      } else if (all[i].kind == Token::Kind::identifier) {
+        name = text;
+      }
+    }
+    if (is_operator) return {Scope::Kind::body, {}};
+    if (has_parameters || is_initialiser) return {Scope::Kind::body, before_parameters};
+    if (is_type && !is_enum) return {Scope::Kind::type, {}};
+    return {Scope::Kind::body, is_enum ? name : std::string_view{}};
+  }
+
+  // "a" or "a::b"; "" for an unnamed or inline namespace, whose members need no prefix.
+  std::string_view namespace_name(std::size_t first) const {
+    if (first > declaration_ + 1 && tokens()[first - 2].text == "inline") return {};
+    if (first >= index_) return {};
+    const Token& last = tokens()[index_ - 1];
+    const std::size_t start = tokens()[first].offset;
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): tokens are parts of one text
+    return {tokens()[first].text.data(), last.offset + last.text.size() - start};
+  }
+
+  std::string enclosing_namespaces() const {
+    std::string names;
+    for (const Scope& scope : scopes_)
+      if (scope.kind == Scope::Kind::name_space && !scope.name.empty())
+        names.append(scope.name).append("::");
+    return names;
+  }
+
+  void read_shared() {
+    const auto& all = tokens();
+    const auto ends = [&](std::size_t i) {
+      const std::string_view text = all[i].text;
+      return text == ";" || text == "{" || text == "}" || text == ":" ||
+             all[i].kind == Token::Kind::directive;
+    };
+    SharedSite site;
+    site.token = site.begin = site.end = index_;
+    while (site.begin > 0 && !ends(site.begin - 1)) --site.begin;
+    while (site.end < all.size() && all[site.end].text != ";") ++site.end;
+    site.in_body = in_body();
+    site.is_conditional = !conditionals_.empty();
+    site.scope = enclosing_namespaces();
+    scan_.shared.push_back(std::move(site));
+  }
+
+  void read_kernel() {
+    // __global__ cannot occur in a body or a type, so such scopes come from unbalanced braces in
+    // macros.
+    std::erase_if(scopes_, [](const Scope& s) {
+      return s.kind == Scope::Kind::body || s.kind == Scope::Kind::type;
+    });
+    KernelSite site = read_kernel_header(tokens(), index_, scan_.aliases);
+    const auto before = declaration();
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const bool is_last = i + 1 == before.size();
+      if (before[i].text == "extern" && !is_last && before[i + 1].kind == Token::Kind::string)
+        site.kernel.is_extern_c = true;
+      if (before[i].text != "template") continue;
+      const bool instantiates = is_last || before[i + 1].text != "<";
+      const bool specialises = i + 2 < before.size() && before[i + 2].text == ">";
+      if (instantiates || specialises) return;
+      site.kernel.is_template = true;
+    }
+    if (site.kernel.name.empty()) return;
+    site.is_conditional = !conditionals_.empty();
+    for (const Scope& scope : scopes_)
+      site.kernel.is_extern_c |= scope.kind == Scope::Kind::extern_c;
+    site.kernel.qualified_name = enclosing_namespaces();
+    site.kernel.qualified_name += site.kernel.name;
+    scan_.sites.push_back(std::move(site));
+  }
+
+  void read_directive(std::string_view text) {
+    // Lexes the directive again to remove line splices and comments.
+    const std::vector<Token> parts = lex(text.substr(1));
+    if (parts.empty()) return;
+    const std::string_view word = parts[0].text;
+    if (word == "if" || word == "ifdef" || word == "ifndef") {
+      conditionals_.push_back({scopes_, declaration_});
+      if (is_if_zero(parts)) index_ = end_of_branch(tokens(), index_);
+    } else if ((word == "else" || word.starts_with("elif")) && !conditionals_.empty()) {
+      // Each branch starts from the state at the #if, since the compiler sees only one of them.
+      scopes_ = conditionals_.back().scopes;
+      declaration_ = in_body() ? index_ + 1 : conditionals_.back().declaration;
+    } else if (word == "endif" && !conditionals_.empty()) {
+      conditionals_.pop_back();
+    } else if (word == "define" && parts.size() > 1) {
+      read_macro(parts);
+    }
+  }
+
+  void read_macro(const std::vector<Token>& parts) {
+    const std::string_view name = parts[1].text;
+    const bool takes_arguments = parts.size() > 2 && parts[2].text == "(" &&
+                                 parts[2].offset == parts[1].offset + name.size();
+    std::vector<std::string_view> meaning;
+    for (std::size_t i = 2; i < parts.size(); ++i) {
+      if (parts[i].kind == Token::Kind::identifier) scan_.uses.add(name, parts[i].text);
+      meaning.push_back(parts[i].text);
+    }
+    if (!takes_arguments && conditionals_.empty()) scan_.aliases.add(name, std::move(meaning));
+  }
+
+  struct Branch {
+    std::vector<Scope> scopes;
+    std::size_t declaration;
+  };
+  SourceScan scan_;
+  std::size_t index_ = 0;
+  std::size_t declaration_ = 0;  // first token of the declaration that index_ is in
+  std::vector<Scope> scopes_;
+  std::vector<Branch> conditionals_;
+};
+
+// Merges declarations of a kernel with each other and with its definition.
+void merge_declarations(std::vector<SourceKernel>& kernels) {
+  const auto are_same = [](const SourceKernel& a, const SourceKernel& b) {
+    return a.qualified_name == b.qualified_name && a.parameters.size() == b.parameters.size();
+  };
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    for (std::size_t j = kernels.size() - 1; j > i; --j) {
+      if (!are_same(kernels[i], kernels[j]) ||
+          (kernels[i].is_definition && kernels[j].is_definition))
+        continue;
+      const bool is_extern_c = kernels[i].is_extern_c || kernels[j].is_extern_c;
+      if (kernels[j].is_definition) kernels[i] = kernels[j];
+      kernels[i].is_extern_c = is_extern_c;
+      kernels.erase(kernels.begin() + static_cast<std::ptrdiff_t>(j));
+    }
+  }
+}
+
+}  // namespace
+
+std::size_t end_of_branch(const std::vector<Token>& tokens, std::size_t index) {
+  for (int depth = 0; index + 1 < tokens.size(); ++index) {
+    const Token& next = tokens[index + 1];
+    if (next.kind != Token::Kind::directive) continue;
+    const std::vector<Token> words = lex(next.text.substr(1));
+    const std::string_view word = words.empty() ? std::string_view{} : words[0].text;
+    if (depth == 0 && (word == "else" || word == "endif" || word.starts_with("elif"))) break;
+    if (word.starts_with("if")) ++depth;
+    if (word == "endif") --depth;
+  }
+  return index;
+}
+
+SourceScan scan_source(std::string_view text) { return Scanner(text).run(); }
+
+KernelSource scan_kernels(std::string text, std::string file_name) {
+  KernelSource source{std::move(text), std::move(file_name), {}};
+  SourceScan scan = scan_source(source.text);
+  for (KernelSite& site : scan.sites) {
+    site.kernel.has_barrier = scan.uses.reaches_barrier(site.kernel.name);
+    source.kernels.push_back(std::move(site.kernel));
+  }
+  merge_declarations(source.kernels);
+  return source;
+}
+
+}  // namespace spanwise::parse
