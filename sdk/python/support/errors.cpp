@@ -14,7 +14,6 @@
 #include "errors.hpp"
 #include "python/interop/objects.hpp"
 #include "spanwise/core/error.hpp"
-#include "spanwise/runtime/communicator.hpp"
 #include "spanwise/graph/function.hpp"
 #include "value.hpp"
 

@@ -7,9 +7,9 @@
 #include <mutex>
 #include <utility>
 
-#include "runtime/collectives/host_waits.hpp"
 #include "runtime/registry.hpp"
 #include "runtime/settings.hpp"
+#include "runtime/streams/ordering.hpp"
 #include "spanwise/runtime/config.hpp"
 #include "spanwise/core/fork.hpp"
 #include "spanwise/runtime/tools.hpp"

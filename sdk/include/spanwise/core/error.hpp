@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <iosfwd>
 #include <stdexcept>
@@ -10,6 +11,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "spanwise/core/export.hpp"
 
@@ -101,6 +103,12 @@ class SW_API ArgumentError : public Error {
 class SW_API LayoutError : public Error {
  public:
   using Error::Error;
+};
+
+/// An out-of-range axis. Python: also IndexError, like numpy.exceptions.AxisError.
+class SW_API AxisError : public LayoutError {
+ public:
+  using LayoutError::LayoutError;
 };
 
 /// An index out of range. Python: also IndexError.
@@ -211,17 +219,31 @@ class SW_API GraphError : public Error {
   using Error::Error;
 };
 
+/// A collective call that failed: ranks that disagree, do not arrive in time, have ended or have
+/// raised an exception. Python: spanwise.CollectiveError, also RuntimeError.
+class SW_API CollectiveError : public Error {
+ public:
+  explicit CollectiveError(const std::string& message, std::int64_t number = -1,
+                           std::string op = {}, std::vector<std::string> calls = {})
+      : Error(message), number_(number), op_(std::move(op)), calls_(std::move(calls)) {}
+  /// Number of the failed call of its communicator, from 0; -1 outside of a call.
+  std::int64_t number() const noexcept { return number_; }
+  /// The failed call: "all_reduce(sum) of float32 (3, 4)".
+  const std::string& op() const noexcept { return op_; }
+  /// The last call of each rank, by rank; empty where unknown.
+  const std::vector<std::string>& calls() const noexcept { return calls_; }
+
+ private:
+  std::int64_t number_;
+  std::string op_;
+  std::vector<std::string> calls_;
+};
+
 /// Throws E with the concatenated parts as its message. Call it inside an `if`, so that the parts
 /// are only evaluated where the check fails.
 template <class E = Error, class... Parts>
 [[noreturn, gnu::cold]] void fail(const Parts&... parts) {
   throw E(text(parts...));
 }
-
-/// An out-of-range axis. Python: also IndexError, like numpy.exceptions.AxisError.
-class SW_API AxisError : public LayoutError {
- public:
-  using LayoutError::LayoutError;
-};
 
 }  // namespace spanwise

@@ -45,26 +45,6 @@ SW_API std::string_view name_of(Reduction reduction) noexcept;
 SW_API Collective collective_named(std::string_view name);
 SW_API Reduction reduction_named(std::string_view name);
 
-/// A collective call that failed: ranks that disagree, do not arrive in time, have ended or have
-/// raised an exception. Python: spanwise.CollectiveError, also RuntimeError.
-class SW_API CollectiveError : public Error {
- public:
-  explicit CollectiveError(const std::string& message, std::int64_t number = -1,
-                           std::string op = {}, std::vector<std::string> calls = {})
-      : Error(message), number_(number), op_(std::move(op)), calls_(std::move(calls)) {}
-  /// Number of the failed call of its communicator, from 0; -1 outside of a call.
-  std::int64_t number() const noexcept { return number_; }
-  /// The failed call: "all_reduce(sum) of float32 (3, 4)".
-  const std::string& op() const noexcept { return op_; }
-  /// The last call of each rank, by rank; empty where unknown.
-  const std::vector<std::string>& calls() const noexcept { return calls_; }
-
- private:
-  std::int64_t number_;
-  std::string op_;
-  std::vector<std::string> calls_;
-};
-
 /// What an engine executes. The arrays are C-contiguous, on the engine's device and do not overlap
 /// unless they are the same memory (in place, for all_reduce, reduce and broadcast); an array that
 /// the operation does not use on this rank is empty. all_gather, reduce_scatter and all_to_all

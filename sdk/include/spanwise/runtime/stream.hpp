@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "spanwise/core/array.hpp"
@@ -132,5 +133,10 @@ class SW_API StreamGuard {
 /// conflicts with it (by events; for a CPU stream by blocking), and records the use. Every launch
 /// and copy does this for its operands; call it before you pass a pointer to other code.
 SW_API void order_use(const Stream& stream, const Array& array, bool writes);
+
+/// For work on `device` that was aborted while it was queued, whose results are incomplete: the
+/// next wait of the host for the device throws CollectiveError with `reason`, once. Only the first
+/// reason is kept until then.
+SW_API void fail_next_wait(Device device, const std::string& reason) noexcept;
 
 }  // namespace spanwise

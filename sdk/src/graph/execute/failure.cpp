@@ -9,7 +9,6 @@
 #include "core/string_utils.hpp"
 #include "graph/hooks_in_use.hpp"
 #include "spanwise/core/error.hpp"
-#include "spanwise/runtime/communicator.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/graph/function.hpp"
 

@@ -4,7 +4,6 @@
 #include <mutex>
 #include <thread>
 
-#include "runtime/collectives/host_waits.hpp"
 #include "runtime/collectives/pending.hpp"
 #include "spanwise/runtime/communicator.hpp"
 
@@ -87,7 +86,7 @@ void Communicator::abort(const std::string& reason) noexcept {
     failure_ = reason.empty() ? "it was aborted" : reason;
     is_usable_.store(false, std::memory_order_release);
   }
-  if (has_queued) runtime::fail_next_wait(engine_->device(), failure());
+  if (has_queued) fail_next_wait(engine_->device(), failure());
   if (process_ == process_generation()) engine_->abort();
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "runtime/collectives/host_waits.hpp"
 #include "runtime/copy/copy_steps.hpp"
 #include "runtime/copy/dense.hpp"
 #include "runtime/streams/ordering.hpp"

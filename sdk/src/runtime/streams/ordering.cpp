@@ -2,8 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/streams/ordering.hpp"
 
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/runtime/stream.hpp"
-#include "spanwise/core/device.hpp"
 
 namespace spanwise {
 namespace runtime {
@@ -22,7 +29,53 @@ void order_after_others(StreamState& stream, const StreamUses& uses, bool writes
   });
 }
 
+std::atomic<bool> any_wait_fails{false};
+
+namespace {
+
+struct FailedWaits {
+  Mutex mutex;
+  std::vector<std::pair<Device, std::string>> reasons;
+
+  auto find(Device device) {
+    return std::ranges::find_if(reasons, [&](const auto& each) { return each.first == device; });
+  }
+};
+
+// Never destroyed: threads may use it until the process exits.
+FailedWaits& failed_waits() {
+  static auto& waits = *new FailedWaits;
+  return waits;
+}
+
+}  // namespace
+
+void throw_failed_wait(Device device) {
+  FailedWaits& failed = failed_waits();
+  std::string reason;
+  {
+    const std::lock_guard lock(failed.mutex);
+    const auto entry = failed.find(device);
+    if (entry == failed.reasons.end()) return;
+    reason = std::move(entry->second);
+    failed.reasons.erase(entry);
+    any_wait_fails.store(!failed.reasons.empty(), std::memory_order_release);
+  }
+  fail<CollectiveError>("waiting for ", device,
+                        ": collective work was ended before it was complete, "
+                        "so results that depend on it are not valid: ",
+                        reason);
+}
+
 }  // namespace runtime
+
+void fail_next_wait(Device device, const std::string& reason) noexcept {
+  runtime::FailedWaits& failed = runtime::failed_waits();
+  const std::lock_guard lock(failed.mutex);
+  if (failed.find(device) != failed.reasons.end()) return;
+  failed.reasons.emplace_back(device, reason);
+  runtime::any_wait_fails.store(true, std::memory_order_release);
+}
 
 void order_use(const Stream& stream, const Array& array, bool writes) {
   runtime::order_use(stream.state(), array.storage(), writes);

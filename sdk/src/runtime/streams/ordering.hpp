@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "runtime/backend.hpp"
@@ -35,6 +36,14 @@ inline void order_use(StreamState& stream, const Storage& storage, bool writes) 
   if (!uses.is_only_user(stream) && !uses.none()) order_after_others(stream, uses, writes);
   // CPU work is done when the call returns, so it is not recorded.
   if (!stream.device().is_cpu()) uses.record(stream, writes);
+}
+
+extern std::atomic<bool> any_wait_fails;
+void throw_failed_wait(Device device);
+/// Throws the error of fail_next_wait() once. Call after each wait of the host for `device`.
+inline void check_wait(Device device) {
+  if (any_wait_fails.load(std::memory_order_acquire)) [[unlikely]]
+    throw_failed_wait(device);
 }
 
 /// To be called after queueing work: synchronises the stream if config "launch_blocking" is set.

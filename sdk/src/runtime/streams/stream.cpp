@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spanwise/runtime/stream.hpp"
 
-#include "runtime/collectives/host_waits.hpp"
 #include "runtime/registry.hpp"
 #include "runtime/streams/ordering.hpp"
 #include "runtime/streams/persistent_streams.hpp"
