@@ -1,8 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Mirrors the Python sources in the folder `from` to the folder `to`, by symbolic links. Outputs of
-# the build (the extension, lib/) are not touched; dangling links are removed.
+# Mirrors the Python sources in the folder `from` to the folder `to`, and those of each addon,
+# <addons>/<name>/python, to <to>/<name>, by symbolic links. Outputs of the build (the extension, lib/)
+# are not touched; dangling links are removed.
 
 file(GLOB_RECURSE staged LIST_DIRECTORIES false "${to}/*")
 foreach(file IN LISTS staged)
@@ -11,12 +12,22 @@ foreach(file IN LISTS staged)
   endif()
 endforeach()
 
-file(GLOB_RECURSE sources LIST_DIRECTORIES false RELATIVE "${from}"
-  "${from}/*.py" "${from}/*.pyi" "${from}/py.typed")
-foreach(source IN LISTS sources)
-  cmake_path(GET source PARENT_PATH folder)
-  file(MAKE_DIRECTORY "${to}/${folder}")
-  if(NOT IS_SYMLINK "${to}/${source}")
-    file(CREATE_LINK "${from}/${source}" "${to}/${source}" SYMBOLIC)
-  endif()
+function(stage from to)
+  file(GLOB_RECURSE sources LIST_DIRECTORIES false RELATIVE "${from}"
+    "${from}/*.py" "${from}/*.pyi" "${from}/py.typed")
+  foreach(source IN LISTS sources)
+    cmake_path(GET source PARENT_PATH folder)
+    file(MAKE_DIRECTORY "${to}/${folder}")
+    if(NOT IS_SYMLINK "${to}/${source}")
+      file(CREATE_LINK "${from}/${source}" "${to}/${source}" SYMBOLIC)
+    endif()
+  endforeach()
+endfunction()
+
+stage("${from}" "${to}")
+file(GLOB folders "${addons}/*/python")
+foreach(folder IN LISTS folders)
+  cmake_path(GET folder PARENT_PATH addon)
+  cmake_path(GET addon FILENAME name)
+  stage("${folder}" "${to}/${name}")
 endforeach()

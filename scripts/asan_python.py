@@ -13,7 +13,7 @@ from build import build
 from python_tests import python_tests_pass
 
 PRESET = "asan-python"
-TESTS = ("tests/python", "tests/bridges")
+TESTS = ("tests/python", "tests/bridges", "tests/addons")
 
 
 def asan_python_tests_pass(*arguments: str) -> bool:

@@ -114,7 +114,7 @@ def tidy_sources() -> list[str]:
     """The sources to analyse: $FILES ("a.cpp b.cpp"), else all sources of the library."""
     if chosen := os.environ.get("FILES"):
         return chosen.split()
-    folders = ("sdk/src/", "ops/", "bridges/")
+    folders = ("sdk/src/", "ops/", "bridges/", "addons/")
     return [name for name in tracked((".cpp",)) if name.startswith(folders)]
 
 

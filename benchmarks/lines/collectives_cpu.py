@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from harness import Contender, Result, Unavailable
-from python.collectives.launch import environment, mpiexec, why_no_mpi
+from addons.collectives.launch import environment, mpiexec, why_no_mpi
 
 RANKS = pathlib.Path(__file__).resolve().parents[1] / "collective_ranks.py"
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 from harness import Contender, Result, Unavailable
-from python.collectives.launch import environment
+from addons.collectives.launch import environment
 
 import spanwise as sw
 

@@ -10,7 +10,7 @@ from support.tree import ROOT, tree_files
 ABOUT_CUDA = {
     "sdk/include/spanwise/core/device.hpp": "defines is_cuda()",
     "sdk/src/backends/cuda/": "the back end",
-    "sdk/src/runtime/streams/stream.cpp": "handles of other libraries' streams are CUDA's",
+    "sdk/src/runtime/stream.cpp": "handles of other libraries' streams are CUDA's",
     "sdk/python/stream_from.cpp": "handles of other libraries' streams are CUDA's",
     "sdk/python/stream_py.cpp": "handles of other libraries' streams are CUDA's",
     "sdk/python/interop/legacy.cpp": "CUDAMat and gnumpy have memory of CUDA only",
@@ -26,7 +26,7 @@ REMEDY = (
 
 def test_code_outside_back_ends_does_not_ask_for_cuda():
     wrong = []
-    for path in tree_files(("sdk", "ops", "bridges"), (".cpp", ".hpp")):
+    for path in tree_files(("sdk", "ops", "bridges", "addons"), (".cpp", ".hpp")):
         name = path.as_posix()
         if name.startswith(tuple(ABOUT_CUDA)):
             continue

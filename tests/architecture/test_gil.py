@@ -22,7 +22,7 @@ RUNS_PYTHON = re.compile(
 def test_only_the_guard_classes_release_and_take_the_gil():
     violations = [
         f"{file}:{number}: {line.strip()}"
-        for file in tree_files(("sdk", "ops", "bridges"), (".cpp", ".hpp", ".h"))
+        for file in tree_files(("sdk", "ops", "bridges", "addons"), (".cpp", ".hpp", ".h"))
         if file not in GUARDS
         for number, line in enumerate((ROOT / file).read_text().splitlines(), 1)
         if DIRECT.search(line)
@@ -35,7 +35,7 @@ def test_only_the_guard_classes_release_and_take_the_gil():
 def test_no_static_variable_is_initialised_by_python():
     violations = [
         f"{file}:{number}: {line.strip()}"
-        for file in tree_files(("sdk/python", "ops", "bridges"), (".cpp", ".hpp"))
+        for file in tree_files(("sdk/python", "ops", "bridges", "addons"), (".cpp", ".hpp"))
         for number, line in enumerate(joined((ROOT / file).read_text()).splitlines(), 1)
         if RUNS_PYTHON.search(line)
     ]

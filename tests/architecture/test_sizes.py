@@ -7,7 +7,7 @@ from pathlib import Path
 from support.tree import ROOT, project_files
 
 MAX_ENTRIES, MAX_LINES = 40, 300
-FOLDERS = ("sdk", "ops", "bridges", "tests", "benchmarks", "scripts", "examples", "cmake")
+FOLDERS = ("sdk", "ops", "bridges", "addons", "tests", "benchmarks", "scripts", "examples", "cmake")
 SUFFIXES = {*(".py", ".pyi", ".c", ".cpp", ".h", ".hpp", ".inc", ".cu", ".cuh", ".txt", ".cmake")}
 
 

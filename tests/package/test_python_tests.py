@@ -101,7 +101,7 @@ asan_python.asan_python_tests_pass()
 asan_python.asan_python_tests_pass("tests/python/graph", "-x")
 """
     without_selection, selection = map(json.loads, package.run_in_scripts(program).splitlines())
-    assert without_selection[0] == ["asan-python", "tests/python", "tests/bridges"]
+    assert without_selection[0] == ["asan-python", "tests/python", "tests/bridges", "tests/addons"]
     assert selection[0] == ["asan-python", "tests/python/graph", "-x"]
     for _, variables in (without_selection, selection):
         assert variables["LD_PRELOAD"] == "/lib/libasan.so /lib/libstdc++.so"

@@ -42,13 +42,13 @@ def test_folders_without_python_modules_are_not_attributes_of_the_package():
         "compat",
         "dask",
         "pycuda",
+        "sym",
         "theano",
         "_driver",
         "_frameworks",
         "_graph",
         "_kernels",
         "_numpy",
-        "_sym",
     }
     for name in folders - packages:
         assert not hasattr(sw, name), name

@@ -6,7 +6,7 @@ tutorials."""
 import importlib.util
 
 import pytest
-from python.facades.theano.runner import run_script
+from addons.theano.runner import run_script
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("spanwise.pycuda") is None, reason="needs spanwise.pycuda"

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 import pytest
-from python.facades.theano.runner import WARNING, run_script
+from addons.theano.runner import WARNING, run_script
 
 import spanwise as sw
 

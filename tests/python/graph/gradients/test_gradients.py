@@ -173,7 +173,7 @@ WITHOUT_DERIVATIVE = DISCRETE | {
     "cumprod",
     "shape",
 }
-#: Ops whose derivatives other tests evaluate, in test_op_gradients.py, test_graph_matrices.py, tests/python/collectives
+#: Ops whose derivatives other tests evaluate, in test_op_gradients.py, test_graph_matrices.py, tests/addons/collectives
 #: and below.
 TESTED_ELSEWHERE = {
     "cast",

@@ -1,0 +1,248 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""SymArray, which has the operators, methods and functions of NumPy's arrays, and records their calls
+instead of computing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .._numpy.array_ufunc import METHODS
+from . import _evaluate as evaluate
+from ._program import short
+from ._record import FUNCTIONS, leaf, record
+from ._tree import Node, Symbolic
+
+
+def _recorded(name: str) -> Callable[..., Any]:
+    def call(self: Operators, *args: Any, **kwargs: Any) -> Any:
+        return self.wrap(record(name, self, *args, **kwargs))
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"numpy.{name}(self, ...), recorded."
+    return call
+
+
+def _reflected(name: str) -> Callable[..., Any]:
+    """The method of an operator whose right operand is `self`."""
+
+    def call(self: Operators, other: Any) -> Any:
+        return self.wrap(record(name, other, self))
+
+    return call
+
+
+class Operators(Symbolic):
+    """The base of SymArray with its operators; `wrap` makes a SymArray of a node."""
+
+    __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]  # == is elementwise
+
+    @classmethod
+    def wrap(cls, node: Node) -> Any:
+        array = cls.__new__(cls)
+        array._node = node
+        return array
+
+    __add__, __radd__ = _recorded("add"), _reflected("add")
+    __sub__, __rsub__ = _recorded("subtract"), _reflected("subtract")
+    __mul__, __rmul__ = _recorded("multiply"), _reflected("multiply")
+    __truediv__, __rtruediv__ = _recorded("divide"), _reflected("divide")
+    __floordiv__, __rfloordiv__ = _recorded("floor_divide"), _reflected("floor_divide")
+    __mod__, __rmod__ = _recorded("remainder"), _reflected("remainder")
+    __pow__, __rpow__ = _recorded("power"), _reflected("power")
+    __matmul__, __rmatmul__ = _recorded("matmul"), _reflected("matmul")
+    __and__, __rand__ = _recorded("bitwise_and"), _reflected("bitwise_and")
+    __or__, __ror__ = _recorded("bitwise_or"), _reflected("bitwise_or")
+    __xor__, __rxor__ = _recorded("bitwise_xor"), _reflected("bitwise_xor")
+    __lshift__, __rlshift__ = _recorded("left_shift"), _reflected("left_shift")
+    __rshift__, __rrshift__ = _recorded("right_shift"), _reflected("right_shift")
+    __lt__, __le__ = _recorded("less"), _recorded("less_equal")
+    __gt__, __ge__ = _recorded("greater"), _recorded("greater_equal")
+    __eq__, __ne__ = _recorded("equal"), _recorded("not_equal")
+    __neg__, __pos__ = _recorded("negative"), _recorded("positive")
+    __invert__, __abs__ = _recorded("invert"), _recorded("absolute")
+
+    sum, prod, cumsum, cumprod = map(_recorded, ("sum", "prod", "cumsum", "cumprod"))
+    min, max, argmin, argmax = map(_recorded, ("min", "max", "argmin", "argmax"))
+    mean, var, std = map(_recorded, ("mean", "var", "std"))
+    any, all = map(_recorded, ("any", "all"))
+    dot, take, clip, round = map(_recorded, ("dot", "take", "clip", "round"))
+    astype, conj, ravel = map(_recorded, ("astype", "conj", "ravel"))
+    swapaxes, squeeze = map(_recorded, ("swapaxes", "squeeze"))
+
+
+class SymArray(Operators):
+    """An array, or an expression of arrays in NumPy's notation. Made by ``sym.array(x)`` and by
+    operations on such arrays, which compute nothing.
+
+    dtype and shape are known at once. `asNumpy`, `asCUDA` and `asCUDAMat` read the arrays and
+    compute, each time anew; they change no array, and their results share memory with none.
+    """
+
+    __slots__ = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._node.shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype; Spanwise's where NumPy has none, as for bfloat16."""
+        try:
+            return np.dtype(self._node.dtype)
+        except TypeError:
+            return self._node.variable.dtype
+
+    @property
+    def name(self) -> str | None:
+        """The name in generated programs; None: a letter and a number."""
+        return self._node.name
+
+    @name.setter
+    def name(self, name: str | None) -> None:
+        self._node.name = name
+
+    @property
+    def place(self) -> str:
+        """ "file:line" of the statement that made it."""
+        return self._node.place
+
+    # ---- Evaluation ----
+
+    def asNumpy(self) -> np.ndarray[Any, Any]:  # noqa: N802
+        """The value, computed by the NumPy calls of `numpy_code`. Arrays on a GPU are copied to
+        the host, which waits for them."""
+        return evaluate.as_numpy(self._node)
+
+    def asCUDA(self, device: Any = None) -> Any:  # noqa: N802
+        """The value as a Spanwise array on `device`, by default the default device, computed by the
+        compiled function of `cuda_code`. The function is kept for later calls; its work is queued
+        on the current stream."""
+        return evaluate.as_cuda(self._node, device)
+
+    def asCUDAMat(self) -> Any:  # noqa: N802
+        """The value as a CUDAMatrix, computed by the CUDAMat calls of `cudamat_code`, on CUDAMat's
+        stream. A mask is a matrix of 0 and 1. CUDAMat must be initialised (``cublas_init()``).
+
+        Raises ImportError without CUDAMat, NotSupportedError for an operation, dtype (other than
+        float32) or shape (other than two axes) that it does not have, with the place.
+        """
+        return evaluate.as_cudamat(self._node)
+
+    def numpy_code(self) -> str:
+        """The NumPy calls as Python: a function ``program``, whose arguments are `inputs`."""
+        return evaluate.code(self._node, "numpy")
+
+    def cuda_code(self) -> str:
+        """The same in Spanwise, and a function ``compiled(device)`` that compiles it."""
+        return evaluate.code(self._node, "spanwise")
+
+    def cudamat_code(self) -> str:
+        """The CUDAMat calls as Python; raises as `asCUDAMat` does."""
+        return evaluate.code(self._node, "cudamat")
+
+    def commands(self, target: str) -> str:
+        """The program for "numpy", "spanwise" or "cudamat"."""
+        return evaluate.code(self._node, target)
+
+    def inputs(self) -> dict[str, Any]:
+        """The arrays that the expression reads, by their names in the programs."""
+        return evaluate.inputs(self._node)
+
+    # ---- NumPy's protocols ----
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> SymArray:
+        name = ufunc.__name__
+        called = name if method == "__call__" else METHODS.get((name, method))
+        if called not in FUNCTIONS:
+            shown = name if method == "__call__" else f"{name}.{method}"
+            return SymArray.of(shown, *args)  # raises a TypeError that names it
+        if method != "__call__":
+            kwargs.setdefault("axis", 0)
+        return SymArray.of(called, *args, **kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        name = function.__name__
+        module = function.__module__.partition(".")[2]
+        if name in ("shape", "ndim", "size") and len(args) == 1 and not kwargs:
+            return getattr(args[0], name)
+        return SymArray.of(f"{module}.{name}" if module else name, *args, **kwargs)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        raise TypeError(f"{self!r} has no values until it is evaluated: use asNumpy() or asCUDA()")
+
+    __float__ = __int__ = __complex__ = __array__
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"{self!r} has no truth value until it is evaluated: use sym.where(), or bool(x.asNumpy())"
+        )
+
+    # ---- Containers ----
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a symbolic array without axes")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[SymArray]:
+        return (self[i] for i in range(len(self)))
+
+    def __getitem__(self, key: Any) -> SymArray:
+        return SymArray.of("getitem", self, key)
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise TypeError(
+            "a symbolic array cannot be changed; use sym.where(mask, value, x), or concatenate parts"
+        )
+
+    @property
+    def T(self) -> SymArray:  # noqa: N802
+        return SymArray.of("T", self)
+
+    def reshape(self, *shape: Any) -> SymArray:
+        return SymArray.of("reshape", self, shape[0] if len(shape) == 1 else shape)
+
+    def transpose(self, *axes: Any) -> SymArray:
+        listed = (axes[0] if len(axes) == 1 else axes,) if axes else ()
+        return SymArray.of("transpose", self, *listed)
+
+    def flatten(self) -> SymArray:
+        return SymArray.of("ravel", self)
+
+    def __repr__(self) -> str:
+        node = self._node
+        name = f" {node.name}" if node.name else ""
+        return f"SymArray({node.function}{name}: {node.dtype} {node.shape}, {short(node.place)})"
+
+    # ---- Construction ----
+
+    @classmethod
+    def of(cls, function: str, *args: Any, **kwargs: Any) -> SymArray:
+        """The call of NumPy's `function` as a symbolic array."""
+        return cls.wrap(record(function, *args, **kwargs))  # type: ignore[no-any-return]
+
+
+def array(x: Any, dtype: Any = None, name: str | None = None) -> SymArray:
+    """A symbolic array of `x`: an array of any library, a number or nested lists.
+
+    `x` is referenced, not copied, and read at each evaluation: later changes of its values are
+    seen. A change of its shape is an error then. With `dtype` the values are cast at each
+    evaluation. `name` is its name in generated programs.
+    """
+    if isinstance(x, SymArray):
+        return x if dtype is None or dtype == x.dtype else SymArray.of("astype", x, dtype)
+    return SymArray.wrap(leaf(x, name, dtype))  # type: ignore[no-any-return]

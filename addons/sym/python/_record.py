@@ -1,0 +1,143 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Records calls of NumPy's functions as nodes; nothing is computed.
+
+Each function is applied to graph variables as well: their types are the dtype and the shape of the
+result, and its errors are raised where the expression is written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .. import _core, tensor
+from .._core import TensorType, Variable
+from ._tree import Leaf, Node, Symbolic, map_nested, operands, place_of_caller
+
+#: Elementwise functions, by NumPy's name.
+UFUNCS = frozenset(
+    name
+    for name, value in vars(_core).items()
+    if isinstance(value, _core.ufunc) and not name.startswith("_") and hasattr(np, name)
+)
+#: Elementwise functions that NumPy does not have.
+OWN = ("sigmoid", "softplus")
+REDUCTIONS = (
+    *("sum", "prod", "min", "max", "mean", "var", "std", "any", "all"),
+    *("argmin", "argmax", "cumsum", "cumprod", "ptp", "count_nonzero"),
+)
+OTHERS = (
+    *("dot", "matmul", "where", "clip", "round", "take", "astype", "nansum"),
+    *("reshape", "ravel", "transpose", "matrix_transpose", "swapaxes", "moveaxis", "squeeze"),
+    *("expand_dims", "broadcast_to", "flip", "rot90", "atleast_1d", "atleast_2d", "atleast_3d"),
+    *("concatenate", "stack", "vstack", "hstack", "dstack", "column_stack"),
+)
+FUNCTIONS = frozenset((*UFUNCS, *OWN, *REDUCTIONS, *OTHERS))
+#: Other names of NumPy for the functions above.
+ALIASES = {
+    "amin": "min",
+    "amax": "max",
+    "around": "round",
+    "concat": "concatenate",
+    "permute_dims": "transpose",
+}
+_METHODS = {"T": lambda x: x.T, "getitem": lambda x, key: x[key]}
+
+
+def leaf(value: Any, name: str | None = None, dtype: Any = None) -> Leaf:
+    """A leaf for an array of any library, or a number or nested lists, which NumPy converts."""
+    if isinstance(value, Variable):
+        raise TypeError(
+            f"sym.array: expected an array, got the graph variable {value}; a variable has no value, "
+            "use it with sw.function"
+        )
+    if not (hasattr(value, "shape") and hasattr(value, "dtype")):
+        value = np.asarray(value)
+    own_dtype = _dtype_of(value)
+    leaf_dtype = own_dtype if dtype is None else _core.dtype(dtype)
+    variable = TensorType(leaf_dtype, tuple(int(n) for n in value.shape))(name)
+    is_cast = leaf_dtype != own_dtype
+    return Leaf("array", (), {}, variable, place_of_caller(), name, value=value, is_cast=is_cast)
+
+
+def record(function: str, *args: Any, **kwargs: Any) -> Node:
+    """The node of ``numpy.<function>(*args, **kwargs)``. Arrays among the arguments become leaves.
+
+    Raises TypeError for functions that sym does not support, for out=, and for results whose shape
+    depends on values; further errors are those of the function applied to graph variables.
+    """
+    name = ALIASES.get(function, function)
+    if name not in FUNCTIONS and name not in _METHODS:
+        raise TypeError(
+            f"sym: numpy.{function} is not among the functions that sym records; evaluate its "
+            f"argument first: numpy.{function}(x.asNumpy())"
+        )
+    if kwargs.get("out") is not None:
+        raise TypeError(f"{function}: out= needs memory, which a symbolic array does not have")
+    kwargs = {key: x for key, x in kwargs.items() if key != "out"}
+    if name == "clip":
+        args, kwargs = _clip_arguments(*args, **kwargs), {}
+    args, kwargs = map_nested(args, _operand), map_nested(kwargs, _operand)
+    node = Node(name, args, kwargs, None, place_of_caller())  # type: ignore[arg-type]
+    if not operands(node):  # sym.exp(3), sym.dot([1, 2], [3, 4])
+        node.args = (leaf(args[0]), *args[1:])
+    node.variable = _apply(name, node)
+    return node
+
+
+def _clip_arguments(
+    x: Any,
+    low: Any = None,
+    high: Any = None,
+    *,
+    a_min: Any = None,
+    a_max: Any = None,
+    **kwargs: Any,
+) -> tuple[Any, ...]:
+    """The arguments of numpy.clip by position: NumPy and Spanwise name them differently."""
+    bounds = [(low, a_min, kwargs.pop("min", None)), (high, a_max, kwargs.pop("max", None))]
+    if kwargs:
+        raise TypeError(f"clip: expected the array and two bounds, got {', '.join(kwargs)} too")
+    return x, *(next((b for b in names if b is not None), None) for names in bounds)
+
+
+def _dtype_of(array: Any) -> _core.dtype:
+    """Spanwise's dtype of another library's array; PyTorch's print as "torch.float32"."""
+    try:
+        return _core.dtype(array.dtype)
+    except (TypeError, _core.Error):
+        return _core.dtype(str(array.dtype).rpartition(".")[2])
+
+
+def _operand(x: Any) -> Any:
+    """An argument of a recorded call: a node for an array, options as they are."""
+    if isinstance(x, Symbolic):
+        return x._node
+    if isinstance(x, np.generic) or x is None or isinstance(x, bool | int | float | complex | str):
+        return x
+    if x is ... or isinstance(x, type | np.dtype | _core.dtype):
+        return x
+    if hasattr(x, "shape") and hasattr(x, "dtype"):
+        return leaf(x)
+    if hasattr(x, "__index__"):
+        return x.__index__()
+    raise TypeError(f"sym: expected an array, a number or an option of NumPy, got {x!r}")
+
+
+def _apply(name: str, node: Node) -> Variable:
+    """The result of the call of `node` on graph variables."""
+    function: Any = _METHODS.get(name) or getattr(tensor, name)
+    args, kwargs = map_nested(
+        (node.args, node.kwargs), lambda x: x.variable if isinstance(x, Node) else x
+    )
+    result = function(*args, **kwargs)
+    if not isinstance(result, Variable):
+        raise TypeError(f"sym.{name}: expected one array as the result, got {result!r}")
+    if None in result.type.shape:
+        raise TypeError(
+            f"sym.{name}: the shape of the result, {result.type}, depends on values; use "
+            "sym.where(mask, x, 0), or index arrays instead of a mask: numpy.flatnonzero(mask)"
+        )
+    return result

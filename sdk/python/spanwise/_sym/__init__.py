@@ -1,3 +1,0 @@
-# Copyright 2026 The Spanwise Authors
-# SPDX-License-Identifier: Apache-2.0
-"""The implementation of ``spanwise.sym``."""

@@ -1,0 +1,142 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The engine "mpi": three ranks of mpiexec. One start for all operations and one for all failures,
+since each takes seconds."""
+
+import pytest
+from addons.collectives.launch import program_of_guide, run_mpi, why_no_mpi
+
+pytestmark = pytest.mark.skipif(bool(why_no_mpi()), reason=why_no_mpi())
+
+
+@pytest.fixture(scope="module")
+def failures(tmp_path_factory):
+    results, output = run_mpi("failures.py", tmp_path_factory.mktemp("failures"), "mpi")
+    assert None not in results, output
+    return results
+
+
+def texts(failures, key, ranks=(0, 1, 2)):
+    """Yields the error texts of the ranks, whose outcomes must be CollectiveErrors."""
+    for rank in ranks:
+        kind, text, _ = failures[rank][key]
+        assert kind == "CollectiveError", (rank, failures[rank][key])
+        yield text
+
+
+@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+def test_all_operations_dtypes_and_layouts_equal_numpy(tmp_path, kind, request):
+    if kind == "gpu":
+        request.getfixturevalue("gpu")
+    results, output = run_mpi("all_operations.py", tmp_path, "mpi", kind)
+    assert None not in results, output
+    assert [result["problems"] for result in results] == [[], [], []]
+    assert {result["engine"] for result in results} == {"mpi"}
+    assert min(result["count"] for result in results) > 500
+
+
+@pytest.mark.parametrize("kind", ["cpu", "gpu"])
+def test_graphs_with_collectives_match_numpy(tmp_path, kind, request):
+    if kind == "gpu":
+        request.getfixturevalue("gpu")
+    results, output = run_mpi("graphs.py", tmp_path, "mpi", kind)
+    assert None not in results, output
+    assert [result["problems"] for result in results] == [[], [], []]
+
+
+def test_program_of_the_guide_prints_true(tmp_path):
+    _, output = run_mpi(program_of_guide(tmp_path), tmp_path)
+    assert output.split() == ["True"]
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("shapes", ("float64 (3,)", "float64 (4,)")),
+        ("dtypes", ("float64 (3,)", "float32 (3,)")),
+        ("ops", ("all_reduce(max)", "all_reduce(sum)")),
+        ("order", ("all_gather of float64 (3, 4)", "broadcast from rank 0 of float64 (3, 4)")),
+        ("roots", ("from rank 0", "from rank 1", "from rank 2")),
+    ],
+)
+def test_different_calls_are_an_error_on_every_rank(failures, key, words):
+    for text in texts(failures, key):
+        assert "the ranks disagree" in text
+        assert all(word in text for word in words)
+        assert "rank 2: " in text
+
+
+def test_a_message_of_another_shape_is_an_error_on_both_ranks(failures):
+    assert failures[2]["messages"][0] == ""
+    for text in texts(failures, "messages", (0, 1)):
+        assert "float64 (3, 4)" in text and "float64 (2,)" in text
+
+
+def test_the_communicator_is_usable_after_ranks_disagreed(failures):
+    assert [failures[rank]["afterwards"][0] for rank in range(3)] == ["", "", ""]
+
+
+@pytest.mark.parametrize("key", ["late", "late unchecked"])
+def test_a_late_rank_is_an_error_after_the_time_limit(failures, key):
+    for rank, text in zip((0, 2), texts(failures, key, (0, 2)), strict=True):
+        # The limit is 3 s.
+        assert 2.5 < failures[rank][key][2] < 20
+        assert "rank 1: no call yet" in text
+    # Unchecked, rank 1 may get its sum: the others had sent their part.
+    assert failures[1][key][0] in (
+        ("CollectiveError",) if key == "late" else ("CollectiveError", "")
+    )
+    for text in texts(failures, key + " again"):
+        assert "communicator world" in text
+    assert all(failures[rank][key + " failure"] for rank in range(3))
+
+
+def test_a_rank_that_raises_ends_the_calls_of_the_others(failures):
+    assert failures[2]["raises"][:2] == ["ValueError", "the data of rank 2 are wrong"]
+    for rank, text in zip((0, 1), texts(failures, "raises", (0, 1)), strict=True):
+        assert "ValueError: the data of rank 2 are wrong" in text
+        assert failures[rank]["raises"][2] < 15
+
+
+def test_a_killed_rank_ends_the_calls_of_the_others(failures):
+    for rank, text in zip((0, 1), texts(failures, "killed", (0, 1)), strict=True):
+        assert "rank 2" in text and "ended" in text
+        assert failures[rank]["killed"][2] < 15
+
+
+def test_an_uncaught_exception_is_named_by_the_other_rank(failures):
+    (text,) = texts(failures, "uncaught", (0,))
+    assert "rank 1 raised KeyError: 'an uncaught error'" in text
+
+
+#: Rank 1 takes no part in MPI's calls, which block: of split(), then of init().
+ABSENT = """
+import os, sys, time
+from pathlib import Path
+from addons.collectives.failures import outcome
+from addons.collectives.launch import write_result
+from spanwise import collectives as C
+
+comm = C.init("mpi", timeout=3)
+if comm.rank == 1:
+    comm._monitor.exchange("split", comm.name + "/1", [0, 0])
+    while not Path(sys.argv[1], "rank0.json").exists():
+        time.sleep(0.01)
+    os._exit(0)
+result = {"split": outcome(lambda: comm.split(0)), "init": outcome(lambda: C.init("mpi", timeout=1))}
+write_result(sys.argv[1], 0, result | {"failure": comm.failure})
+"""
+
+
+def test_split_and_init_do_not_wait_longer_than_the_time_limit_for_mpi(tmp_path):
+    program = tmp_path / "absent.py"
+    program.write_text(ABSENT)
+    results, output = run_mpi(program, tmp_path, ranks=2, timeout=30)
+    assert results[0] is not None, output
+    for key, seconds in (("split", 3), ("init", 1)):
+        (text,) = texts(results, key, (0,))
+        assert f"{key}: MPI_Comm_split" in text and f"did not end within {seconds} s" in text
+        assert f"call {key}() on every rank" in text
+        assert results[0][key][2] < 10
+    assert "split: MPI_Comm_split" in results[0]["failure"]
+    assert "did not end in time" not in output

@@ -1,0 +1,111 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The names of spanwise.theano, which docs/coming-from-theano.md lists, and what imports it.
+
+With SPANWISE_WRITE_DOCS=1 in the environment, the list is written instead of compared.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from addons.theano.runner import run_script
+from support.tree import ROOT
+
+PAGE = ROOT / "docs" / "coming-from-theano.md"
+BLOCK = re.compile(r"(<!-- names: [^\n]*-->\n)(.*?)(<!-- end of names -->)", re.DOTALL)
+EXAMPLE = re.compile(r"^```py\n(.*?)^```\n\n^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CONSTRUCTOR = re.compile(r"[bwilfdcz]?(scalar|vector|row|col|matrix|tensor[345]|matrices)s?\Z")
+
+MODULES = [
+    "theano",
+    "theano.tensor",
+    "theano.tensor.nlinalg",
+    "theano.tensor.nnet",
+    "theano.tensor.shared_randomstreams",
+    "theano.compile",
+    "theano.gof",
+    "theano.gradient",
+    "theano.ifelse",
+    "theano.printing",
+    "theano.sandbox.cuda",
+    "theano.sandbox.cuda.basic_ops",
+    "theano.sandbox.cuda.var",
+    "theano.sandbox.rng_mrg",
+    "theano.gpuarray",
+    "theano.gpuarray.basic_ops",
+    "theano.misc.pycuda_init",
+    "theano.misc.pycuda_utils",
+    "theano.misc.cudamat_utils",
+    "theano.misc.gnumpy_utils",
+]
+#: Prints {module: names of its __all__} for the JSON list of modules that replaces %s.
+LIST = """
+import importlib, json
+import theano
+modules = json.loads('''%s''')
+listed = {}
+for name in modules:
+    module = importlib.import_module(name)
+    names = module.__all__
+    assert all(hasattr(module, key) for key in names), name
+    listed[name] = sorted(set(names))
+print(json.dumps(listed))
+"""
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory):
+    path = tmp_path_factory.mktemp("names") / "script.py"
+    printed, _ = run_script(path, LIST % json.dumps(MODULES))
+    return json.loads(printed)
+
+
+def table(names):
+    lines = ["| module | names |", "|---|---|"]
+    for module, module_names in names.items():
+        shown = [f"`{name}`" for name in module_names if not CONSTRUCTOR.match(name)]
+        if module == "theano.tensor":
+            shown.insert(0, "`scalar` to `tensor5`, with a prefix of `bwilfdcz` and in the plural,")
+        lines.append(f"| `{module}` | {' '.join(shown)} |")
+    return "\n".join(lines) + "\n"
+
+
+def test_page_lists_the_names(names):
+    text = PAGE.read_text()
+    expected = BLOCK.sub(lambda match: match[1] + table(names) + match[3], text)
+    if os.environ.get("SPANWISE_WRITE_DOCS"):
+        PAGE.write_text(expected)
+    assert PAGE.read_text() == expected, "run this test with SPANWISE_WRITE_DOCS=1"
+
+
+def test_names_that_old_scripts_use_most_exist(names):
+    assert {"function", "shared", "config", "Op", "Apply", "Out", "grad"} <= set(names["theano"])
+    common = (
+        "dot exp log tanh sqr neq eq switch cast grad alloc zeros_like TensorType Elemwise nnet"
+    )
+    assert set(common.split()) <= set(names["theano.tensor"])
+    # 8 constructors in the singular and the plural, with one of 8 prefixes or without.
+    assert len([name for name in names["theano.tensor"] if CONSTRUCTOR.match(name)]) == 8 * 2 * 9
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_examples_of_the_page_print_what_it_shows(tmp_path, number):
+    script, expected = EXAMPLE.findall(PAGE.read_text())[number]
+    printed, _ = run_script(tmp_path / "script.py", script, "device=gpu,floatX=float32")
+    assert printed == expected
+
+
+def test_import_of_spanwise_does_not_load_the_facade():
+    program = textwrap.dedent("""
+        import sys, spanwise, spanwise.tensor
+        assert not [name for name in sys.modules if "theano" in name]
+        before = spanwise.Variable.eval
+        import spanwise.theano
+        assert spanwise.Variable.eval is before  # only install changes variables
+    """)
+    subprocess.run([sys.executable, "-c", program], check=True)
