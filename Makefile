@@ -18,11 +18,13 @@ PACKAGE := sw_python sw_package
 WITH_PACKAGE := PYTHONPATH=build/release/python$(if $(PYTHONPATH),:$(PYTHONPATH)) $(RUN)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test bench lint format gpu-report clean
+.PHONY: help demo build test quick fresh bench lint format gpu-report clean
 
 help:
 	@echo 'make demo        a photograph through NumPy, a CUDA C filter and another library, to a PNG'
 	@echo 'make test        all tests, C++ and Python; SANITIZE=1 adds the sanitizers'
+	@echo 'make quick       the library, and the tests of its core, arrays and bridges, in two minutes'
+	@echo 'make fresh       demo and test in a bare Debian, made by debootstrap; as root, SUITE=trixie CXX=clang++'
 	@echo 'make bench       the benchmarks beside the installed peers; JSON to build/bench.json'
 	@echo 'make gpu-report  on a GPU machine: tests, memcheck, benchmarks, one JSON in docs/benchmarks'
 	@echo 'make build       the library and the staged Python package, under build/release'
@@ -43,6 +45,14 @@ test:
 	@$(PREPARE) build test peers
 	@$(RUN) scripts/build.py release
 	@$(RUN) scripts/test.py
+
+quick:
+	@$(PREPARE) build test
+	@$(RUN) scripts/build.py release sw_python sw_package core_test runtime_test bridges_test
+	@$(RUN) scripts/test.py quick
+
+fresh:
+	@$(PYTHON) scripts/fresh.py $(SUITE) $(if $(filter clang++,$(CXX)),--cxx clang++)
 
 bench:
 	@$(PREPARE) build peers

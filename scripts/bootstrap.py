@@ -4,7 +4,8 @@
 """Installs the dependencies of building, testing, the demo or linting: bootstrap.py build test ...
 
 A group is a file of requirements/; "peers" are other libraries that the demo, the tests and the
-benchmarks use. "build" includes requirements/cuda.txt if there is no CUDA toolkit. Everything is
+benchmarks use. Without a CUDA toolkit "build" includes requirements/cuda.txt, and "test"
+requirements/cccl.txt. Everything is
 installed into .venv and .cache inside the checkout, without root. Python packages are installed by
 pip, with the user's index and proxy configuration. If the system's Python lacks pip or its headers,
 they are unpacked from Debian packages. A group that is installed already is skipped: a stamp file
@@ -57,6 +58,8 @@ def main(groups: list[str]) -> None:
             install("cuda")
         provide_python_headers()
     if "test" in groups:
+        if not cuda_headers():
+            install("cccl")
         provide_googletest()
 
 

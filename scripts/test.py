@@ -1,11 +1,13 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs all tests of the release build; with SANITIZE=1 also tests under the sanitizers.
+"""Runs all tests of the release build; with SANITIZE=1 also tests under the sanitizers. "quick"
+selects those of the core, arrays and bridges.
 
 Each step runs even if an earlier one failed.
 """
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,10 +28,19 @@ class Step:
     seconds: float
 
 
-def main() -> int:
+#: What "quick" selects.
+QUICK_PROGRAMS = "^(core|runtime|bridges)_"
+QUICK_FOLDERS = ("tests/python/array", "tests/bridges")
+
+
+def main(arguments: list[str]) -> int:
+    if arguments not in ([], ["quick"]):
+        raise SystemExit(f"usage: test.py [quick]\ngot {' '.join(arguments)}")
+    cxx_options = ("-R", QUICK_PROGRAMS) if arguments else ()
+    folders = QUICK_FOLDERS if arguments else ()
     presets = SANITIZERS if os.environ.get("SANITIZE", "0") not in ("", "0") else ()
-    steps = [run_step(f"C++ tests ({RELEASE})", lambda: cxx_tests_pass(RELEASE))]
-    steps.append(run_step("Python tests", lambda: python_tests_pass(RELEASE)))
+    steps = [run_step(f"C++ tests ({RELEASE})", lambda: cxx_tests_pass(RELEASE, *cxx_options))]
+    steps.append(run_step("Python tests", lambda: python_tests_pass(RELEASE, *folders)))
     for preset in presets:
         build(preset, [])
         steps.append(
@@ -52,4 +63,4 @@ def run_step(name: str, tests_pass: Callable[[], bool]) -> Step:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(sys.argv[1:]))

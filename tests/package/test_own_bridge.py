@@ -67,7 +67,7 @@ PROGRAM = """
 def test_example_bridge_imports_and_exports(tmp_path):
     build = tmp_path / "build"
     prefix = package.install(tmp_path / "installed")
-    package.build(EXAMPLE, build, prefix, f"-DPython_EXECUTABLE={sys.executable}")
+    package.build(EXAMPLE, build, prefix, *package.python_options())
     path = os.pathsep.join([str(build), str(EXAMPLE), *(p for p in sys.path if p)])
     environment = dict(os.environ, PYTHONPATH=path)
     out = package.run(sys.executable, "-c", textwrap.dedent(PROGRAM), env=environment)

@@ -26,10 +26,18 @@ def run_in_scripts(program: str) -> str:
     return run(sys.executable, "-c", program, cwd=ROOT / "scripts")
 
 
-def cached(variable: str) -> str:
+def cached(variable: str) -> str | None:
     """A cache variable of the build under test, whose tools need not be on PATH."""
     text = (BUILD / "CMakeCache.txt").read_text()
-    return re.search(rf"^{variable}:\w+=(.*)$", text, re.MULTILINE)[1]
+    found = re.search(rf"^{variable}:\w+=(.*)$", text, re.MULTILINE)
+    return found[1] if found else None
+
+
+def python_options() -> list[str]:
+    """Options of CMake for this interpreter and the headers with which the build was configured."""
+    headers = cached("Python_INCLUDE_DIR")
+    options = [f"-DPython_EXECUTABLE={sys.executable}"]
+    return [*options, f"-DPython_INCLUDE_DIR={headers}"] if headers else options
 
 
 def install(prefix: Path) -> Path:
