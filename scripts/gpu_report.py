@@ -24,6 +24,7 @@ from pathlib import Path
 from cxx_tests import cxx_tests_pass
 from paths import BUILD, ROOT, cuda_headers
 from python_tests import python_tests_pass
+from reports import report_text
 from tools import environment
 
 PRESET = "release"
@@ -78,7 +79,7 @@ def main() -> int:
         begin = time.monotonic()
         report[step] = run()
         report[step]["seconds"] = round(time.monotonic() - begin)
-        output.write_text(json.dumps(report, indent=1) + "\n")  # partial report if interrupted
+        output.write_text(report_text(report))  # partial report if interrupted
     failed = [step for step in steps if not report[step]["passed"]]
     print(f"\nreport: {output}\n" + (f"FAILED: {', '.join(failed)}" if failed else "all passed"))
     return 1 if failed else 0
