@@ -169,7 +169,7 @@ class BroadcastTo final : public ShapedOp {
  public:
   explicit BroadcastTo(std::vector<std::int64_t> extents)
       : ShapedOp("BroadcastTo", TargetShape(std::move(extents))) {}
-  bool gives_readonly() const override { return true; }
+  bool outputs_are_read_only() const override { return true; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     extents().check(*this, inputs);

@@ -19,7 +19,7 @@ EXCEPTIONS = {
         "sdk/src/core/static_guards.cpp",
         "sdk/src/graph/owned_mutex.hpp",
         "sdk/src/graph/owned_mutex.cpp",
-        "sdk/src/kernels/build_ticket.hpp",
+        "sdk/src/kernels/module_cache.cpp",
         "sdk/src/backends/cpu/thread_pool.hpp",
     )
 }

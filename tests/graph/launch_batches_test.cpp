@@ -2,11 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Which thunks of a function launch their kernels in one batch.
-#include "graph/execute/launch_batches.hpp"
+#include "graph/graph_program.hpp"
 
 #include <gtest/gtest.h>
 
-#include "graph/execute/program.hpp"
 #include "spanwise/runtime/config.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "spanwise/graph/function.hpp"

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <iostream>
 
-#include "graph/hooks_in_use.hpp"
 #include "spanwise/runtime/config.hpp"
 
 namespace spanwise::graph {

@@ -172,7 +172,7 @@ class SW_API Op : public RefCounted {
   virtual bool has_unshared_outputs() const { return true; }
   /// Whether the outputs must not be written to, as a broadcast array whose elements share memory:
   /// a node that overwrites an output or a view of it gets a copy.
-  virtual bool gives_readonly() const { return false; }
+  virtual bool outputs_are_read_only() const { return false; }
   /// Whether inputs of rank 0 may be on the host while the node runs on another device.
   virtual bool takes_host_scalars() const { return false; }
   /// Whether the op reads only the shape of input `input`, so the input may be on any device.

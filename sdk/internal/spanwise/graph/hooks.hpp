@@ -9,7 +9,7 @@
 #include "spanwise/core/ref.hpp"
 #include "spanwise/graph/variable.hpp"
 
-/// Hooks for a language binding. Set once, before graphs are built.
+/// Hooks for a language binding, which are set once, before graphs are built.
 namespace spanwise::graph {
 
 /// Returns the calling thread's stack trace in the bound language, a few frames, innermost last; ""
@@ -31,5 +31,17 @@ SW_API void set_warning_sink(WarningSink sink) noexcept;
 /// Receives each new node while config "compute_test_value" is not "off"; may throw.
 using NodeObserver = void (*)(const Ref<Apply>& node);
 SW_API void set_node_observer(NodeObserver observer) noexcept;
+
+// The calls of the hooks, or of their defaults, by this layer.
+
+/// The trace of the calling thread; "" where no trace source is set.
+std::string current_trace();
+/// Adds `note` to an exception that is not a spanwise::Error. Returns false where no hook is set or
+/// the hook does not know the exception's type.
+bool note_foreign(const std::exception_ptr& exception, const std::string& note) noexcept;
+/// Passes a warning to the hook, which may throw; by default prints it to std::cerr.
+void warn(const std::string& message);
+/// Calls the observer of new nodes unless config "compute_test_value" is "off".
+void observe(const Ref<Apply>& node);
 
 }  // namespace spanwise::graph

@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "graph/execute/owned_mutex.hpp"
-#include "graph/execute/program.hpp"
-#include "graph/execute/step_times.hpp"
+#include "graph/graph_program.hpp"
+#include "graph/owned_mutex.hpp"
 #include "spanwise/graph/function.hpp"
 #include "spanwise/graph/shared.hpp"
 

@@ -1,13 +1,17 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <optional>
-#include <utility>
 
-#include "graph/order.hpp"
-#include "graph/rebuild.hpp"
-#include "graph/rewrites/group_set.hpp"
-#include "graph/rewrites/group_types.hpp"
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "graph/traversal.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
@@ -16,6 +20,123 @@
 // from one to the other leads through a third group.
 namespace spanwise::graph {
 namespace {
+
+/// A set of numbers below a bound, one bit each.
+class GroupSet {
+ public:
+  explicit GroupSet(std::size_t size) : words_((size + 63) / 64) {}
+
+  bool contains(std::size_t i) const { return (words_[i / 64] >> i % 64 & 1) != 0; }
+  void add(std::size_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
+  void remove(std::size_t i) { words_[i / 64] &= ~(std::uint64_t{1} << i % 64); }
+  void add(const GroupSet& other) {
+    for (std::size_t k = 0; k < words_.size(); ++k) words_[k] |= other.words_[k];
+  }
+  /// Whether all members of `other` but `except` are members.
+  bool includes(const GroupSet& other, std::size_t except) const {
+    for (std::size_t k = 0; k < words_.size(); ++k) {
+      std::uint64_t missing = other.words_[k] & ~words_[k];
+      if (except / 64 == k) missing &= ~(std::uint64_t{1} << except % 64);
+      if (missing != 0) return false;
+    }
+    return true;
+  }
+  /// Whether predicate(i) is true for a member i.
+  template <class Predicate>
+  bool any_of(Predicate&& predicate) const {
+    for (std::size_t k = 0; k < words_.size(); ++k)
+      for (std::uint64_t word = words_[k]; word != 0; word &= word - 1)
+        if (predicate(64 * k + static_cast<std::size_t>(std::countr_zero(word)))) return true;
+    return false;
+  }
+  int size() const {
+    int size = 0;
+    for (const std::uint64_t word : words_) size += std::popcount(word);
+    return size;
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+/// Whether values of the two types may have the same shape, and the types fix the extent 1, along
+/// which a value is broadcast, on the same axes.
+bool have_equal_patterns(const TensorType& a, const TensorType& b) {
+  if (a.rank() != b.rank()) return false;
+  for (int axis = 0; axis < a.rank(); ++axis) {
+    const std::int64_t m = a.shape()[axis], n = b.shape()[axis];
+    const bool is_any = m == TensorType::any || n == TensorType::any;
+    if (is_any ? (m == 1 || n == 1) : m != n) return false;
+  }
+  return true;
+}
+
+/// The type of values of both types; extents that both fix are equal.
+TensorType common_type(const TensorType& a, const TensorType& b) {
+  Shape shape = a.shape();
+  for (int axis = 0; axis < a.rank(); ++axis)
+    if (shape[axis] == TensorType::any) shape[axis] = b.shape()[axis];
+  return TensorType(a.dtype(), shape, a.device());
+}
+
+/// The types of the outputs of nodes that may be in a group.
+///
+/// Rewrites replace inputs by variables whose types fix more extents, and leave the type of the
+/// node as it was. An extent that is 1 by the types of all inputs would then be taken for one that
+/// the call determines, so the types are inferred from the inputs again.
+class GroupTypes {
+ public:
+  explicit GroupTypes(const FusionRewrite& rewrite) : rewrite_(rewrite) {}
+
+  /// The type of the node's output; nullopt for a node that may not be in a group. Call in
+  /// topological order.
+  std::optional<TensorType> of(const Apply& node) {
+    if (node.output_count() != 1 || !rewrite_.accepts(node)) return std::nullopt;
+    const TensorType& declared = node.output(0).type();
+    if (!may_have_narrower_type(node)) return declared;
+    std::vector<Variable> inputs;
+    for (const Variable& input : node.inputs())
+      inputs.push_back(narrower_.contains(input) ? Variable(narrower_.at(input)) : input);
+    const Ref<Apply> result = try_make_node(node, inputs);
+    if (!result) return declared;
+    if (!rewrite_.accepts(*result)) return std::nullopt;
+    TensorType type = common_type(declared, result->output(0).type());
+    if (type != declared) narrower_.emplace(node.output(0), type);
+    return type;
+  }
+
+ private:
+  // Null where the op rejects the inputs, which is an error when the function is called.
+  static Ref<Apply> try_make_node(const Apply& node, const std::vector<Variable>& inputs) {
+    try {
+      return node.op().make_node(inputs);
+    } catch (const Error&) {
+      return {};
+    }
+  }
+
+  // False where each extent that the declared type leaves open is open in an input, too.
+  bool may_have_narrower_type(const Apply& node) const {
+    const TensorType& declared = node.output(0).type();
+    if (declared.has_fixed_shape()) return false;
+    const auto inputs = node.inputs();
+    if (std::ranges::any_of(inputs,
+                            [&](const Variable& input) { return narrower_.contains(input); }))
+      return true;
+    for (int from_last = 1; from_last <= declared.rank(); ++from_last) {
+      if (declared.shape()[declared.rank() - from_last] != TensorType::any) continue;
+      const bool is_open = std::ranges::any_of(inputs, [&](const Variable& input) {
+        const Shape& shape = input.type().shape();
+        return shape.size() >= from_last && shape[shape.size() - from_last] == TensorType::any;
+      });
+      if (!is_open) return true;
+    }
+    return false;
+  }
+
+  const FusionRewrite& rewrite_;
+  std::unordered_map<Variable, TensorType> narrower_;  // where it is narrower than the declared one
+};
 
 // The sets of dependencies take a bit for each pair of nodes: 32 MiB at this bound.
 constexpr std::size_t max_nodes = 1 << 14;
@@ -251,6 +372,7 @@ class FusionPass {
 };
 
 }  // namespace
+
 }  // namespace spanwise::graph
 
 namespace spanwise {

@@ -1,14 +1,16 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "graph/compile/aliases.hpp"
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
-#include "graph/rebuild.hpp"
-#include "spanwise/runtime/copy.hpp"
+#include "graph/memory_plan.hpp"
+#include "graph/traversal.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/graph/op.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 namespace spanwise::graph {
 namespace {
@@ -36,6 +38,11 @@ Variable copied(const Variable& variable) {
 // The maps of ops that are followed from an output to inputs: view_map, or destroy_map too.
 enum class Through { views, views_and_overwriting };
 
+// Appends `variable` to `all` unless it is there.
+void add_once(Variables& all, const Variable& variable) {
+  if (std::ranges::find(all, variable) == all.end()) all.push_back(variable);
+}
+
 // Adds the inputs that `map` names for `output` to `all`.
 void add_aliased(Variables& all, const Variable& output, const AliasMap& map) {
   const auto entry = map.find(output.index());
@@ -49,8 +56,9 @@ void add_aliased(Variables& all, const Variable& output, const AliasMap& map) {
   }
 }
 
-Variables next_towards_buffers(const Variable& variable, const VariableSet& inputs,
-                               Through through) {
+// One step of roots_of(): the inputs of the node that computes `variable` which it may view or, by
+// `through`, overwrite; none where it has a separate buffer.
+Variables aliased_inputs(const Variable& variable, const VariableSet& inputs, Through through) {
   Variables next;
   if (variable.owner() == nullptr || inputs.contains(variable)) return next;
   const Op& op = variable.owner()->op();
@@ -69,7 +77,7 @@ void walk(const Variable& variable, const VariableSet& inputs, Through through,
   while (!pending.empty()) {
     const Variable current = std::move(pending.back());
     pending.pop_back();
-    const Variables next = next_towards_buffers(current, inputs, through);
+    const Variables next = aliased_inputs(current, inputs, through);
     visit(current, next);
     for (const Variable& input : next)
       if (seen.insert(input).second) pending.push_back(input);
@@ -84,11 +92,12 @@ Variables roots_of(const Variable& variable, const VariableSet& inputs, Through 
   return roots;
 }
 
+// Whether `variable` is, or may view, an output that must not be written to.
 bool is_readonly(const Variable& variable, const VariableSet& inputs) {
   bool readonly = false;
   walk(variable, inputs, Through::views, [&](const Variable& current, const Variables&) {
     const bool is_computed = current.owner() != nullptr && !inputs.contains(current);
-    readonly = readonly || (is_computed && current.owner()->op().gives_readonly());
+    readonly = readonly || (is_computed && current.owner()->op().outputs_are_read_only());
   });
   return readonly;
 }
@@ -117,10 +126,6 @@ bool reads_overwritten_memory(const Apply& node, std::span<const Variable> node_
 
 }  // namespace
 
-void add_once(Variables& all, const Variable& variable) {
-  if (std::ranges::find(all, variable) == all.end()) all.push_back(variable);
-}
-
 Variables viewed(const Variable& variable, const VariableSet& inputs) {
   return roots_of(variable, inputs, Through::views);
 }
@@ -140,10 +145,6 @@ std::vector<std::size_t> overwritten_inputs(const Apply& node) {
     }
   }
   return positions;
-}
-
-Variables aliased_inputs(const Variable& variable, const VariableSet& inputs) {
-  return next_towards_buffers(variable, inputs, Through::views_and_overwriting);
 }
 
 std::vector<Variable> protect(std::span<const Variable> outputs, const VariableSet& inputs,
@@ -186,6 +187,154 @@ std::vector<OrderEdge> readers_first(const std::vector<Ref<Apply>>& nodes,
         for (const int reader : readers[root])
           if (reader != static_cast<int>(i)) edges.emplace_back(reader, static_cast<int>(i));
   return edges;
+}
+
+namespace {
+
+// Smaller buffers are not reused: moving them costs as much as it saves.
+constexpr std::int64_t min_bytes = 1 << 14;
+
+struct BufferLifetime {
+  std::size_t last = 0;        // the last step that uses the buffer
+  std::vector<Cell*> viewers;  // as BufferReuse::viewers
+};
+
+// The lifetime of each buffer, with its views, by the variable it was allocated for.
+std::unordered_map<Variable, BufferLifetime> lifetimes(
+    const std::vector<Ref<Apply>>& nodes, const std::vector<std::vector<Ref<Cell>>>& cells,
+    const VariableSet& inputs) {
+  std::unordered_map<Variable, Variables> known;
+  // buffers_of(), memoised: inputs are visited before outputs, so each chain of views is walked
+  // once.
+  const auto buffers = [&](const Variable& variable) -> const Variables& {
+    if (const auto entry = known.find(variable); entry != known.end()) return entry->second;
+    Variables roots;
+    for (const Variable& base : aliased_inputs(variable, inputs, Through::views_and_overwriting)) {
+      const auto entry = known.find(base);
+      const Variables base_roots = entry != known.end() ? entry->second : buffers_of(base, inputs);
+      for (const Variable& root : base_roots) add_once(roots, root);
+    }
+    if (roots.empty()) roots.push_back(variable);
+    return known.emplace(variable, std::move(roots)).first->second;
+  };
+  std::unordered_map<Variable, BufferLifetime> lifetimes_of;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const Variable& input : nodes[i]->inputs())
+      for (const Variable& root : buffers(input)) lifetimes_of[root].last = i;
+    for (int k = 0; k < nodes[i]->output_count(); ++k) {
+      const Variable output = nodes[i]->output(k);
+      for (const Variable& root : buffers(output)) {
+        BufferLifetime& lifetime = lifetimes_of[root];
+        lifetime.last = std::max(lifetime.last, i);
+        if (root != output) lifetime.viewers.push_back(cells[i][static_cast<std::size_t>(k)].get());
+      }
+    }
+  }
+  return lifetimes_of;
+}
+
+bool same_allocation(const KeptResult& a, const KeptResult& b) {
+  return a.variable.type().dtype() == b.variable.type().dtype() &&
+         a.variable.type().rank() == b.variable.type().rank() && a.device == b.device;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const std::vector<Ref<Apply>>& nodes,
+                       const std::vector<std::vector<Ref<Cell>>>& cells,
+                       const std::vector<KeptResult>& kept, const VariableSet& inputs) {
+  const auto lifetimes_of = lifetimes(nodes, cells, inputs);
+  std::vector<std::vector<const KeptResult*>> free_after(nodes.size());
+  for (const KeptResult& result : kept)
+    free_after[lifetimes_of.at(result.variable).last].push_back(&result);
+  constexpr std::size_t max_donors = 16;  // keeps planning linear in the number of nodes
+  std::vector<const KeptResult*> donors;  // results whose buffers no later step uses
+  MemoryPlan plan;
+  auto next = kept.begin();
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    plan.first.push_back(plan.reuses.size());
+    for (; next != kept.end() && next->step == i; ++next) {
+      const auto donor = std::find_if(donors.rbegin(), donors.rend(), [&](const KeptResult* k) {
+        return same_allocation(*k, *next);
+      });
+      if (donor == donors.rend()) continue;
+      plan.reuses.push_back(
+          {(*donor)->cell, next->cell, lifetimes_of.at((*donor)->variable).viewers});
+      donors.erase(std::next(donor).base());
+    }
+    for (const KeptResult* result : free_after[i]) {
+      if (donors.size() == max_donors) donors.erase(donors.begin());
+      donors.push_back(result);
+    }
+  }
+  plan.first.push_back(plan.reuses.size());
+  return plan;
+}
+
+void MemoryPlan::pass_buffers(std::size_t position) noexcept {
+  for (std::size_t i = first[position]; i < first[position + 1]; ++i) {
+    BufferReuse& reuse = reuses[i];
+    auto& from = reuse.from->value;
+    if (!reuse.is_enabled || !from || from->nbytes() < min_bytes) continue;
+    for (Cell* viewer : reuse.viewers) viewer->value.reset();
+    if (from->storage().use_count() > 1) continue;
+    reuse.moved_address = from->storage().data();
+    reuse.to->value = std::exchange(from, std::nullopt);
+  }
+}
+
+void MemoryPlan::check_buffers(std::size_t position) noexcept {
+  for (std::size_t i = first[position]; i < first[position + 1]; ++i) {
+    BufferReuse& reuse = reuses[i];
+    if (reuse.moved_address == nullptr) continue;
+    const auto& to = reuse.to->value;
+    if (!to || to->storage().data() != reuse.moved_address) {
+      reuse.is_enabled = false;
+      reuse.moved_address = nullptr;
+    }
+  }
+}
+
+void MemoryPlan::return_buffers() noexcept {
+  for (auto reuse = reuses.rbegin(); reuse != reuses.rend(); ++reuse) {
+    if (std::exchange(reuse->moved_address, nullptr) == nullptr || !reuse->to->value) continue;
+    reuse->from->value = std::move(reuse->to->value);
+    reuse->to->value.reset();
+  }
+}
+
+namespace {
+
+[[maybe_unused]] const bool allow_gc_declared = config::declare(
+    {.name = "allow_gc",
+     .description = "free intermediate results during a call as soon as possible, instead of "
+                    "keeping their memory for the next call",
+     .default_value = "false"});
+
+}  // namespace
+
+Releases plan_releases(const std::vector<Ref<Apply>>& nodes,
+                       const std::vector<std::vector<Ref<Cell>>>& cells,
+                       const VariableSet& results) {
+  std::unordered_map<Variable, std::size_t> last_use;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    for (const Variable& input : nodes[i]->inputs()) last_use[input] = i;
+    for (int k = 0; k < nodes[i]->output_count(); ++k) last_use[nodes[i]->output(k)] = i;
+  }
+  std::vector<std::vector<Cell*>> released_after(nodes.size());
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    for (int k = 0; k < nodes[i]->output_count(); ++k) {
+      const Variable output = nodes[i]->output(k);
+      if (!results.contains(output))
+        released_after[last_use.at(output)].push_back(cells[i][static_cast<std::size_t>(k)].get());
+    }
+  Releases releases;
+  for (const std::vector<Cell*>& released : released_after) {
+    releases.first.push_back(releases.cells.size());
+    releases.cells.insert(releases.cells.end(), released.begin(), released.end());
+  }
+  releases.first.push_back(releases.cells.size());
+  return releases;
 }
 
 }  // namespace spanwise::graph
