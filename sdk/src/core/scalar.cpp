@@ -7,8 +7,8 @@
 #include <ostream>
 #include <string_view>
 
-#include "core/convert.hpp"
-#include "core/element_types.hpp"
+#include "core/element_conversion.hpp"
+#include "spanwise/core/element_types.hpp"
 
 namespace spanwise {
 namespace {

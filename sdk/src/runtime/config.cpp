@@ -10,8 +10,8 @@
 #include <numeric>
 
 #include "core/string_utils.hpp"
-#include "spanwise/core/fork.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::config {
 namespace {

@@ -1,17 +1,21 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/runtime/devices.hpp"
 
 #include <atomic>
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
-#include "runtime/registry.hpp"
+#include "core/string_utils.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/library_search.hpp"
 #include "runtime/settings.hpp"
-#include "runtime/streams/ordering.hpp"
-#include "spanwise/runtime/config.hpp"
+#include "runtime/stream_order.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/core/fork.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/devices.hpp"
 #include "spanwise/runtime/tools.hpp"
 
 namespace spanwise {
@@ -131,11 +135,89 @@ std::optional<GpuContext> current_gpu_context() {
   return cuda != nullptr ? cuda->current_context() : std::nullopt;
 }
 
+GpuContextGuard::GpuContextGuard(Device device, bool relaxed_capture)
+    : device_(device),
+      entered_(backend_for(device).enter_context(device.ordinal(), relaxed_capture)) {}
+
+GpuContextGuard::~GpuContextGuard() { backend_for(device_).leave_context(entered_); }
+
+std::vector<std::string> find_cuda_library(std::string_view name) {
+  std::vector<std::string> files;
+  for (const auto& library : runtime::find_libraries(name, runtime::library_folders()))
+    files.push_back(library.path.string());
+  return files;
+}
+
 DeviceGuard::DeviceGuard(Device device) : previous_(guarded_device) {
   backend_for(device);
   guarded_device = device;
 }
 
 DeviceGuard::~DeviceGuard() { guarded_device = previous_; }
+
+// Named devices: a program groups its parts by name, and the user maps names to devices (Theano's
+// `contexts` flag).
+
+namespace {
+
+using Contexts = std::vector<std::pair<std::string, Device>>;
+
+bool is_device_name(std::string_view word) {
+  try {
+    Device::parse(word);
+    return true;
+  } catch (const ArgumentError&) {
+    return false;
+  }
+}
+
+std::pair<std::string, Device> parse_context(std::string_view pair) {
+  const std::size_t arrow = pair.find("->");
+  if (arrow == std::string_view::npos)
+    fail<ArgumentError>("contexts: \"", pair,
+                        "\" has no \"->\"; expected \"name->device\", such as dev0->cuda:0");
+  const std::string_view name = trimmed(pair.substr(0, arrow));
+  if (name.empty() || is_device_name(name))
+    fail<ArgumentError>("contexts: \"", name,
+                        "\" cannot name a context; expected a word that is not a device's name");
+  return {std::string(name), Device::parse(trimmed(pair.substr(arrow + 2)))};
+}
+
+// In the order of the list; the last entry of a name counts.
+Contexts parse_contexts(std::string_view list) {
+  Contexts all;
+  for (const std::string_view pair : split(list, ';'))
+    if (!trimmed(pair).empty()) all.push_back(parse_context(trimmed(pair)));
+  return all;
+}
+
+[[maybe_unused]] const bool contexts_declared =
+    config::declare({.name = "contexts",
+                     .description = "names for devices: \"dev0->cuda:0;dev1->cuda:1\"",
+                     .default_value = {},
+                     .check = [](std::string_view value) { parse_contexts(value); }});
+
+}  // namespace
+
+std::optional<Device> find_context(std::string_view name) {
+  std::optional<Device> mapped;
+  for (const auto& [context, device] : parse_contexts(config::get("contexts")))
+    if (context == name) mapped = device;
+  return mapped;
+}
+
+Device named_device(std::string_view name) {
+  if (const auto device = find_context(name)) return *device;
+  try {
+    return Device::parse(name);
+  } catch (const ArgumentError& error) {
+    const std::string known =
+        joined(parse_contexts(config::get("contexts")), ", ", &Contexts::value_type::first);
+    fail<ArgumentError>(
+        error.what(),
+        known.empty() ? ", or a context that sw.using() names" : ", or one of the contexts ",
+        known);
+  }
+}
 
 }  // namespace spanwise

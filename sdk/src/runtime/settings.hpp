@@ -13,4 +13,12 @@ inline constexpr const char* automatic_device = "auto";
 /// cheap enough for each launch.
 SW_API bool launch_blocking();
 
+/// config "kernel_check": which checks a launch makes. Cached: cheap enough for each launch.
+struct KernelCheck {
+  bool bounds = false;  ///< accesses outside the arguments' arrays
+  bool order = false;   ///< races: results that depend on the order of threads
+  bool any() const noexcept { return bounds || order; }
+};
+SW_API KernelCheck kernel_check();
+
 }  // namespace spanwise::runtime

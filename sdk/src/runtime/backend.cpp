@@ -1,14 +1,16 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+
 #include <array>
 #include <atomic>
+#include <cstring>
 
 #include "core/storage_free_list.hpp"
-#include "runtime/element_loops.hpp"
-#include "runtime/registry.hpp"
-#include "runtime/streams/persistent_streams.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/stream_order.hpp"
 #include "spanwise/core/device_table.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/linear_algebra.hpp"
 
 namespace spanwise::runtime {
 namespace {
@@ -101,4 +103,24 @@ StreamState& default_stream(Device device) {
   return stream;
 }
 
+bool may_hold_address(const void* data, std::size_t bytes) noexcept {
+  const auto* next = static_cast<const char*>(data);
+  for (std::uint64_t word = 0; bytes >= sizeof word; bytes -= sizeof word, next += sizeof word) {
+    std::memcpy(&word, next, sizeof word);
+    if (word >> 40 != 0 && word >> 48 == 0) return true;
+  }
+  return false;
+}
+
 }  // namespace spanwise::runtime
+
+namespace spanwise {
+
+bool library_gemm(const Stream& stream, const GemmCall& call) {
+  runtime::StreamState& state = stream.state();
+  if (!runtime::backend_for(state.device()).gemm(call, state)) return false;
+  runtime::after_queueing(state);
+  return true;
+}
+
+}  // namespace spanwise

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/memory/graph_memory.hpp"
+#include "runtime/graph_memory.hpp"
 
 #include <algorithm>
 #include <list>
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/streams/ordering.hpp"
+#include "runtime/stream_order.hpp"
 #include "spanwise/core/fork.hpp"
 
 namespace spanwise::runtime {

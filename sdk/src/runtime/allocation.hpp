@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "runtime/backend.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/core/storage.hpp"
 
 namespace spanwise::runtime {
@@ -13,11 +14,10 @@ namespace spanwise::runtime {
 /// there at once and is freed there after all work on it.
 SW_API Storage allocate_on(StreamState& stream, std::size_t bytes);
 
-/// CPU memory for the result of a copy from device `source`: pinned where that makes the copy
-/// faster.
-Storage allocate_pinned(Device source, std::size_t bytes);
-
-/// As allocate_on, filled with zeros; an empty Storage where the caller has to fill.
-Storage allocate_zeroed_on(StreamState& stream, std::size_t bytes);
+/// An uninitialised dense array with the shape of `like` and its order of axes by stride.
+Array empty_like(const Array& like, DType dtype, Device device);
+/// An uninitialised dense array on the CPU for a copy of `source`, with its shape and its order of
+/// axes by stride; page-locked where that makes the copy faster.
+Array empty_on_host(const Array& source, DType dtype);
 
 }  // namespace spanwise::runtime

@@ -52,4 +52,12 @@ inline void after_queueing(StreamState& stream) {
     stream.synchronize();
 }
 
+/// The back end's foreign_stream(), the same object for the same handle, for streams that other
+/// libraries never destroy, such as PyTorch's: every import from such a library passes a stream's
+/// handle, and querying the driver about one takes several calls. per_thread_stream is not cached.
+Ref<StreamState> persistent_stream(Device device, std::uintptr_t handle);
+
+/// Clears the cache before the back end that made the streams is replaced. Not thread-safe.
+void clear_persistent_streams() noexcept;
+
 }  // namespace spanwise::runtime

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "runtime/streams/stream_state.hpp"
+#include "runtime/backend.hpp"
 
 /// Memory used by captured graphs. Work queued on a stream during stream capture runs later, at
 /// each launch of the graph, so memory that it accesses must not be reused as long as the graph

@@ -15,6 +15,6 @@
 /// leaves them undefined. Shared by Scalar and the CPU's copies.
 namespace spanwise::core {
 
-#include "core/convert_rules.inc"
+#include "core/element_conversion_rules.inc"
 
 }  // namespace spanwise::core
