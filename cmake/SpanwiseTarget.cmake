@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The functions that define the parts of libspanwise. Every C++ folder of the tree calls exactly one
-# of sw_layer(), sw_op_family() and sw_bridge(); each globs the sources of the folder.
+# of sw_layer(), sw_op_family(), sw_bridge() and sw_addon(); each globs the sources of the folder.
 
 find_package(Threads REQUIRED)
 
@@ -134,4 +134,15 @@ endfunction()
 # sw_bridge(): target sw_bridge_<folder>. It can include the public headers and its own folder.
 function(sw_bridge)
   _sw_folder(sw_bridge "${SW_GENERATED_DIR}")
+endfunction()
+
+# sw_addon(): target sw_addon_<folder>, from the sources of this folder. It can include the public
+# headers and its own folder. Headers in include/ are installed beside the public ones.
+function(sw_addon)
+  set(headers "${CMAKE_CURRENT_SOURCE_DIR}/include")
+  _sw_folder(sw_addon "${headers}" "${SW_GENERATED_DIR}")
+  if(EXISTS "${headers}")
+    target_include_directories(spanwise PUBLIC $<BUILD_INTERFACE:${headers}>)
+    install(DIRECTORY "${headers}/" DESTINATION include)
+  endif()
 endfunction()

@@ -138,7 +138,7 @@ class Link:
 
 class Monitor:
     """The monitor of one communicator, which consists of `ranks` of the link. agree, report and
-    last_calls implement CommunicatorMonitor in spanwise/runtime/communicator.hpp."""
+    last_calls implement CommunicatorMonitor in spanwise/collectives/communicator.hpp."""
 
     def __init__(self, link: Link, name: str, ranks: list[int], timeout: float) -> None:
         self.link, self.name, self.ranks, self.timeout = link, name, ranks, timeout

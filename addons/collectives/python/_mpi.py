@@ -70,7 +70,7 @@ class MpiEngine:
 
     def run(self, calls: list[tuple[Any, ...]]) -> None:
         """Runs calls of one group: (op, reduction, peer, source, target), as CollectiveCall in
-        spanwise/runtime/communicator.hpp, None for an array that this rank does not use. Returns when they are
+        spanwise/collectives/communicator.hpp, None for an array that this rank does not use. Returns when they are
         complete."""
         requests, finishers = [], []
         try:

@@ -97,8 +97,6 @@ class StreamState : public StreamIdentity {
   Ref<RefCounted> owner_;
 };
 
-/// The interface of a back end's compiler and of its loaded kernels.
-
 /// "(x, y, z)", for messages.
 inline std::string extents_text(const Dim3& extents) {
   return text('(', extents.x, ", ", extents.y, ", ", extents.z, ')');

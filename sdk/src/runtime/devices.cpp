@@ -155,11 +155,10 @@ DeviceGuard::DeviceGuard(Device device) : previous_(guarded_device) {
 
 DeviceGuard::~DeviceGuard() { guarded_device = previous_; }
 
-// Named devices: a program groups its parts by name, and the user maps names to devices (Theano's
-// `contexts` flag).
-
 namespace {
 
+// Named devices: a program groups its parts by name, and the user maps names to devices (Theano's
+// `contexts` flag).
 using Contexts = std::vector<std::pair<std::string, Device>>;
 
 bool is_device_name(std::string_view word) {

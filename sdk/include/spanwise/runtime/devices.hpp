@@ -84,4 +84,25 @@ SW_API std::optional<GpuContext> current_gpu_context();
 /// none: not GPU memory, or memory of a pool, which all contexts may access.
 SW_API std::optional<GpuContext> gpu_context_of(const void* address);
 
+/// Makes the primary context of `device`, a GPU, the calling thread's current one for the lifetime
+/// of the guard, as calls of CUDA's libraries need it.
+class SW_API GpuContextGuard {
+ public:
+  /// With `relaxed_capture` the thread may also make calls that CUDA refuses while another thread
+  /// captures a stream, such as freeing memory. Throws DeviceError.
+  explicit GpuContextGuard(Device device, bool relaxed_capture = false);
+  ~GpuContextGuard();
+  GpuContextGuard(const GpuContextGuard&) = delete;
+  GpuContextGuard& operator=(const GpuContextGuard&) = delete;
+
+ private:
+  Device device_;
+  unsigned entered_;  // what the back end needs to restore the former state
+};
+
+/// The files lib<name>.so* of a library of CUDA, such as "nccl": those in the folders of config
+/// "cuda_library_path", of a toolkit, of wheels and of the system, in this order, and by descending
+/// version in each folder. Loads nothing.
+SW_API std::vector<std::string> find_cuda_library(std::string_view name);
+
 }  // namespace spanwise

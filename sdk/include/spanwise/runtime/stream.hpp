@@ -62,6 +62,9 @@ class SW_API Stream {
   void synchronize() const;
   /// True when all queued work is done. Never blocks.
   bool query() const;
+  /// Whether queued work does not run now: the stream is being captured into a graph, or nothing
+  /// can be queued because a stream that this one waits for is being captured. Never blocks.
+  bool is_captured() const noexcept;
   /// Work queued from now on starts after `event`. Legal during capture. Does not block, except
   /// that a CPU stream blocks the calling thread until a GPU's event has completed.
   void wait(const Event& event) const;

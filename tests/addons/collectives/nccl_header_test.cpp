@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "backends/cuda/nccl.hpp"
+#include "collectives/nccl.hpp"
 
 #if __has_include(<nccl.h>) && __has_include(<cuda_runtime.h>)
 #include <nccl.h>
 
 #include <cstddef>
 
-#include "prototypes.hpp"
+#include "backends/prototypes.hpp"
 
 namespace spanwise::cuda {
 
@@ -26,9 +26,15 @@ template <>
 struct IsSameAbi<nccl::Config*, ncclConfig_t*> : std::true_type {};
 template <>
 struct IsSameAbi<nccl::Result*, ncclResult_t*> : std::true_type {};
+template <>
+struct IsSameAbi<nccl::Stream, cudaStream_t> : std::true_type {};
 
-namespace nccl {
+}  // namespace spanwise::cuda
+
+namespace spanwise::nccl {
 namespace {
+
+using cuda::HasSameSignature;
 
 #define SW_COMPARE(name, function, ...)                                              \
   static_assert(HasSameSignature<decltype(Api::name), decltype(&::function)>::value, \
@@ -62,8 +68,7 @@ TEST(NcclPrototypes, MatchTheHeader) {
 }
 
 }  // namespace
-}  // namespace nccl
-}  // namespace spanwise::cuda
+}  // namespace spanwise::nccl
 
 #else
 TEST(NcclPrototypes, MatchTheHeader) { GTEST_SKIP() << "nccl.h is not installed"; }

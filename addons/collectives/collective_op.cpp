@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "spanwise/runtime/communicator.hpp"
+#include "spanwise/collectives/communicator.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "spanwise/op_sdk/expression.hpp"
