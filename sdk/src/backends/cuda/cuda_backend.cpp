@@ -1,28 +1,88 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <array>
 #include <exception>
+#include <optional>
 #include <vector>
 
-#include "backends/cuda/compile/compiler.hpp"
-#include "backends/cuda/compile/nvjitlink.hpp"
+#include "backends/cuda/compile/cuda_compiler.hpp"
+#include "backends/cuda/compile/cuda_linker.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
-#include "backends/cuda/context.hpp"
 #include "backends/cuda/cublas.hpp"
-#include "backends/cuda/event.hpp"
-#include "backends/cuda/gemm.hpp"
-#include "backends/cuda/launch/launch_batch.hpp"
-#include "backends/cuda/memory/memory_pool.hpp"
-#include "backends/cuda/memory/pinned_pool.hpp"
-#include "backends/cuda/memory/pointer.hpp"
-#include "backends/cuda/module.hpp"
-#include "backends/cuda/stream.hpp"
-#include "backends/cuda/transfer.hpp"
+#include "backends/cuda/cuda_memory_pool.hpp"
+#include "backends/cuda/cuda_module.hpp"
+#include "backends/cuda/cuda_stream.hpp"
+#include "backends/cuda/cuda_transfer.hpp"
+#include "backends/cuda/device_context.hpp"
+#include "backends/cuda/driver.hpp"
+#include "backends/cuda/launch/launch_chain.hpp"
 #include "runtime/backend.hpp"
+#include "spanwise/core/device.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/devices.hpp"
 #include "spanwise/runtime/tools.hpp"
 
 namespace spanwise::cuda {
+
 namespace {
+
+struct PointerAttributes {
+  Device device;
+  int ordinal = 0;  ///< -1: memory that is not tied to a device
+  CUcontext context = nullptr;
+};
+
+// Queries all attributes in one call, because each call takes as long as half an import. For an
+// unknown address or a missing context, cuPointerGetAttributes returns zeros instead of an error.
+std::optional<PointerAttributes> query_attributes(const void* address) {
+  if (!usable_after_fork() || !driver_status().usable) return std::nullopt;
+  std::array attributes{CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, CU_POINTER_ATTRIBUTE_CONTEXT};
+  unsigned memory_type = 0, is_managed = 0;
+  PointerAttributes pointer;
+  std::array<void*, 4> values{&memory_type, &is_managed, &pointer.ordinal,
+                              static_cast<void*>(&pointer.context)};
+  const CUresult code = driver_status().api.pointer_get_attributes(
+      static_cast<unsigned>(attributes.size()), attributes.data(), values.data(),
+      reinterpret_cast<CUdeviceptr>(address));
+  if (code != CUDA_SUCCESS || memory_type == 0) return std::nullopt;
+  DeviceKind kind = DeviceKind::cuda;
+  if (memory_type == CU_MEMORYTYPE_HOST) kind = DeviceKind::cuda_host;
+  if (is_managed != 0) kind = DeviceKind::cuda_managed;
+  pointer.device = Device(kind, std::max(pointer.ordinal, 0));
+  return pointer;
+}
+
+// Creates the device's DeviceContext, which retains the primary context, if necessary; the caller
+// will use it next.
+GpuContext make_gpu_context(CUcontext context, Device device) {
+  return {device, context == DeviceContext::of(device.ordinal()).handle};
+}
+
+// Backend::device_of: cuda, cuda_host or cuda_managed, with the ordinal of the device that the
+// memory was allocated for.
+std::optional<Device> device_of(const void* address) {
+  const std::optional<PointerAttributes> pointer = query_attributes(address);
+  return pointer ? std::optional(pointer->device) : std::nullopt;
+}
+
+std::optional<GpuContext> context_of(const void* address) {
+  const std::optional<PointerAttributes> pointer = query_attributes(address);
+  if (!pointer || pointer->context == nullptr || pointer->ordinal < 0) return std::nullopt;
+  return make_gpu_context(pointer->context, pointer->device);
+}
+
+std::optional<GpuContext> current_context() {
+  if (!usable_after_fork() || !driver_status().usable) return std::nullopt;
+  const DriverApi& api = driver_status().api;
+  CUcontext context = nullptr;
+  CUdevice device = 0;
+  if (api.ctx_get_current(&context) != CUDA_SUCCESS || context == nullptr) return std::nullopt;
+  if (api.ctx_get_device(&device) != CUDA_SUCCESS) return std::nullopt;
+  return make_gpu_context(context, Device(DeviceKind::cuda, device));
+}
 
 // The version is taken from the file name: cuBLAS takes half a gigabyte, too much to load for it.
 Tool cublas_tool() {
@@ -141,6 +201,23 @@ class CudaBackend final : public runtime::Backend {
     return cuda::context_of(address);
   }
   std::optional<GpuContext> current_context() override { return cuda::current_context(); }
+  // Bit 0 of the result: the context was pushed; above: 1 + the thread's former capture mode.
+  unsigned enter_context(int ordinal, bool relaxed_capture) override {
+    const DeviceContext& context = DeviceContext::of(ordinal);
+    ContextGuard guard(context);
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    unsigned entered = 0;
+    if (relaxed_capture && context.api.thread_exchange_capture_mode(&mode) == CUDA_SUCCESS)
+      entered = (1u + mode) << 1;
+    return entered | (guard.keep() ? 1u : 0u);
+  }
+  void leave_context(unsigned entered) noexcept override {
+    const DriverApi& api = driver();
+    auto mode = static_cast<CUstreamCaptureMode>((entered >> 1) - 1);
+    if (entered > 1) api.thread_exchange_capture_mode(&mode);
+    CUcontext popped = nullptr;
+    if ((entered & 1u) != 0) api.ctx_pop_current(&popped);
+  }
 
   Ref<StreamState> create_stream(int ordinal) override {
     return cuda::create_stream(DeviceContext::of(ordinal));
@@ -204,4 +281,5 @@ class CudaBackend final : public runtime::Backend {
 [[maybe_unused]] const bool registered = runtime::register_backend(std::make_unique<CudaBackend>());
 
 }  // namespace
+
 }  // namespace spanwise::cuda

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "spanwise/core/error.hpp"
+
 #if CUDA_VERSION < 12040
 #error "Spanwise needs the headers of CUDA 12.4 or newer: cuKernelGetParamInfo came with it"
 #endif
@@ -144,5 +146,17 @@ std::string fork_error();
 
 /// "13.0" for 13000.
 std::string version_text(int version);
+
+/// Throws DeviceError for a failed driver call (OutOfMemoryError for CUDA_ERROR_OUT_OF_MEMORY). The
+/// message is `action` (the action and its object, "launching blur on cuda:0"), the driver's
+/// description, the name and number of the code, and a remedy if one is known.
+[[noreturn]] void fail_driver(const DriverApi& api, CUresult code, const std::string& action);
+
+/// Throws fail_driver()'s error unless `code` is CUDA_SUCCESS. `action` is formatted only then.
+template <class... Action>
+inline void check(const DriverApi& api, CUresult code, const Action&... action) {
+  if (code != CUDA_SUCCESS) [[unlikely]]
+    fail_driver(api, code, text(action...));
+}
 
 }  // namespace spanwise::cuda

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "backends/cuda/driver.hpp"
-#include "runtime/system/library_search.hpp"
-#include "spanwise/runtime/config.hpp"
+#include "runtime/library_search.hpp"
 #include "spanwise/core/fork.hpp"
+#include "spanwise/runtime/config.hpp"
 
 /// Shared code for libraries that are loaded at run time and may be missing.
 namespace spanwise::cuda {

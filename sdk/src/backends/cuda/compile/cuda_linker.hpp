@@ -5,12 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 /// nvJitLink, NVIDIA's run-time linker, loaded at run time. nvJitLink.h is not in the wheel with
 /// the CUDA headers, so its few prototypes are declared here (nvJitLink documentation, "User
-/// interface"); a test compares them with the real header if it is installed.
+/// interface"); a test compares them with the real header if it is installed. Below, linking of
+/// several pieces of relocatable device code into one binary: with nvJitLink, which needs no driver
+/// and no GPU, or with the driver.
 namespace spanwise::cuda::nvjitlink {
 
 using Result = int;
@@ -58,3 +62,33 @@ std::filesystem::path library_path();
 std::string remedy();
 
 }  // namespace spanwise::cuda::nvjitlink
+
+namespace spanwise::cuda {
+
+/// Device code in any format of image_kind(); `name` is for messages.
+struct LinkInput {
+  std::string name;
+  std::string image;
+};
+
+struct LinkJob {
+  std::string architecture;  ///< "sm_90" for a cubin; "compute_90" for PTX, from LTO-IR only
+  std::vector<LinkInput> inputs;
+  /// NVRTC's options; those that affect code generation from LTO-IR are passed on.
+  std::vector<std::string> options;
+};
+
+/// Whether LTO-IR of NVRTC `major`.`minor` can be linked: nvJitLink is installed and at least as
+/// new.
+bool links_lto_ir(int major, int minor);
+
+/// Links with nvJitLink or, if it is not installed, with the driver on device `ordinal`. Throws
+/// CompileError with the linker's log, which names unresolved and duplicate symbols, ArgumentError
+/// for an input in an unknown format, and DeviceError with what to install if neither linker can
+/// link these inputs.
+std::string link(const LinkJob& job, std::optional<int> ordinal);
+
+/// Links with the driver only. Throws as link(), but DeviceError for an unknown format.
+std::string link_with_driver(const LinkJob& job, int ordinal);
+
+}  // namespace spanwise::cuda

@@ -1,19 +1,139 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/compile/linker.hpp"
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <memory>
+#include <mutex>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "backends/cuda/compile/image_contents.hpp"
-#include "backends/cuda/compile/nvjitlink.hpp"
+#include "backends/cuda/compile/cuda_linker.hpp"
+#include "backends/cuda/compile/device_image.hpp"
+#include "backends/cuda/device_context.hpp"
+#include "backends/cuda/optional_library.hpp"
 #include "core/string_utils.hpp"
 #include "runtime/backend.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/core/fork.hpp"
+
+namespace spanwise::cuda::nvjitlink {
+namespace {
+
+// Null where it cannot be loaded or is older than CUDA 12.3.
+std::unique_ptr<Library> open_linker(const FoundLibrary& file) {
+  const std::lock_guard loading(loader_mutex());
+  void* handle = open_library(file.path);
+  auto library = std::make_unique<Library>();
+  Api& api = library->api;
+  unsigned major = 0, minor = 0;
+  if (!(handle != nullptr SW_NVJITLINK_FUNCTIONS(SW_FIND_FUNCTION)) ||
+      api.version(&major, &minor) != success)
+    return nullptr;
+  library->path = file.path;
+  library->major = static_cast<int>(major);
+  library->minor = static_cast<int>(minor);
+  return library;
+}
+
+std::vector<FoundLibrary> linker_candidates() { return libraries_for_driver("nvJitLink"); }
+
+}  // namespace
+
+const Library* library() {
+  static LoadedOnce<Library>& linker = *new LoadedOnce<Library>;
+  return linker.get(linker_candidates, open_linker);
+}
+
+std::filesystem::path library_path() { return first_path(linker_candidates()); }
+
+std::string remedy() {
+  return text("install nvJitLink (python3 -m pip install nvidia-nvjitlink",
+              driver_status().version / 1000 == 12 ? "-cu12" : "",
+              ", or the CUDA toolkit), or name its folder in SPANWISE_CUDA_LIBRARY_PATH");
+}
+
+}  // namespace spanwise::cuda::nvjitlink
 
 namespace spanwise::cuda {
+namespace {
+
+CUjitInputType driver_input_type(const LinkInput& input) {
+  switch (image_kind(input.image)) {
+    case ImageKind::cubin:
+      return CU_JIT_INPUT_CUBIN;
+    case ImageKind::ptx:
+      return CU_JIT_INPUT_PTX;
+    case ImageKind::fat_binary:
+      return CU_JIT_INPUT_FATBINARY;
+    case ImageKind::object:
+      return CU_JIT_INPUT_OBJECT;
+    case ImageKind::archive:
+      return CU_JIT_INPUT_LIBRARY;
+    default:
+      fail<DeviceError>("cuda: the driver does not link ", input.name,
+                        ", which is LTO-IR or not device code; ", nvjitlink::remedy());
+  }
+}
+
+class DriverLink {
+ public:
+  explicit DriverLink(const DeviceContext& context) : context_(context), api_(context.api) {
+    std::array options{CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    std::array<void*, 2> values{log_.data(), std::bit_cast<void*>(log_.size())};
+    cuda::check(api_,
+                api_.link_create(static_cast<unsigned>(options.size()), options.data(),
+                                 values.data(), &state_),
+                "starting the linker of ", context.device);
+  }
+  ~DriverLink() { api_.link_destroy(state_); }
+  DriverLink(const DriverLink&) = delete;
+  DriverLink& operator=(const DriverLink&) = delete;
+
+  void add(LinkInput input) {
+    const CUjitInputType type = driver_input_type(input);
+    // The size of PTX includes its terminating NUL.
+    const std::size_t bytes = input.image.size() + (type == CU_JIT_INPUT_PTX ? 1 : 0);
+    check(api_.link_add_data(state_, type, input.image.data(), bytes, input.name.c_str(), 0,
+                             nullptr, nullptr),
+          input.name);
+  }
+  std::string complete() {
+    void* cubin = nullptr;
+    std::size_t bytes = 0;
+    check(api_.link_complete(state_, &cubin, &bytes), "all inputs");
+    return {static_cast<const char*>(cubin), bytes};
+  }
+
+ private:
+  void check(CUresult code, const std::string& input) const {
+    if (code == CUDA_SUCCESS) return;
+    const std::string log(log_.data());
+    if (log.empty()) cuda::check(api_, code, "linking ", input, " on ", context_.device);
+    throw CompileError(text("linking failed on ", context_.device, " (the driver's linker, at ",
+                            input, "):\n", log, runtime::link_remedy, '\n'),
+                       log, "");
+  }
+
+  const DeviceContext& context_;
+  const DriverApi& api_;
+  std::array<char, 8192> log_{};
+  CUlinkState state_ = nullptr;
+};
+
+}  // namespace
+
+std::string link_with_driver(const LinkJob& job, int ordinal) {
+  DeviceContext& context = DeviceContext::of(ordinal);
+  const ContextGuard guard(context);
+  const RelaxedCaptureMode relaxed(context.api);
+  DriverLink linking(context);
+  for (const LinkInput& input : job.inputs) linking.add(input);
+  return linking.complete();
+}
+
 namespace {
 
 int input_type(const LinkInput& input) {

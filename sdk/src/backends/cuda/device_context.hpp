@@ -2,21 +2,50 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <new>
+#include <thread>
+#include <utility>
 
-#include "backends/cuda/check.hpp"
-#include "backends/cuda/device_info.hpp"
 #include "backends/cuda/driver.hpp"
-#include "spanwise/core/fork.hpp"
 #include "spanwise/core/device.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/core/ref.hpp"
+#include "spanwise/runtime/devices.hpp"
 
 namespace spanwise::runtime {
 class StreamState;
 }
 
 namespace spanwise::cuda {
+
+/// Constant properties of a device. Reading them needs the driver, but no context on the device.
+struct DeviceInfo {
+  CUdevice handle = 0;
+  int major = 0, minor = 0;       ///< compute capability
+  bool has_memory_pools = false;  ///< stream-ordered allocation
+  DeviceProperties properties;    ///< free_memory is 0 here: it changes, and needs a context
+};
+
+/// Read once per process. Throws DeviceError, with the number of devices, if `ordinal` is out of
+/// range.
+const DeviceInfo& device_info(int ordinal);
+
+/// A mutex for a few instructions on the path of every small call, in a third of the time of a
+/// Mutex. A fork does not wait for its holder: a forked child, where the driver is not usable, must
+/// not lock it.
+class SpinLock {
+ public:
+  void lock() noexcept {
+    while (!try_lock()) std::this_thread::yield();
+  }
+  bool try_lock() noexcept { return !is_held_.exchange(true, std::memory_order_acquire); }
+  void unlock() noexcept { is_held_.store(false, std::memory_order_release); }
+
+ private:
+  std::atomic<bool> is_held_{false};
+};
 
 class MemoryPool;
 class EventPool;
@@ -99,6 +128,8 @@ class ContextGuard {
   ContextGuard& operator=(const ContextGuard&) = delete;
 
   bool ok() const noexcept { return code_ == CUDA_SUCCESS; }
+  /// Leaves the context current; returns whether the caller must pop it.
+  bool keep() noexcept { return std::exchange(pushed_, false); }
 
  private:
   void enter(const DeviceContext& context, CUcontext current) noexcept;

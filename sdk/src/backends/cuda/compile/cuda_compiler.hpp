@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -28,5 +29,10 @@ std::string compiler_fingerprint(ComputeCapability capability,
 /// device `ordinal`.
 runtime::KernelBinary compile(ComputeCapability capability, const runtime::CompileRequest& request,
                               std::optional<int> ordinal = {});
+
+/// The path of the CUDA device runtime, libcudadevrt.a, which kernels that launch kernels are
+/// linked with (CUDA C++ Programming Guide 13.0, "CUDA Dynamic Parallelism"), in the folder of
+/// NVRTC's `library` or in library_folders(); empty if it is not found.
+std::filesystem::path device_runtime_archive(const std::filesystem::path& library);
 
 }  // namespace spanwise::cuda
