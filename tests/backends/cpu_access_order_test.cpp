@@ -5,10 +5,8 @@
 #include <array>
 #include <memory>
 
-#include "backends/cpu/check/access_order.hpp"
-#include "backends/cpu/check/shadow_memory.hpp"
-#include "backends/cpu/check/undo_log.hpp"
-#include "backends/cpu/jit/image_variables.hpp"
+#include "backends/cpu/exec/access_check.hpp"
+#include "backends/cpu/jit/cpu_module.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

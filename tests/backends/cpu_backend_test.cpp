@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "backends/cpu/memory/memory_pool.hpp"
+#include "backends/cpu/cpu_memory_pool.hpp"
 #include "backends/cpu_kernels.hpp"
 #include "runtime/backend.hpp"
 #include "spanwise/core/error.hpp"
@@ -65,7 +65,7 @@ TEST(CpuMemory, FreedBlockIsReusedForTheSameSize) {
   void* second = backend().allocate(0, (3 << 20) - 100, stream());
   EXPECT_EQ(first, second);
   backend().deallocate(0, second, (3 << 20) - 100, stream());
-  MemoryPool::instance().trim();
+  CpuMemoryPool::instance().trim();
   EXPECT_EQ(backend().memory(0).held, backend().memory(0).used);
 }
 
@@ -92,18 +92,18 @@ TEST(CpuMemory, HasUnusedBytesBehindEachBlock) {
       EXPECT_EQ(std::count(blocks[i], blocks[i] + size, i), static_cast<std::ptrdiff_t>(size));
     for (unsigned char* block : blocks) backend().deallocate(0, block, size, stream());
   }
-  MemoryPool::instance().trim();
+  CpuMemoryPool::instance().trim();
   EXPECT_EQ(backend().memory(0).held, backend().memory(0).used);
 }
 
 TEST(CpuMemory, SmallBlocksAreFreedBySlab) {
   constexpr std::size_t size = 60000, count = 200;
-  MemoryPool::instance().trim();
+  CpuMemoryPool::instance().trim();
   const auto before = backend().memory(0);
   std::vector<void*> blocks(count);
   for (void*& block : blocks) block = backend().allocate(0, size, stream());
   for (std::size_t i = 1; i < count; ++i) backend().deallocate(0, blocks[i], size, stream());
-  MemoryPool::instance().trim();
+  CpuMemoryPool::instance().trim();
   const auto one_left = backend().memory(0);
   EXPECT_LT(one_left.held - before.held, (std::int64_t{1} << 20));
   EXPECT_GE(one_left.held - before.held, static_cast<std::int64_t>(size));
@@ -112,7 +112,7 @@ TEST(CpuMemory, SmallBlocksAreFreedBySlab) {
   EXPECT_EQ(backend().memory(0).held, one_left.held);
   backend().deallocate(0, again, size, stream());
   backend().deallocate(0, blocks[0], size, stream());
-  MemoryPool::instance().trim();
+  CpuMemoryPool::instance().trim();
   EXPECT_EQ(backend().memory(0).held, before.held);
 }
 
@@ -124,14 +124,14 @@ TEST(CpuMemory, IsAllocatedAndFreedByManyThreads) {
         const auto size = static_cast<std::size_t>(1 + (round * 7919 + n) % 200000);
         auto* data = static_cast<unsigned char*>(backend().allocate(0, size, stream()));
         data[0] = data[size - 1] = static_cast<unsigned char>(n);
-        if (round % 50 == 0) MemoryPool::instance().trim();
+        if (round % 50 == 0) CpuMemoryPool::instance().trim();
         EXPECT_EQ(data[size - 1], n);
         backend().deallocate(0, data, size, stream());
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
-  MemoryPool::instance().trim();
+  CpuMemoryPool::instance().trim();
   EXPECT_EQ(backend().memory(0).held, backend().memory(0).used);
 }
 
@@ -156,11 +156,11 @@ TEST(CpuMemory, OutOfMemoryErrorGivesTheRequestedSize) {
 
 TEST(CpuMemory, RoundsUpByAtMostAnEighth) {
   for (std::size_t bytes = 1; bytes < (std::size_t{1} << 40); bytes = bytes * 9 / 8 + 1) {
-    const std::size_t size = MemoryPool::rounded(bytes);
+    const std::size_t size = CpuMemoryPool::rounded(bytes);
     EXPECT_GE(size, bytes);
     EXPECT_LE(size, std::max<std::size_t>(bytes + bytes / 8 + 1, bytes + 4096));
     EXPECT_EQ(size % 256, 0u);
-    EXPECT_EQ(MemoryPool::rounded(size), size);
+    EXPECT_EQ(CpuMemoryPool::rounded(size), size);
   }
 }
 

@@ -11,7 +11,7 @@
 
 #include "backends/cpu/jit/jit_compiler.hpp"
 #include "backends/cpu_kernels.hpp"
-#include "runtime/system/temporary_folder.hpp"
+#include "runtime/files.hpp"
 #include "support/message_of.hpp"
 
 namespace spanwise::cpu_backend {

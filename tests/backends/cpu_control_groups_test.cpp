@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/control_groups.hpp"
+#include "backends/cpu/processor.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -11,7 +11,6 @@
 #include <string>
 #include <thread>
 
-#include "backends/cpu/processor.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

@@ -13,12 +13,11 @@
 #include <set>
 #include <vector>
 
-#include "backends/cpu/jit/options.hpp"
+#include "backends/cpu/jit/translation.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
-#include "backends/cpu/jit/stack_usage.hpp"
 #include "backends/cpu_kernels.hpp"
-#include "runtime/system/temporary_folder.hpp"
-#include "parse/included_files.hpp"
+#include "runtime/files.hpp"
+#include "parse/device_code.hpp"
 #include "support/message_of.hpp"
 
 namespace spanwise::cpu_backend {

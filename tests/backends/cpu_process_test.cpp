@@ -16,8 +16,8 @@
 #include <thread>
 
 #include "backends/cpu_kernels.hpp"
-#include "runtime/system/temporary_folder.hpp"
-#include "parse/included_files.hpp"
+#include "runtime/files.hpp"
+#include "parse/device_code.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::cpu_backend {

@@ -1,59 +1,28 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "backends/cpu/blas/blas.hpp"
-#include "backends/cpu/jit/compiler.hpp"
+#include "backends/cpu/blas.hpp"
+#include "backends/cpu/cpu_memory_pool.hpp"
 #include "backends/cpu/jit/cpu_module.hpp"
 #include "backends/cpu/jit/jit_compiler.hpp"
-#include "backends/cpu/jit/process.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
-#include "backends/cpu/memory/memory_pool.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/thread_pool.hpp"
+#include "parse/device_code.hpp"
 #include "runtime/backend.hpp"
-#include "parse/header_names.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/runtime/tools.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
-
-// The first line that --version prints: "g++ (Debian 12.2.0-14) 12.2.0", "Debian clang
-// version 14.0.6".
-std::string version_of(const HostCompiler& compiler) {
-  std::vector<std::string> command{compiler.path};
-  command.insert(command.end(), compiler.arguments.begin(), compiler.arguments.end());
-  command.push_back("--version");
-  std::error_code error;
-  const std::string folder = std::filesystem::temp_directory_path(error).string();
-  const ProcessResult result = run_process(command, folder);
-  const std::string version = result.output.substr(0, result.output.find('\n'));
-  if (result.exit_code != 0)
-    fail<DeviceError>(compiler.path, " does not run: ", version,
-                      "; reinstall it, or set CXX to another C++ compiler");
-  return version;
-}
-
-// The system's C++ compiler and its version, or why it is missing. Runs it to get the version.
-Tool compiler_tool() {
-  Tool tool{.name = "host compiler"};
-  try {
-    const HostCompiler compiler = require_compiler();
-    tool.path = compiler.path;
-    tool.version = version_of(compiler);
-  } catch (const DeviceError& error) {
-    tool.missing = error.what();
-  }
-  return tool;
-}
 
 using runtime::StreamState;
 
@@ -117,7 +86,7 @@ class CpuBackend final : public runtime::Backend {
     return properties;
   }
 
-  std::vector<Tool> tools() override { return {compiler_tool(), blas_tool()}; }
+  std::vector<Tool> tools() override { return {compiler_tool(), blas::tool()}; }
 
   std::string_view header_handling(std::string_view name) override {
     if (parse::is_host_library_header(name)) return "left out";
@@ -126,18 +95,18 @@ class CpuBackend final : public runtime::Backend {
   }
 
   void* allocate(int, std::size_t bytes, StreamState&) override {
-    return MemoryPool::instance().allocate(bytes);
+    return CpuMemoryPool::instance().allocate(bytes);
   }
   void* allocate_zeroed(int, std::size_t bytes, StreamState&) override {
-    return MemoryPool::instance().allocate_zeroed(bytes);
+    return CpuMemoryPool::instance().allocate_zeroed(bytes);
   }
   void deallocate(int, void* data, std::size_t bytes, StreamState&) noexcept override {
-    MemoryPool::instance().deallocate(data, bytes);
+    CpuMemoryPool::instance().deallocate(data, bytes);
   }
-  void trim(int) override { MemoryPool::instance().trim(); }
+  void trim(int) override { CpuMemoryPool::instance().trim(); }
 
   runtime::MemoryInfo memory(int) override {
-    runtime::MemoryInfo info = MemoryPool::instance().usage();
+    runtime::MemoryInfo info = CpuMemoryPool::instance().usage();
     const SystemMemory memory = system_memory();
     info.free = memory.available;
     info.total = memory.total;
@@ -167,7 +136,7 @@ class CpuBackend final : public runtime::Backend {
     upload(source, target, bytes, stream);
   }
 
-  bool gemm(const GemmCall& call, StreamState&) override { return blas_gemm(call); }
+  bool gemm(const GemmCall& call, StreamState&) override { return blas::gemm(call); }
 
   int workers() override { return ThreadPool::instance().workers(); }
   void run_parallel(std::uint64_t chunks, void (*call)(void* context, std::uint64_t chunk),

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -12,10 +13,77 @@
 #include <type_traits>
 #include <vector>
 
-#include "backends/cpu/float_state.hpp"
-#include "backends/cpu/wake_backoff.hpp"
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
 
 namespace spanwise::cpu_backend {
+
+/// The floating-point state of a thread: rounding mode, flushing of subnormal numbers to zero,
+/// trapped exceptions. A program sets it for its own threads (fesetround,
+/// torch.set_flush_denormal); a worker thread applies the state of the thread whose job it runs.
+/// Exception flags that are already raised are not part of it.
+class FloatState {
+ public:
+  /// The calling thread's.
+  static FloatState current() noexcept {
+    FloatState state;
+#if defined(__x86_64__)
+    state.mxcsr_ = _mm_getcsr() & ~exception_flags;
+    asm volatile("fnstcw %0" : "=m"(state.x87_));
+#elif defined(__aarch64__)
+    asm volatile("mrs %0, fpcr" : "=r"(state.fpcr_));
+#endif
+    return state;
+  }
+  /// Sets the calling thread's state if it differs.
+  void apply() const noexcept {
+    const FloatState now = current();
+#if defined(__x86_64__)
+    if (now.mxcsr_ != mxcsr_) _mm_setcsr(mxcsr_);
+    if (now.x87_ != x87_) asm volatile("fldcw %0" ::"m"(x87_));
+#elif defined(__aarch64__)
+    if (now.fpcr_ != fpcr_) asm volatile("msr fpcr, %0" ::"r"(fpcr_));
+#endif
+  }
+
+ private:
+#if defined(__x86_64__)
+  // The exception flags of MXCSR (Intel SDM volume 1, 10.2.3).
+  static constexpr std::uint32_t exception_flags = 0x3f;
+  std::uint32_t mxcsr_ = 0;
+  std::uint16_t x87_ = 0;  // the x87 control word
+#elif defined(__aarch64__)
+  std::uint64_t fpcr_ = 0;
+#endif
+};
+
+/// The minimum work that a thread shares with helper threads of the ThreadPool, adapted to whether
+/// sharing was faster. Thread-safe.
+///
+/// On a loaded machine a helper may take a chunk and then not be scheduled for milliseconds, while
+/// the caller waits. After such a failure only work of at least twice that time is shared, until
+/// helpers save time, or a multiple of the lost time has passed.
+class WakeBackoff {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Duration = std::chrono::nanoseconds;
+
+  /// The current threshold, at least `base_threshold`: work that one thread completes in less time
+  /// than this is not shared.
+  Duration min_work(Clock::time_point now, Duration base_threshold) const noexcept;
+  /// Records that sleeping helpers are being woken. Helpers that come too late for the jobs that
+  /// follow are a failure only after several wakes without any help.
+  void note_wake(Clock::time_point now) noexcept;
+  /// Records that a shared job took `elapsed`; one thread would have needed `alone`.
+  void record(Clock::time_point now, Duration elapsed, Duration alone) noexcept;
+
+ private:
+  // In nanoseconds: the threshold during a back-off, the end of the back-off (0 after a success),
+  // and the time of the last wake.
+  std::atomic<std::int64_t> min_work_{0}, until_{0}, last_wake_{0};
+  std::atomic<int> wakes_{0};  // wakes since helpers last helped, or since a back-off
+};
 
 /// When helper threads are woken, which costs some microseconds, too much for a small job.
 enum class Helpers {

@@ -3,12 +3,141 @@
 #include "backends/cpu/exec/block_runner.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <iomanip>
+#include <map>
+#include <numeric>
+#include <sstream>
 #include <utility>
 
-#include "backends/cpu/exec/launch_plan.hpp"
-#include "backends/cpu/exec/stack_limit.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::cpu_backend {
+namespace {
+
+// By sw_barrier_op.
+constexpr const char* barrier_names[] = {"__syncthreads()", "__syncthreads_count()",
+                                         "__syncthreads_and()", "__syncthreads_or()"};
+
+// The lane that `lane` reads (PTX ISA 8.8, shfl.sync); itself if the source is outside of its
+// segment.
+unsigned shuffle_source(int op, unsigned lane, const LaneCall& call) {
+  const auto segment = static_cast<unsigned>(call.width) - 1;
+  const auto distance = static_cast<unsigned>(call.lane);  // or lane, or mask
+  const unsigned first = lane & ~segment, last = first | segment;
+  if (op == sw_warp_shuffle) return first | (distance & segment);
+  if (op == sw_warp_shuffle_up) return lane - first >= distance ? lane - distance : lane;
+  if (op == sw_warp_shuffle_down) return last - lane >= distance ? lane + distance : lane;
+  const unsigned source = lane ^ distance;
+  return source <= last ? source : lane;
+}
+
+bool is_shuffle(int op) { return op >= sw_warp_shuffle && op <= sw_warp_shuffle_xor; }
+
+void shuffle(const Warp::Group& group, LaneCall* calls, int poison) {
+  for_each_lane(group.arrived, [&](unsigned lane) {
+    LaneCall& call = calls[lane];
+    const unsigned source = shuffle_source(group.op, lane, call);
+    const std::uint64_t undefined =
+        poison < 0 ? call.value : 0x0101010101010101u * static_cast<unsigned>(poison);
+    call.result = (group.arrived >> source & 1u) != 0 ? calls[source].value : undefined;
+  });
+}
+
+unsigned lanes_where(unsigned lanes, const LaneCall* calls, std::uint64_t value) {
+  unsigned equal = 0;
+  for_each_lane(lanes,
+                [&](unsigned lane) { equal |= (calls[lane].value == value ? 1u : 0u) << lane; });
+  return equal;
+}
+
+void match_any(const Warp::Group& group, LaneCall* calls) {
+  for_each_lane(group.arrived, [&](unsigned lane) {
+    calls[lane].result = lanes_where(group.arrived, calls, calls[lane].value);
+  });
+}
+
+std::uint64_t reduce(int op, std::uint64_t a, std::uint64_t b) {
+  const auto x = static_cast<std::uint32_t>(a), y = static_cast<std::uint32_t>(b);
+  const auto signed_x = static_cast<std::int32_t>(x), signed_y = static_cast<std::int32_t>(y);
+  switch (op) {
+    case sw_warp_add:
+      return x + y;
+    case sw_warp_min_signed:
+      return signed_x < signed_y ? x : y;
+    case sw_warp_max_signed:
+      return signed_x > signed_y ? x : y;
+    case sw_warp_min_unsigned:
+      return std::min(x, y);
+    case sw_warp_max_unsigned:
+      return std::max(x, y);
+    case sw_warp_and:
+      return x & y;
+    case sw_warp_or:
+      return x | y;
+    default:
+      return x ^ y;
+  }
+}
+
+std::uint64_t common_result(const Warp::Group& group, const LaneCall* calls) {
+  const auto first = static_cast<unsigned>(std::countr_zero(group.arrived));
+  const auto lanes_set = [&] { return group.arrived & ~lanes_where(group.arrived, calls, 0); };
+  if (group.op == sw_warp_sync) return 0;
+  if (group.op == sw_warp_ballot) return lanes_set();
+  if (group.op == sw_warp_all) return lanes_set() == group.arrived ? 1 : 0;
+  if (group.op == sw_warp_any) return lanes_set() != 0 ? 1 : 0;
+  if (group.op == sw_warp_match_all) {
+    const unsigned equal = lanes_where(group.arrived, calls, calls[first].value);
+    return equal == group.arrived ? group.arrived : 0;
+  }
+  std::uint64_t sum = calls[first].value;
+  for_each_lane(group.arrived & (group.arrived - 1),
+                [&](unsigned lane) { sum = reduce(group.op, sum, calls[lane].value); });
+  return sum;
+}
+
+// The lane whose value `lane` gets by `call`; `lane` itself if `group` is no shuffle.
+unsigned source_lane_of(const Warp::Group& group, unsigned lane, const LaneCall& call) {
+  return is_shuffle(group.op) ? shuffle_source(group.op, lane, call) : lane;
+}
+
+// Computes the results of `group` for the lanes in it. `calls` are those of the warp's 32 lanes.
+// The result of a shuffle from a lane that does not take part is undefined in CUDA; here it is
+// bytes of the value `poison` or, if that is negative, the lane's own value.
+void combine(const Warp::Group& group, LaneCall* calls, int poison) {
+  if (is_shuffle(group.op)) return shuffle(group, calls, poison);
+  if (group.op == sw_warp_match_any) return match_any(group, calls);
+  const std::uint64_t result = common_result(group, calls);
+  for_each_lane(group.arrived, [&](unsigned lane) { calls[lane].result = result; });
+}
+
+// "__shfl_down_sync", for messages.
+std::string warp_op_name(int op) {
+  static constexpr const char* names[sw_warp_op_count] = {
+      "__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",
+      "__shfl_xor_sync",   "__ballot_sync",     "__all_sync",        "__any_sync",
+      "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync", "__reduce_min_sync",
+      "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync",
+      "__reduce_or_sync",  "__reduce_xor_sync"};
+  return op >= 0 && op < sw_warp_op_count ? names[op] : "warp collective";
+}
+
+// "0xffffffff"
+std::string mask_text(unsigned mask) {
+  std::ostringstream out;
+  out << "0x" << std::hex << std::setw(8) << std::setfill('0') << mask;
+  return out.str();
+}
+
+}  // namespace
+
+IndexOrder index_order(std::uint64_t count, bool reverse, std::uint64_t seed) {
+  if (seed == 0 || count <= 2) return reverse ? IndexOrder{count - 1, count - 1} : IndexOrder{};
+  IndexOrder order{seed % count, seed / count % (count - 1) + 1};
+  while (std::gcd(order.step, count) != 1) order.step = order.step % (count - 1) + 1;
+  return order;
+}
 
 void BlockRunner::reserve_stack(std::size_t bytes) {
   if (!stacks_.reserve(bytes)) return;
@@ -214,6 +343,375 @@ unsigned BlockRunner::search_runnable() {
   if (next == no_thread && try_release_converged()) next = find_runnable();
   if (next == no_thread) fail_deadlock();
   return next;
+}
+
+// Barriers of a block, and collectives of its warps.
+
+void BlockRunner::begin_barrier(int op, int line) {
+  if (!running_) fail_undetected("a barrier", line);
+  barrier_op_ = op;
+  barrier_line_ = line;
+  votes_ = 0;
+}
+
+int BlockRunner::barrier_vote(int op, int predicate, int line) {
+  if (arrived_ == 0) begin_barrier(op, line);
+  if (barrier_line_ != line || barrier_op_ != op) fail_divergence(op, line);
+  votes_ += predicate;
+  const std::uint32_t mine = generation_;
+  if (++arrived_ == live_) {
+    release_barrier();
+  } else {
+    threads_[current_].state = mine;
+    wait();
+  }
+  return results_[mine & 1u];
+}
+
+// Makes all threads that wait for the current barrier runnable by a new generation, without writing
+// to each.
+void BlockRunner::release_barrier() {
+  FaultTrap::poll();
+  if (check_ != nullptr) [[unlikely]]
+    check_barrier();
+  const int threads = static_cast<int>(arrived_);
+  int result = votes_;
+  if (barrier_op_ == sw_barrier_and) result = votes_ == threads ? 1 : 0;
+  if (barrier_op_ == sw_barrier_or) result = votes_ > 0 ? 1 : 0;
+  results_[generation_ & 1u] = result;
+  arrived_ = 0;
+  ++generation_;
+}
+
+unsigned long long BlockRunner::warp(int op, unsigned mask, unsigned long long value, int lane,
+                                     int width, int line) {
+  const unsigned me = current_, bit = 1u << me % 32;
+  Warp& warp = warps_[me / 32];
+  Warp::Group* group = &warp.groups[0];
+  const bool joins_only_group = warp.group_count == 1 && group->mask == mask && group->op == op;
+  if (!joins_only_group || (mask & bit) == 0) [[unlikely]]
+    group = &join_group(warp, op, mask, line);
+  group->arrived |= bit;
+  // Member by member: copying a temporary struct would load it right after it was stored in pieces.
+  LaneCall& call = calls_[me];
+  call.value = value;
+  call.lane = lane;
+  call.width = width;
+  call.line = line;
+  if (is_complete(warp, *group)) {
+    complete_group(me / 32, *group);
+    return calls_[me].result;
+  }
+  Thread& thread = threads_[me];
+  thread.state = in_collective;
+  const unsigned next = after(me);
+  if (next / 32 == me / 32 && threads_[next].state == ready && !checks_stacks_)
+    resume(thread, next, threads_[next]);
+  else
+    wait_in_collective();
+  return calls_[me].result;
+}
+
+// The group of the collectives of `warp` that the running lane takes part in by a call.
+Warp::Group& BlockRunner::join_group(Warp& warp, int op, unsigned mask, int line) {
+  if (!running_) fail_undetected("a warp collective", line);
+  if ((mask >> current_ % 32 & 1u) == 0)
+    fail([&] {
+      return text(thread_label(current_), " calls ", warp_op_name(op), " in line ", line,
+                  " with the mask ", mask_text(mask),
+                  ", which leaves out the calling lane. A lane must name itself");
+    });
+  for (int i = 0; i < warp.group_count; ++i) {
+    Warp::Group& group = warp.groups[i];
+    if (group.mask != mask) continue;
+    if (group.op != op)
+      fail([&] {
+        return text(thread_label(current_), " calls ", warp_op_name(op), " in line ", line,
+                    " while lanes of its warp wait for it at ", warp_op_name(group.op), " in line ",
+                    group.line, ". All lanes of the mask must reach the same call");
+      });
+    return group;
+  }
+  // Each group has a lane that waits in no other group, so there are at most 32.
+  Warp::Group& group = warp.groups[warp.group_count++];
+  group = {mask, 0, op, line};
+  return group;
+}
+
+bool BlockRunner::is_complete(const Warp& warp, const Warp::Group& group) {
+  return (group.arrived & warp.alive) == (group.mask & warp.alive);
+}
+
+// Continues with lanes of the same warp first, so that the collective completes soon and few stacks
+// are used meanwhile.
+void BlockRunner::wait_in_collective() {
+  const unsigned base = current_ / 32 * 32;
+  const unsigned lanes = count_ - base < 32 ? count_ - base : 32;
+  for (unsigned n = 1, lane = current_ - base; n < lanes; ++n) {
+    lane = reverse_ ? (lane == 0 ? lanes - 1 : lane - 1) : (lane + 1 == lanes ? 0 : lane + 1);
+    if (is_runnable(threads_[base + lane].state)) return suspend_for(base + lane);
+  }
+  wait();
+}
+
+void BlockRunner::complete_group(unsigned warp, Warp::Group& group) {
+  if (check_ != nullptr) [[unlikely]]
+    check_collective(warp, group);
+  combine(group, &calls_[warp * 32], check_ != nullptr ? check_->poison() : -1);
+  for_each_lane(group.arrived, [&](unsigned lane) {
+    Thread& thread = threads_[warp * 32 + lane];
+    if (thread.state == in_collective) thread.state = ready;
+  });
+  group = warps_[warp].groups[--warps_[warp].group_count];
+}
+
+// Completes the collectives that lacked only a lane that has ended.
+void BlockRunner::release_groups(unsigned warp) {
+  Warp& lanes = warps_[warp];
+  for (int i = lanes.group_count - 1; i >= 0; --i)
+    if (is_complete(lanes, lanes.groups[i])) complete_group(warp, lanes.groups[i]);
+}
+
+unsigned BlockRunner::active_mask(int line) {
+  if (!running_) fail_undetected("__activemask()", line);
+  const unsigned me = current_;
+  calls_[me].line = line;
+  threads_[me].state = converging;
+  wait_in_collective();
+  return static_cast<unsigned>(calls_[me].result);
+}
+
+// Called if no thread is runnable: the lanes of a warp that wait at the same __activemask() have
+// converged there. Makes them runnable and returns whether there were any.
+bool BlockRunner::try_release_converged() {
+  bool has_released = false;
+  for (unsigned t = 0; t < count_; ++t) {
+    if (threads_[t].state != converging) continue;
+    unsigned lanes = 0;
+    const unsigned base = t / 32 * 32;
+    for (unsigned peer = base; peer < base + 32 && peer < count_; ++peer)
+      if (threads_[peer].state == converging && calls_[peer].line == calls_[t].line)
+        lanes |= 1u << (peer - base);
+    for_each_lane(lanes, [&](unsigned lane) {
+      calls_[base + lane].result = lanes;
+      threads_[base + lane].state = ready;
+    });
+    has_released = true;
+  }
+  return has_released;
+}
+
+// Checks at the barriers and collectives of checked kernels (config kernel_check).
+
+void BlockRunner::start_check() {
+  returned_.reset();
+  passed_end_.reset();
+  const auto own = own_stack();  // local variables of threads on fiber 0
+  check_->ignore(own.data(), own.data() + own.size());
+  fail_unless(check_->start_block(block_, count_));
+}
+
+// A thread that leaves the kernel by a return statement counts as arrived. A thread that reaches
+// the end of the kernel has skipped the barrier at which others wait.
+void BlockRunner::check_barrier() {
+  fail_unless(check_->barrier());
+  if (arrived_ == 0 || passed_end_.none()) return;
+  unsigned passed = 0, waiting = 0;
+  while (!passed_end_.test(passed)) ++passed;
+  while (waiting < count_ && threads_[waiting].state != generation_) ++waiting;
+  if (waiting == count_) waiting = current_;  // the last to arrive
+  fail([&] {
+    return text("divergent barrier: ", thread_label(passed), " has ended without the ",
+                awaited_call(waiting), " that ", thread_label(waiting),
+                " has reached. Every thread of a block that has not returned must reach the same "
+                "barrier; move it out of the condition");
+  });
+}
+
+void BlockRunner::check_collective(unsigned warp, const Warp::Group& group) {
+  fail_unless(check_->collective(warp, group.arrived));
+  const unsigned first = warp * 32;
+  for_each_lane(group.mask & ~group.arrived, [&](unsigned lane) {
+    const unsigned thread = first + lane;
+    if (thread >= count_ || !passed_end_.test(thread)) return;
+    fail([&] {
+      return text("wrong mask: ", thread_label(thread), " has ended without the ",
+                  warp_op_name(group.op), " in line ", group.line, " whose mask ",
+                  mask_text(group.mask),
+                  " names it. Every lane of a mask that has not returned must make the call; use "
+                  "__ballot_sync() for the mask of a condition");
+    });
+  });
+  for_each_lane(group.arrived, [&](unsigned lane) {
+    const unsigned source = source_lane_of(group, lane, calls_[first + lane]);
+    if ((group.arrived >> source & 1u) != 0) return;
+    check_->suspect({text(thread_label(first + lane), " reads lane ", source, " by ",
+                          warp_op_name(group.op), " in line ", calls_[first + lane].line,
+                          ", which does not take part in it (mask ", mask_text(group.mask), ")"),
+                     nullptr, nullptr, "name in the mask every lane that is read"});
+  });
+}
+
+// Failures: how a kernel is left, and the messages.
+
+// Switches to the worker's own stack first, because longjmp to escape() must stay within one stack.
+void BlockRunner::leave_kernel() {
+  const bool was_aborting = std::exchange(is_aborting_, running_);
+  // NOLINTNEXTLINE(cert-err52-cpp): a kernel is left from any of its functions
+  if (!running_ || was_aborting || threads_[current_].fiber == 0) std::longjmp(escape_, 1);
+  StackPointer own = nullptr;  // parked, or of a suspended thread
+  for (const SuspendedFiber& parked : parked_)
+    if (parked.fiber == 0) own = parked.stack;
+  for (unsigned t = 0; own == nullptr; ++t)
+    if (threads_[t].state != unstarted && threads_[t].state != ended && threads_[t].fiber == 0)
+      own = threads_[t].stack;
+  StackPointer unused;
+  watch_.switch_to(&unused, own, 0);
+  std::abort();  // not reached
+}
+
+std::string BlockRunner::thread_label(unsigned thread) const {
+  return thread_text(coordinates_[thread], block_index_);
+}
+
+// "__syncthreads() in line 12".
+std::string BlockRunner::awaited_call(unsigned thread) const {
+  const LaneCall& call = calls_[thread];
+  if (threads_[thread].state == converging) return text("__activemask() in line ", call.line);
+  if (threads_[thread].state != in_collective)
+    return text(barrier_names[barrier_op_], " in line ", barrier_line_);
+  const Warp& warp = warps_[thread / 32];
+  for (int i = 0; i < warp.group_count; ++i) {
+    const Warp::Group& group = warp.groups[i];
+    if ((group.arrived >> thread % 32 & 1u) != 0)
+      return text(warp_op_name(group.op), " in line ", call.line, " with the mask ",
+                  mask_text(group.mask));
+  }
+  return "a warp collective";
+}
+
+void BlockRunner::fail_divergence(int op, int line) {
+  fail([&] {
+    unsigned waiting = 0;
+    while (threads_[waiting].state != generation_) ++waiting;
+    return text("threads of one block are at different barriers: ", thread_label(current_), " at ",
+                barrier_names[op], " in line ", line, ", thread ",
+                extent_text(coordinates_[waiting]), " at ", awaited_call(waiting),
+                ". Every thread of a block that has not returned must reach the same barrier");
+  });
+}
+
+void BlockRunner::fail_deadlock() {
+  fail([&] {
+    // Call -> a thread that waits at it, and the number of such threads.
+    std::map<std::string, std::pair<unsigned, int>> calls;
+    for (unsigned t = 0; t < count_; ++t) {
+      if (threads_[t].state == ended || threads_[t].state == unstarted) continue;
+      auto& [example, count] = calls.try_emplace(awaited_call(t), t, 0).first->second;
+      ++count;
+    }
+    std::string list;
+    for (const auto& [call, threads] : calls)
+      list += text(list.empty() ? "" : "; ", thread_label(threads.first), " waits at ", call, " (",
+                   threads.second, threads.second == 1 ? " thread)" : " threads)");
+    return text("threads of one block wait for one another for ever: ", list,
+                ". Every lane of a mask, and every thread of a block, must reach the same call");
+  });
+}
+
+// The threads of a kernel that has no barrier, as far as its source shows, run as a loop, in which
+// they cannot wait.
+void BlockRunner::fail_undetected(const char* call, int line) {
+  fail([&] {
+    return text(
+        call, " in line ", line,
+        " is reached by a way that the source does not show, such as a name that a macro pastes "
+        "together. Call it by its name");
+  });
+}
+
+// Threads of one kernel need similar amounts of stack, so checking a few is enough.
+void BlockRunner::check_stacks() {
+  for (int n = std::min(fibers_, 8); n > 0; --n) {
+    last_checked_stack_ = last_checked_stack_ % fibers_ + 1;
+    check_stack(last_checked_stack_);
+  }
+}
+
+// The system guards the worker's own stack, fiber 0, by an inaccessible page.
+void BlockRunner::check_stack(std::int32_t fiber) {
+  if (fiber == 0 || stacks_.is_intact(fiber - 1)) return;
+  std::string message = stack_message(fiber);
+  if (!running_) reset_fibers();
+  fail([&] { return std::move(message); });
+}
+
+std::string BlockRunner::stack_message(std::int32_t fiber) const {
+  if (fiber == 0)
+    return text("a thread used more than the ", own_stack().size(),
+                " bytes of its processor's stack. Recurse less deeply, or start the program with a "
+                "larger stack (ulimit -s)");
+  return text("a thread used more than its ", stacks_.stack_bytes(),
+              " bytes of stack. Set config cpu_stack_kb higher, or recurse less deeply");
+}
+
+void BlockRunner::fail_stack(const sw_extent& block, const sw_extent& thread) {
+  fail([&] {
+    return text(stack_message(running_ ? threads_[current_].fiber : 0), ", in ",
+                thread_text(thread, block));
+  });
+}
+
+namespace {
+
+BlockRunner& block_runner_of(void* worker) { return *static_cast<BlockRunner*>(worker); }
+
+// A member function of BlockRunner as a function of sw_runtime.
+template <auto Method>
+struct RunnerCall;
+template <class R, class... A, R (BlockRunner::*Method)(A...)>
+struct RunnerCall<Method> {
+  static R call(void* worker, A... arguments) {
+    return (block_runner_of(worker).*Method)(arguments...);
+  }
+};
+
+void run_blocks(const sw_range* range, sw_block_function block, sw_thread_function thread,
+                const void* arguments) {
+  block_runner_of(range->worker).run(*range, block, thread, arguments);
+}
+
+void fail_thread(void* worker, const char* problem, const char* file, int line,
+                 const sw_extent* block, const sw_extent* thread) {
+  block_runner_of(worker).fail([&] {
+    const std::string location = file != nullptr ? text(file, ":", line) : text("line ", line);
+    return text(problem, ", ", location, ", in ", thread_text(*thread, *block));
+  });
+}
+
+void out_of_stack(void* worker, const sw_extent* block, const sw_extent* thread) {
+  block_runner_of(worker).fail_stack(*block, *thread);
+}
+
+void move(void* to, const void* from, unsigned long long bytes) { std::memmove(to, from, bytes); }
+void set(void* to, int value, unsigned long long bytes) { std::memset(to, value, bytes); }
+
+}  // namespace
+
+const sw_runtime& runtime_table() {
+  static constexpr sw_runtime table{.run_blocks = run_blocks,
+                                    .barrier = RunnerCall<&BlockRunner::barrier>::call,
+                                    .barrier_vote = RunnerCall<&BlockRunner::barrier_vote>::call,
+                                    .warp = RunnerCall<&BlockRunner::warp>::call,
+                                    .active_mask = RunnerCall<&BlockRunner::active_mask>::call,
+                                    .fail = fail_thread,
+                                    .out_of_stack = out_of_stack,
+                                    .access = RunnerCall<&BlockRunner::access>::call,
+                                    .fence = RunnerCall<&BlockRunner::fence>::call,
+                                    .returns = RunnerCall<&BlockRunner::returns>::call,
+                                    .move = move,
+                                    .set = set};
+  return table;
 }
 
 }  // namespace spanwise::cpu_backend

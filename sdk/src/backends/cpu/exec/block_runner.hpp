@@ -5,18 +5,46 @@
 #include <array>
 #include <bitset>
 #include <csetjmp>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "backends/cpu/check/access_check.hpp"
+#include "backends/cpu/exec/access_check.hpp"
 #include "backends/cpu/exec/fault_trap.hpp"
-#include "backends/cpu/exec/fiber_stacks.hpp"
-#include "backends/cpu/exec/fiber_watch.hpp"
-#include "backends/cpu/exec/warp.hpp"
-#include "backends/cpu/shim/spanwise/spanwise_abi.h"
+#include "backends/cpu/exec/fibers.hpp"
 
 namespace spanwise::cpu_backend {
+
+/// An order of the indices 0 .. count - 1: `first`, then each index plus `step`, modulo `count`.
+struct IndexOrder {
+  std::uint64_t first = 0, step = 1;
+};
+/// Ascending; descending with `reverse`; or, for a `seed` other than 0 and more than two indices,
+/// pseudo-random: a step coprime to `count` visits each index once. `count` is not 0.
+IndexOrder index_order(std::uint64_t count, bool reverse, std::uint64_t seed);
+
+/// A lane's arguments of a collective, and its result.
+struct LaneCall {
+  std::uint64_t value = 0;  ///< the bits of the lane's value
+  std::uint64_t result = 0;
+  int lane = 0, width = 32;  ///< arguments of a shuffle
+  int line = 0;              ///< source line of the call
+};
+
+/// The collectives in progress in one warp. Groups with disjoint masks may be in progress at the
+/// same time.
+struct Warp {
+  struct Group {
+    unsigned mask = 0;     // lanes in the mask
+    unsigned arrived = 0;  // lanes that have called
+    int op = 0;
+    int line = 0;  // source line of the first call
+  };
+  unsigned alive = 0;  // lanes that exist and have not ended
+  int group_count = 0;
+  Group groups[32];
+};
 
 /// Runs blocks one after the other in one host thread, the worker. The threads of a block may wait
 /// for one another.
@@ -261,5 +289,8 @@ class BlockRunner {
   std::jmp_buf escape_;
   std::string failure_;
 };
+
+/// The functions that modules call; `worker` in each is a BlockRunner.
+const sw_runtime& runtime_table();
 
 }  // namespace spanwise::cpu_backend

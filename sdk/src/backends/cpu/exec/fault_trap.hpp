@@ -68,6 +68,8 @@ class FaultTrap {
 
   // Called by the signal handlers on the interrupted thread, with its instruction and stack
   // pointer.
+  /// Whether stop_helpers() has sent the current SIGINT.
+  bool has_stop_request() const noexcept { return must_stop_.load(std::memory_order_acquire); }
   /// Leaves the kernel; returns false if the instruction is not one that may be left.
   bool try_leave(const KernelFault& fault, const char* instruction);
   /// Handles Ctrl-C, or postpones it to poll() if the instruction may not be left.
@@ -91,8 +93,6 @@ class FaultTrap {
   std::exception_ptr interrupt_;
   unsigned long thread_ = 0;  // pthread_t
   void* interrupted_stack_ = nullptr;
-
-  friend bool has_stop_request(FaultTrap& trap) noexcept;
 };
 
 }  // namespace spanwise::cpu_backend

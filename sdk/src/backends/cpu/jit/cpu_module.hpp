@@ -2,16 +2,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "backends/cpu/check/access_check.hpp"
+#include "backends/cpu/exec/access_check.hpp"
 #include "backends/cpu/exec/fault_trap.hpp"
-#include "backends/cpu/jit/image_variables.hpp"
-#include "backends/cpu/shim/spanwise/spanwise_abi.h"
 #include "runtime/backend.hpp"
 
 namespace spanwise::cpu_backend {
+
+/// The memory of a loaded shared object.
+struct LoadedImage {
+  const char *begin = nullptr, *end = nullptr;
+  const char* base = nullptr;  ///< address of offset 0 of the file's symbol table
+  /// The calling thread's copy of the thread-local variables; null before the thread's first use.
+  char* thread_data = nullptr;
+  std::size_t thread_bytes = 0;  ///< size of the thread-local variables
+};
+
+/// The image that contains `address`, such as that of a variable.
+LoadedImage loaded_image(const void* address);
+
+/// A variable of a compiled module.
+struct ImageVariable {
+  std::string symbol;
+  /// From LoadedImage::base; of `shared` and `builtin`, from LoadedImage::thread_data.
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+
+/// The variables of a module, from the image's symbol table; none for an image without one.
+struct ImageVariables {
+  std::vector<ImageVariable> globals;  ///< __device__ and __constant__, in the order of the table
+  std::vector<ImageVariable> shared;   ///< __shared__
+  std::vector<ImageVariable> builtin;  ///< thread-local variables of the shim, such as threadIdx
+  bool allocates = false;              ///< calls malloc
+};
+ImageVariables read_variables(std::string_view image);
+
+/// "total" for the symbol of a variable at namespace scope or in a function; "" if unknown.
+std::string variable_name(std::string_view symbol);
 
 /// A compiled module, loaded into this process.
 class CpuModule final : public runtime::LoadedModule {

@@ -3,25 +3,237 @@
 #include "backends/cpu/jit/jit_compiler.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <optional>
+#include <sstream>
+#include <string_view>
 
-#include "backends/cpu/jit/compiler.hpp"
+#include "backends/cpu/cpu_settings.hpp"
+#include "backends/cpu/exec/fibers.hpp"
 #include "backends/cpu/jit/process.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
-#include "backends/cpu/jit/stack_usage.hpp"
-#include "backends/cpu/jit/translation_unit.hpp"
+#include "backends/cpu/jit/translation.hpp"
 #include "backends/cpu/processor.hpp"
-#include "backends/cpu/settings.hpp"
+#include "backends/cpu/shim/spanwise/spanwise_abi.h"
 #include "core/string_utils.hpp"
-#include "runtime/system/temporary_folder.hpp"
-#include "parse/included_files.hpp"
+#include "parse/device_code.hpp"
+#include "parse/lexer.hpp"
+#include "runtime/files.hpp"
 #include "spanwise/core/error.hpp"
-#include "spanwise/parse/token.hpp"
+#include "spanwise/parse/c_text.hpp"
 
 namespace spanwise::cpu_backend {
-namespace fs = std::filesystem;
 namespace {
+
+namespace fs = std::filesystem;
+
+// The system's C++ compiler.
+struct HostCompiler {
+  std::string path;                    // path of the program
+  std::vector<std::string> arguments;  // further words of CXX, e.g. of "ccache g++"
+  bool is_clang = false;
+  // Path, size and mtime of the program: changes when it is replaced. Determined without running
+  // it.
+  std::string identity;
+};
+
+// Decides by the file name with symbolic links resolved: c++ is g++-12 or clang-14. For a wrapper
+// such as ccache, decides by the words of the command.
+bool looks_like_clang(const std::string& path, const std::vector<std::string>& arguments) {
+  std::error_code error;
+  const auto real = fs::canonical(path, error);
+  const std::string name = real.filename().string();
+  if (name.find("clang") != std::string::npos) return true;
+  if (name.find("g++") != std::string::npos || name.find("gcc") != std::string::npos) return false;
+  std::string command = fs::path(path).filename().string();
+  for (const std::string& word : arguments) command.append(" ").append(word);
+  return command.find("clang") != std::string::npos;
+}
+
+std::string identity_of(const std::string& path) {
+  return text(path, " ", runtime::build_stamp(path));
+}
+
+std::optional<HostCompiler> compiler_from(const std::string& command) {
+  std::istringstream words(command);
+  HostCompiler compiler;
+  std::string name;
+  if (!(words >> name)) return {};
+  compiler.path = find_program(name);
+  if (compiler.path.empty()) return {};
+  compiler.identity = identity_of(compiler.path);
+  for (std::string word; words >> word;) {
+    compiler.arguments.push_back(word);
+    // For a wrapper, the program that it runs is part of the identity.
+    if (const std::string program = find_program(word); !program.empty())
+      compiler.identity.append(" ").append(identity_of(program));
+  }
+  compiler.is_clang = looks_like_clang(compiler.path, compiler.arguments);
+  return compiler;
+}
+
+// CXX; "" if it is not set or blank.
+std::string chosen_compiler() { return std::string(trimmed(environment("CXX"))); }
+
+// -fno-strict-aliasing: CUDA code often accesses objects through pointers to other types.
+// -fno-trapping-math: floating-point exceptions are not observed, and preserving them prevents
+// vectorization.
+// -ffp-contract=fast: a * b + c is rounded once, as by nvcc.
+// -fno-semantic-interposition, -Bsymbolic: functions of the module are never interposed.
+// -z defs: undefined symbols are errors of the compiler, not of the loader.
+constexpr std::string_view common_flags =
+    "-x c++ -O3 -fPIC -shared -w -fno-strict-aliasing -fno-exceptions -fno-rtti "
+    "-fno-threadsafe-statics -fno-math-errno -fno-trapping-math -ffp-contract=fast "
+    "-fno-semantic-interposition -fno-stack-protector -fvisibility=hidden "
+    "-fdiagnostics-color=never -fstack-usage -Wl,-Bsymbolic -Wl,-z,defs -nodefaultlibs";
+
+#if defined(__x86_64__)
+constexpr const char* native_flag = "-march=native";
+#else
+constexpr const char* native_flag = "-mcpu=native";
+#endif
+
+// logical-op-non-short-circuit=0: `x < w && y < h` must stay two conditions, so that the compiler
+// can split a loop at one of them and hoist the other. -fno-tree-slp-vectorize: it merges stores to
+// threadIdx through its address; the compiler then assumes that any store may change threadIdx, and
+// vectorizes no loop. -fno-isolate-erroneous-paths-dereference: it turns paths that divide by zero
+// into traps. -fno-gnu-unique: the shared variables of a template would otherwise be one object for
+// all modules of the process, of the size that the first of them gives it. No -mtls-dialect=gnu2:
+// its calls must preserve all registers, but those of glibc before 2.40 do not once a process has
+// loaded so many modules that their thread-local data is allocated lazily (glibc bug 31372).
+constexpr std::string_view gnu_flags =
+#if defined(__x86_64__)
+    "-fcf-protection=none "
+#endif
+    "-fno-gnu-unique --param=logical-op-non-short-circuit=0 -fno-tree-slp-vectorize "
+    "-fno-isolate-erroneous-paths-dereference -fmax-errors=20";
+
+// Every access becomes a call. Loads are not moved out of loops and conditions: the source may not
+// execute them there.
+constexpr std::string_view gnu_check_flags =
+    "-O1 -g -fsanitize=thread,bounds --param=tsan-distinguish-volatile=1 -fno-tree-loop-im "
+    "-fno-hoist-adjacent-loads -fno-builtin-printf";
+
+constexpr std::string_view clang_check_flags =
+    "-O1 -g -fsanitize=thread -fsanitize=array-bounds -mllvm -tsan-distinguish-volatile -mllvm "
+    "-tsan-instrument-func-entry-exit=0 -fno-builtin-printf";
+
+constexpr std::string_view split_stack_flags =
+#if defined(SW_STACK_LIMIT)
+    "-fsplit-stack -DSW_SPLIT_STACK=1";
+#else
+    "";
+#endif
+
+// -fno-integrated-as: only GNU as expands macros that have the names of instructions, by which
+// spanwise_cpu.h guards divisions.
+constexpr std::string_view clang_flags =
+#if defined(__x86_64__)
+    "-fno-integrated-as "
+#endif
+    "-ferror-limit=20";
+
+std::vector<std::string> words_of(std::string_view flags) {
+  const std::vector<std::string_view> words = split(flags, ' ');
+  return {words.begin(), words.end()};
+}
+
+// The compiler that CXX names or, if that is unset or blank, the first of g++ and clang++ in PATH.
+// Only reads the file system.
+std::optional<HostCompiler> find_compiler() {
+  // If CXX is set, no other compiler is tried.
+  if (const std::string chosen = chosen_compiler(); !chosen.empty()) return compiler_from(chosen);
+  if (auto compiler = compiler_from("g++")) return compiler;
+  return compiler_from("clang++");
+}
+
+// As find_compiler(). Throws DeviceError naming CXX, or the programs searched and the package to
+// install.
+HostCompiler require_compiler() {
+  if (auto compiler = find_compiler()) return *std::move(compiler);
+  if (const std::string chosen = chosen_compiler(); !chosen.empty())
+    fail<DeviceError>(
+        "cpu: kernels are compiled by the C++ compiler that the environment variable CXX names; "
+        "expected a program, got CXX=",
+        chosen,
+        ", whose first word is not a program in PATH. Install it, set CXX to another, or unset CXX "
+        "to use the g++ or clang++ of PATH");
+  fail<DeviceError>(
+      "cpu: kernels are compiled by the system's C++ compiler, and none was found: looked for g++ "
+      "and clang++ in PATH. Install one: sudo apt-get install g++");
+}
+
+// Options for every kernel, without the language standard.
+std::vector<std::string> base_flags(const HostCompiler& compiler) {
+  return words_of(
+      text(common_flags, ' ', native_flag, ' ', compiler.is_clang ? clang_flags : gnu_flags));
+}
+
+// Options for sources with recursion: functions call the shim (spanwise_cpu.h) if too little stack
+// is left.
+std::vector<std::string> recursion_flags() { return words_of(split_stack_flags); }
+
+// Options that make the compiler call the shim (spanwise_check.h) for each memory access.
+std::vector<std::string> check_flags(const HostCompiler& compiler) {
+  return words_of(compiler.is_clang ? clang_check_flags : gnu_check_flags);
+}
+
+// All options above, for every compiler.
+std::string flags_fingerprint() {
+  return joined(std::array{std::string_view(native_flag), common_flags, gnu_flags, clang_flags,
+                           split_stack_flags, gnu_check_flags, clang_check_flags},
+                " ");
+}
+
+// The first line that --version prints: "g++ (Debian 12.2.0-14) 12.2.0", "Debian clang
+// version 14.0.6".
+std::string version_of(const HostCompiler& compiler) {
+  std::vector<std::string> command{compiler.path};
+  command.insert(command.end(), compiler.arguments.begin(), compiler.arguments.end());
+  command.push_back("--version");
+  std::error_code error;
+  const std::string folder = fs::temp_directory_path(error).string();
+  const ProcessResult result = run_process(command, folder);
+  const std::string version = result.output.substr(0, result.output.find('\n'));
+  if (result.exit_code != 0)
+    fail<DeviceError>(compiler.path, " does not run: ", version,
+                      "; reinstall it, or set CXX to another C++ compiler");
+  return version;
+}
+
+// Bytes below the kernel's frames: for the stack switch, a library function such as powf, and the
+// frame of a signal handler with all vector registers.
+constexpr std::size_t base_reserve = 6 << 10;
+// Bytes for printf, and for an unknown depth: recursion, or an array of variable length.
+constexpr std::size_t printf_reserve = 16 << 10, unknown_depth_reserve = 128 << 10;
+
+struct Frame {
+  std::string_view function;
+  std::size_t bytes = 0;
+  bool is_fixed = true;
+};
+
+// "kernel.cu:3:17:void add(const float*)<tab>48<tab>static"
+std::optional<Frame> read_frame(std::string_view line) {
+  const std::size_t size = line.find('\t'), kind = line.find('\t', size + 1);
+  if (size == std::string_view::npos || kind == std::string_view::npos) return {};
+  Frame frame;
+  frame.function = line.substr(0, size);
+  frame.bytes = parse_number<std::size_t>(line.substr(size + 1, kind - size - 1)).value_or(0);
+  frame.is_fixed = line.substr(kind + 1).find("dynamic") == std::string_view::npos ||
+                   line.substr(kind + 1).find("bounded") != std::string_view::npos;
+  return frame;
+}
+
+bool names_kernel(std::string_view function, const Translation& module) {
+  return std::ranges::any_of(module.kernel_names, [&](const std::string& name) {
+    return function.find(name) != std::string_view::npos;
+  });
+}
 
 std::vector<std::string> command_line(const HostCompiler& compiler, const HostOptions& options,
                                       const std::vector<std::string>& sources,
@@ -114,6 +326,50 @@ std::string stack_reports(const runtime::TemporaryFolder& folder) {
 }
 
 }  // namespace
+
+std::size_t stack_need(std::string_view report, const Translation& module) {
+  std::size_t kernel = 0, others = 0;
+  bool is_bounded = !module.recurses;
+  for (const std::string_view line : split(report, '\n')) {
+    const std::optional<Frame> frame = read_frame(line);
+    if (!frame) continue;
+    is_bounded &= frame->is_fixed;
+    // A kernel may be inlined into members of sw_code (spanwise_launch.h), which then have its
+    // frame.
+    if (names_kernel(frame->function, module) || frame->function.find("sw_code") != line.npos)
+      kernel = std::max(kernel, frame->bytes);
+    else
+      others += frame->bytes;
+  }
+  // Twice the kernel's frame: its own, and that of the member of sw_code that calls it.
+  return base_reserve + 2 * kernel + others + (module.prints ? printf_reserve : 0) +
+         (is_bounded ? 0 : unknown_depth_reserve);
+}
+
+void set_stack_need(std::string& image, std::size_t bytes) {
+  const std::uint64_t pattern[] = {SW_MODULE_MAGIC, SW_STACK_UNKNOWN};
+  const std::string_view placeholder(reinterpret_cast<const char*>(pattern), sizeof pattern);
+  const std::uint64_t need = bytes;
+  std::size_t position = image.find(placeholder);
+  if (position == std::string::npos)
+    fail<DeviceError>(
+        "cpu: the compiler's output is not a kernel module (it lacks sw_module_info)");
+  for (; position != std::string::npos;
+       position = image.find(placeholder, position + placeholder.size()))
+    std::memcpy(image.data() + position + sizeof(std::uint64_t), &need, sizeof need);
+}
+
+Tool compiler_tool() {
+  Tool tool{.name = "host compiler"};
+  try {
+    const HostCompiler compiler = require_compiler();
+    tool.path = compiler.path;
+    tool.version = version_of(compiler);
+  } catch (const DeviceError& error) {
+    tool.missing = error.what();
+  }
+  return tool;
+}
 
 std::string jit_fingerprint() {
   const auto compiler = find_compiler();

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,12 +13,14 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
-#include "backends/cpu/settings.hpp"
-#include "runtime/system/unix_file.hpp"
+#include "backends/cpu/cpu_settings.hpp"
+#include "core/string_utils.hpp"
+#include "runtime/files.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 
@@ -25,6 +28,12 @@ extern char** environ;
 
 namespace spanwise::cpu_backend {
 namespace {
+
+bool is_program(const std::string& path) {
+  struct stat status{};
+  return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         ::access(path.c_str(), X_OK) == 0;
+}
 
 struct Pipe {
   runtime::FileDescriptor read_end, write_end;
@@ -206,6 +215,17 @@ bool has_ended_within(Child& child, ProcessOutput& output, std::chrono::seconds 
 }
 
 }  // namespace
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
+  const char* path = std::getenv("PATH");
+  for (const std::string_view folder :
+       split(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin", ':')) {
+    const std::string candidate = text(folder.empty() ? "." : folder, "/", name);
+    if (is_program(candidate)) return candidate;
+  }
+  return "";
+}
 
 ProcessLimits process_limits() {
   return {std::chrono::seconds(compile_timeout_setting()), compile_output_setting()};

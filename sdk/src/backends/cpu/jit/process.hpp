@@ -9,6 +9,9 @@
 
 namespace spanwise::cpu_backend {
 
+/// The path of a program, searched in PATH like a shell does; "" if it is not found.
+std::string find_program(const std::string& name);
+
 struct ProcessLimits {
   std::chrono::seconds time{0};  ///< 0: none
   std::size_t output_bytes = 0;  ///< output beyond this is read and discarded

@@ -11,9 +11,9 @@
 #include "embedded/cpu_shim.hpp"
 #include "embedded/cpu_shim_samples.hpp"
 #include "embedded/cpu_shim_standard.hpp"
-#include "parse/header_names.hpp"
+#include "parse/device_code.hpp"
+#include "parse/lexer.hpp"
 #include "spanwise/core/error.hpp"
-#include "spanwise/parse/token.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -30,7 +30,7 @@ bool is_keyword(std::string_view word) {
 // The names that the header `text` of the shim declares: names before a parenthesis, and the first
 // arguments of its own macros, which declare functions and their variants with suffix f.
 // Approximate: an additional name costs the time to parse a header that is not used, a missing one
-// a second attempt with all headers (heads_for() in translation_unit.cpp).
+// a second attempt with all headers (heads_for() in translation.cpp).
 std::set<std::string_view> declared_names(std::string_view text) {
   std::set<std::string_view> names;
   const std::vector<parse::Token> tokens = parse::lex(text);

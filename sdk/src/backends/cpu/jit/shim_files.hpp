@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/system/temporary_folder.hpp"
+#include "runtime/files.hpp"
 
 namespace spanwise::cpu_backend {
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/settings.hpp"
+#include "backends/cpu/cpu_settings.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,17 +8,17 @@
 
 #include "backends/cpu/processor.hpp"
 #include "core/string_utils.hpp"
-#include "spanwise/runtime/config.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/config.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
 
-constexpr int max_threads = 1024, max_stack_kb = 4096, max_slack = 16 << 20,
+constexpr int max_cpu_threads = 1024, max_stack_kb = 4096, max_slack = 16 << 20,
               max_output_kb = 1 << 20;
 
 // -1 if `value` is not a number that fits.
-int parse(std::string_view value) { return parse_number(value).value_or(-1); }
+int number_of(std::string_view value) { return parse_number(value).value_or(-1); }
 
 // OMP_NUM_THREADS is a list, whose first number is for parallel regions that are not nested (OpenMP
 // API 5.2, 21.1.2). 0 if the variable is unset, -1 if that is not a number.
@@ -26,13 +26,13 @@ int open_mp_threads() {
   const char* variable = std::getenv("OMP_NUM_THREADS");
   if (variable == nullptr) return 0;
   const std::string_view list = variable;
-  return parse(trimmed(list.substr(0, list.find(','))));
+  return number_of(trimmed(list.substr(0, list.find(','))));
 }
 
 // Throws unless `value` is a whole number from `min_value` to `max_value`.
 void check_number(const char* setting, std::string_view value, int min_value, int max_value,
                   const char* unit = "", const char* remedy = "") {
-  const int number = parse(value);
+  const int number = number_of(value);
   if (number < min_value || number > max_value)
     fail<ArgumentError>("config ", setting, ": expected a number", unit, " from ", min_value,
                         " to ", max_value, ", got '", value, "'", remedy);
@@ -40,7 +40,7 @@ void check_number(const char* setting, std::string_view value, int min_value, in
 
 // The value of a declared number, which config::get() has checked.
 std::size_t number_setting(const char* setting) {
-  return static_cast<std::size_t>(parse(config::get(setting)));
+  return static_cast<std::size_t>(number_of(config::get(setting)));
 }
 
 bool declare_all() {
@@ -50,7 +50,7 @@ bool declare_all() {
                                   "process may use",
                    .default_value = "0",
                    .check = [](std::string_view value) {
-                     check_number("cpu_threads", value, 0, max_threads, "",
+                     check_number("cpu_threads", value, 0, max_cpu_threads, "",
                                   "; 0 uses OMP_NUM_THREADS, else one thread for each processor");
                    }});
   config::declare({.name = "cpu_thread_order",
@@ -80,7 +80,7 @@ bool declare_all() {
                                   "it started, and the compile is an error; 0 is no limit",
                    .default_value = "600",
                    .check = [](std::string_view value) {
-                     if (parse(value) < 0)
+                     if (number_of(value) < 0)
                        fail<ArgumentError>(
                            "config compile_timeout_s: expected a number of seconds >= 0, got '",
                            value, "'; 0 sets no limit");
@@ -98,15 +98,15 @@ bool declare_all() {
                           .choices = {"none", "undefined", "address"}});
 }
 
-[[maybe_unused]] const bool declared = declare_all();
+[[maybe_unused]] const bool settings_declared = declare_all();
 
 }  // namespace
 
 int worker_setting() {
-  const int threads = parse(config::get("cpu_threads"));
+  const int threads = number_of(config::get("cpu_threads"));
   if (threads > 0) return threads;
   const int open_mp = open_mp_threads();
-  return std::clamp(open_mp > 0 ? open_mp : processor_count(), 1, max_threads);
+  return std::clamp(open_mp > 0 ? open_mp : processor_count(), 1, max_cpu_threads);
 }
 
 bool reverse_order_setting() { return config::get("cpu_thread_order") == "reverse"; }
@@ -115,7 +115,7 @@ std::size_t stack_setting() { return number_setting("cpu_stack_kb") << 10; }
 
 std::size_t slack_setting() { return number_setting("cpu_slack"); }
 
-int compile_timeout_setting() { return parse(config::get("compile_timeout_s")); }
+int compile_timeout_setting() { return number_of(config::get("compile_timeout_s")); }
 
 std::size_t compile_output_setting() { return number_setting("compile_output_kb") << 10; }
 

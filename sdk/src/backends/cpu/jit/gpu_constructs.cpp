@@ -1,15 +1,16 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/jit/ptx.hpp"
+#include "backends/cpu/jit/gpu_constructs.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "parse/source_scan.hpp"
+#include "core/string_utils.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
 
+using parse::SourceScan;
 using parse::Token;
 
 struct PtxRule {
@@ -18,7 +19,7 @@ struct PtxRule {
 };
 
 // PTX ISA 9.0.
-constexpr std::array<PtxRule, 57> instructions{{
+constexpr std::array<PtxRule, 57> ptx_rules{{
     {"mov.u32 %0, %laneid", "$0 = sw_linear_thread() & 31u"},
     {"mov.u32 %0, %warpid", "$0 = sw_linear_thread() / 32u"},
     {"mov.u32 %0, %lanemask_eq", "$0 = 1u << (sw_linear_thread() & 31u)"},
@@ -83,8 +84,7 @@ constexpr std::array<PtxRule, 57> instructions{{
 }};
 
 // The instruction in the form of PtxRule: one blank after the name and after commas, "%" for "%%",
-// no
-// ".ftz", ".gpu" for ".sys" and no ';' at the end.
+// no ".ftz", ".gpu" for ".sys" and no ';' at the end.
 std::string normal_form(std::string_view text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -121,6 +121,123 @@ std::vector<std::size_t> renumber(std::string& instruction) {
   return order;
 }
 
+struct Construct {
+  std::string_view stem;         // start of an identifier, or of a header's name
+  std::string_view description;  // plural, for "... exist only on a GPU"
+};
+
+// Identifiers that start with these stems and are called or used as a type.
+constexpr std::array<Construct, 16> gpu_identifiers{{
+    {"nvcuda", "tensor-core matrices (wmma)"},
+    {"wmma", "tensor-core matrices (wmma)"},
+    {"tex1DL", "texture fetches of levels of detail"},
+    {"tex1DG", "texture fetches by gradients"},
+    {"tex2DL", "texture fetches of levels of detail"},
+    {"tex2DG", "texture fetches by gradients"},
+    {"tex3DL", "texture fetches of levels of detail"},
+    {"tex3DG", "texture fetches by gradients"},
+    {"texCubemap", "cubemap textures"},
+    {"surfCubemap", "cubemap surfaces"},
+    {"multi_grid_group", "synchronisation of several grids"},
+    {"this_cluster", "thread block clusters"},
+    {"cluster_group", "thread block clusters"},
+    {"cp_async", "asynchronous copies to shared memory"},
+    {"cudaLaunchDevice", "kernel launches from a kernel"},
+    {"__nv_aligned_device_malloc", "aligned device allocation"},
+}};
+
+constexpr std::array<Construct, 12> gpu_headers{{
+    {"mma.h", "tensor-core matrices (wmma)"},
+    {"cuda/barrier", "asynchronous barriers"},
+    {"cuda/pipeline", "asynchronous pipelines"},
+    {"cuda/ptx", "PTX instructions"},
+    {"cuda_awbarrier", "asynchronous barriers"},
+    {"cutlass/", "CUTLASS"},
+    {"cute/", "CuTe"},
+    {"cuda/std/barrier", "barriers of libcu++"},
+    {"cuda/std/latch", "latches of libcu++"},
+    {"cuda/std/semaphore", "semaphores of libcu++"},
+    {"cuda/latch", "latches of libcu++"},
+    {"cuda/semaphore", "semaphores of libcu++"},
+}};
+
+class UnsupportedFinder {
+ public:
+  UnsupportedFinder(const SourceScan& scan, std::string_view file_name)
+      : scan_(scan), file_(file_name) {}
+
+  std::string run() const {
+    for (const std::size_t i : scan_.unconditional) {
+      const Token& token = scan_.tokens[i];
+      std::string error;
+      if (token.kind == Token::Kind::directive) error = header_error(token);
+      if (token.kind == Token::Kind::identifier) error = identifier_error(i);
+      if (token.text == "<" && parse::opens_launch(scan_.tokens, i))
+        error = message(token, "kernel launches in device code", "<<<");
+      if (!error.empty()) return error;
+    }
+    return {};
+  }
+
+ private:
+  const Token& at(std::size_t i) const {
+    static const Token none{Token::Kind::punctuation, "", 0, 0};
+    return i < scan_.tokens.size() ? scan_.tokens[i] : none;
+  }
+
+  std::string message(const Token& token, std::string_view description,
+                      std::string_view name) const {
+    return text(file_, ":", token.line, ": ", description, " (", name,
+                ") exist only on a GPU. Guard the code with #ifndef SW_CPU and give a plain path, "
+                "or use a CUDA device");
+  }
+
+  std::string header_error(const Token& token) const {
+    const std::size_t open = token.text.find_first_of("<\"");
+    if (token.text.find("include") == std::string_view::npos || open == std::string_view::npos)
+      return {};
+    const std::string_view name =
+        token.text.substr(open + 1, token.text.find_first_of(">\"", open + 1) - open - 1);
+    for (const Construct& construct : gpu_headers)
+      if (name.starts_with(construct.stem)) return message(token, construct.description, name);
+    return {};
+  }
+
+  std::string identifier_error(std::size_t i) const {
+    const Token& token = at(i);
+    const std::string_view name = token.text, next = at(i + 1).text;
+    if (is_asm(name)) {
+      const bool is_statement = next == "(" || next == "volatile" || next == "__volatile__";
+      const auto statement = is_statement ? read_ptx(scan_.tokens, i) : std::nullopt;
+      if (!is_statement || (statement && !statement->replacement.empty())) return {};
+      return message(token, "PTX instructions",
+                     text(name, " \"", statement ? statement->instructions : "", '"'));
+    }
+    // A name that the source declares itself is not CUDA's.
+    if (scan_.uses.contains(name)) return {};
+    for (const Construct& construct : gpu_identifiers)
+      if (name.starts_with(construct.stem) && is_used(construct, i))
+        return message(token, construct.description, name);
+    return {};
+  }
+
+  // Common names such as cluster_group count only if they are called or used as a type.
+  bool is_used(const Construct& construct, std::size_t i) const {
+    const std::string_view name = at(i).text, next = at(i + 1).text, previous = at(i - 1).text;
+    const bool is_called = next == "(" || next == "<";
+    if (previous == "." || previous == "->") return false;
+    // The shim has tex1DLayered and tex2DLayered, but not tex1DLod, tex2DLayeredGrad and so on.
+    const bool is_supported = name == "tex1DLayered" || name == "tex2DLayered";
+    if (construct.stem.starts_with("tex") || construct.stem.starts_with("surf"))
+      return is_called && !is_supported;
+    return name == construct.stem && (is_called || next == "::" || previous == "::" ||
+                                      at(i + 1).kind == Token::Kind::identifier);
+  }
+
+  const SourceScan& scan_;
+  std::string_view file_;
+};
+
 }  // namespace
 
 std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size_t begin) {
@@ -149,8 +266,8 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
   std::string instruction = normal_form(text);
   PtxStatement statement{end, instruction, ""};
   const std::vector<std::size_t> order = renumber(instruction);
-  const auto* const rule = std::ranges::find(instructions, instruction, &PtxRule::instruction);
-  std::string code(rule == instructions.end() ? "" : rule->code);
+  const auto* const rule = std::ranges::find(ptx_rules, instruction, &PtxRule::instruction);
+  std::string code(rule == ptx_rules.end() ? "" : rule->code);
   // lop3.b32 d, a, b, c, table: any function of three bits.
   constexpr std::string_view lop3 = "lop3.b32 %0, %1, %2, %3, ";
   if (instruction.starts_with(lop3) && instruction.find('%', lop3.size()) == instruction.npos)
@@ -173,6 +290,10 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
 const std::vector<std::string>& ptx_names() {
   static const auto& names = *new std::vector<std::string>{"__popc", "rsqrtf"};
   return names;
+}
+
+std::string find_unsupported(const SourceScan& scan, std::string_view file_name) {
+  return UnsupportedFinder(scan, file_name).run();
 }
 
 }  // namespace spanwise::cpu_backend

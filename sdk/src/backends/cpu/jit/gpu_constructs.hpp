@@ -8,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "spanwise/parse/token.hpp"
+#include "parse/kernel_source.hpp"
+#include "parse/lexer.hpp"
 
 namespace spanwise::cpu_backend {
 
@@ -32,5 +33,10 @@ std::optional<PtxStatement> read_ptx(const std::vector<parse::Token>& tokens, st
 
 /// Names that stand for the parts of the shim that replacements need, for shim_parts().
 const std::vector<std::string>& ptx_names();
+
+/// An error message ("kernel.cu:12: cubemap textures (texCubemap) exist only on a GPU. ...") for
+/// the first unsupported construct, or "" if there is none. Code under #if is skipped: it may be
+/// guarded, and otherwise the compiler reports it.
+std::string find_unsupported(const parse::SourceScan& scan, std::string_view file_name);
 
 }  // namespace spanwise::cpu_backend

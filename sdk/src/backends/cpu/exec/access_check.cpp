@@ -1,9 +1,11 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/check/access_check.hpp"
+#include "backends/cpu/exec/access_check.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "spanwise/core/error.hpp"
@@ -20,6 +22,114 @@ bool are_of_different_threads(const Stamp& a, const Stamp& b) {
 }
 
 }  // namespace
+
+std::string extent_text(const sw_extent& extent) {
+  return text('(', extent.x, ", ", extent.y, ", ", extent.z, ')');
+}
+
+std::string thread_text(const sw_extent& thread, const sw_extent& block) {
+  return text("thread ", extent_text(thread), " of block ", extent_text(block));
+}
+
+void AccessOrder::start_block(std::uint64_t block, unsigned threads) {
+  block_ = block;
+  threads_ = threads;
+  barrier_ = 0;
+  has_acquired_ = false;
+  ++time_;
+  for (unsigned t = 0; t < threads; ++t) {
+    acquired_[t] = 0;
+    fenced_[t] = 0;
+    lanes_[t].fill(0);
+  }
+}
+
+void AccessOrder::barrier() {
+  barrier_ = ++time_;
+  if (!has_acquired_) return;
+  const auto end = acquired_.begin() + threads_;
+  std::fill(acquired_.begin(), end, *std::max_element(acquired_.begin(), end));
+}
+
+void AccessOrder::collective(unsigned warp, unsigned lanes) {
+  ++time_;
+  const unsigned first = warp * 32;
+  std::array<std::uint64_t, 32> known{};
+  std::uint64_t acquired = 0;
+  for_each_lane(lanes, [&](unsigned lane) {
+    acquired = std::max(acquired, acquired_[first + lane]);
+    for (unsigned earlier = 0; earlier < 32; ++earlier)
+      known[earlier] = std::max(known[earlier], lanes_[first + lane][earlier]);
+  });
+  for_each_lane(lanes, [&](unsigned lane) { known[lane] = time_; });
+  for_each_lane(lanes, [&](unsigned lane) {
+    acquired_[first + lane] = acquired;
+    lanes_[first + lane] = known;
+  });
+}
+
+void AccessOrder::synchronize(unsigned thread, std::uintptr_t address, bool reads, bool writes) {
+  if (reads && !released_.empty()) {
+    const auto release = released_.find(address);
+    if (release != released_.end() && release->second > acquired_[thread]) {
+      acquired_[thread] = release->second;
+      has_acquired_ = true;
+    }
+  }
+  if (!writes || fenced_[thread] == 0) return;
+  std::uint64_t& released = released_[address];
+  released = std::max(released, fenced_[thread]);
+}
+
+// Cells of four bytes are at addresses that are multiples of four.
+ShadowMemory::ShadowMemory(std::uintptr_t begin, std::uintptr_t end)
+    : begin_(begin & ~std::uintptr_t{3}), pages_((end - begin_) / page_bytes + 1) {}
+
+ShadowMemory::ShadowPage* ShadowMemory::page_for(std::size_t index, bool by_bytes) {
+  std::unique_ptr<ShadowPage>& page = pages_[index];
+  if (!page) {
+    constexpr std::size_t max_pages = 32 << 10;  // about 1 GiB with cells of four bytes
+    if (used_ >= max_pages) return nullptr;
+    ++used_;
+    page = std::make_unique<ShadowPage>();
+    page->cells.resize(page_bytes / page->cell_bytes);
+  }
+  if (by_bytes && page->cell_bytes != 1) split(*page);
+  return page.get();
+}
+
+void ShadowMemory::split(ShadowPage& page) {
+  std::vector<ShadowCell> cells(page_bytes);
+  for (std::size_t i = 0; i < page_bytes; ++i) cells[i] = page.cells[i / page.cell_bytes];
+  page.cells = std::move(cells);
+  page.cell_bytes = 1;
+}
+
+void ShadowMemory::clear() {
+  if (used_ == 0) return;
+  for (const std::unique_ptr<ShadowPage>& page : pages_)
+    if (page) std::ranges::fill(page->cells, ShadowCell{});
+}
+
+// Byte by byte: only bytes that the kernel writes may be touched, because other threads of the
+// program may use their neighbours.
+void UndoLog::save(std::uintptr_t address, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    const std::uintptr_t target = address + i;
+    SavedPage& page = pages_[target / page_bytes];
+    if (page.saved.test(target % page_bytes)) continue;
+    page.contents[target % page_bytes] = *reinterpret_cast<const std::byte*>(target);
+    page.saved.set(target % page_bytes);
+  }
+}
+
+void UndoLog::restore() noexcept {
+  for (const auto& [number, page] : pages_)
+    for (std::size_t i = 0; i < page_bytes; ++i)
+      if (page.saved.test(i))
+        *reinterpret_cast<std::byte*>(number * page_bytes + i) = page.contents[i];
+  pages_.clear();
+}
 
 const void* AccessCheck::probing() noexcept { return probing_code; }
 
@@ -188,6 +298,87 @@ bool AccessCheck::start_block(std::uint64_t block, unsigned threads) {
 
 void AccessCheck::suspect(Finding finding) {
   if (suspect_access_.text.empty()) suspect_access_ = std::move(finding);
+}
+
+std::string AccessCheck::thread_name(std::uint64_t block, unsigned thread) const {
+  return thread_text(position_of(thread, settings_.block), position_of(block, settings_.grid));
+}
+
+std::string AccessCheck::access_text(const MemoryAccess& access) const {
+  const char* verb = !access.writes()                  ? "reads "
+                     : access.kind == sw_access_atomic ? "updates "
+                                                       : "writes ";
+  return text(verb, access.bytes, " bytes");
+}
+
+bool AccessCheck::fail_bounds(const Region& region, const MemoryAccess& access) {
+  const std::string position =
+      access.address < region.data
+          ? text(region.data - access.address, " bytes before its first byte")
+          : text(access.address - region.data, " bytes behind its first byte, and it has ",
+                 region.data_end - region.data);
+  finding_ = {
+      text(access_text(access), " outside of ", region.name, ", ", position, ", in ",
+           thread_name(block_, access.thread)),
+      access.code, nullptr,
+      "compare the index with the extent before the access; check that the array is as large as "
+      "the kernel assumes"};
+  return false;
+}
+
+bool AccessCheck::fail_outside(const MemoryAccess& access, std::string_view location) {
+  finding_ = {text(access_text(access), location, ", in ", thread_name(block_, access.thread)),
+              access.code, nullptr, "compare the index with the extent before the access"};
+  return false;
+}
+
+// ", 4096 bytes behind the first byte of the array of argument 1, which has 256": the array that is
+// nearest to the address, "" if all are so far that the address is arbitrary.
+std::string AccessCheck::nearest_region_text(std::uintptr_t address) const {
+  std::string nearest;
+  std::uintptr_t min_distance = std::numeric_limits<std::uintptr_t>::max();
+  constexpr std::uintptr_t max_distance = std::uintptr_t{1} << 46;
+  for (const Region& region : regions_) {
+    if (region.is_shared) continue;
+    const bool is_behind = address >= region.data;
+    const std::uintptr_t distance = is_behind ? address - region.data : region.data - address;
+    if (distance >= min_distance || distance > max_distance) continue;
+    min_distance = distance;
+    nearest =
+        text(", ", distance, is_behind ? " bytes behind" : " bytes before", " the first byte of ",
+             region.name, ", which has ", region.data_end - region.data);
+  }
+  return nearest;
+}
+
+Finding AccessCheck::race(const Region& region, const MemoryAccess& access, const Stamp& earlier,
+                          std::int32_t earlier_code, bool earlier_wrote, std::size_t offset) const {
+  const bool same_block = earlier.block == block_;
+  return {text("race: ", thread_name(block_, access.thread), ' ', access_text(access), " at byte ",
+               access.address + offset - region.data, " of ", region.name, ", which ",
+               thread_name(earlier.block, static_cast<unsigned>(earlier.thread)),
+               earlier_wrote ? " wrote" : " read",
+               same_block ? " without a barrier between them" : " in the same launch"),
+          access.code, code_at(earlier_code),
+          same_block ? "put __syncthreads() between the two, or use atomics where several threads "
+                       "change one element"
+                     : "blocks have no order: use atomics, or one launch for each of the two"};
+}
+
+bool AccessCheck::fail_race(const Region& region, const MemoryAccess& access, const Stamp& earlier,
+                            std::int32_t earlier_code, bool earlier_wrote, std::size_t offset) {
+  finding_ = race(region, access, earlier, earlier_code, earlier_wrote, offset);
+  return false;
+}
+
+std::int32_t AccessCheck::code_offset(const void* code) {
+  const auto* instruction = static_cast<const char*>(code);
+  if (code_base_ == nullptr) code_base_ = instruction - 1;  // so that no offset is 0
+  return static_cast<std::int32_t>(instruction - code_base_);
+}
+
+const void* AccessCheck::code_at(std::int32_t code) const {
+  return code == 0 ? nullptr : code_base_ + code;
 }
 
 }  // namespace spanwise::cpu_backend

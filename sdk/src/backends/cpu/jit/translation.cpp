@@ -1,0 +1,774 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/cpu/jit/translation.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "backends/cpu/jit/gpu_constructs.hpp"
+#include "backends/cpu/jit/shim_files.hpp"
+#include "core/string_utils.hpp"
+#include "parse/device_code.hpp"
+#include "parse/kernel_source.hpp"
+#include "parse/lexer.hpp"
+#include "runtime/library_search.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/parse/c_text.hpp"
+
+namespace spanwise::cpu_backend {
+namespace {
+
+namespace fs = std::filesystem;
+using parse::c_literal;
+using parse::SharedSite;
+using parse::SourceScan;
+using parse::Token;
+
+// Options of NVRTC 13.0 and nvcc 13.0 that affect only GPU code, without their leading dashes. They
+// are ignored.
+constexpr std::string_view gpu_only =
+    "lineinfo generate-line-info G device-debug dopt dlto Ofast-compile ofast-compile ewp "
+    "extra-device-vectorization modify-stack-limit default-device "
+    "device-as-default-execution-space rdc relocatable-device-code dc device-c dw device-w "
+    "astoolspatch maxrregcount ftz prec-sqrt prec-div w disable-warnings "
+    "Wno-deprecated-gpu-targets diag-suppress diag-error diag-warn restrict "
+    "extensible-whole-program split-compile fdevice-time-trace minimal no-cache frandom-seed "
+    "jump-table-density no-source-include builtin-move-forward builtin-initializer-list "
+    "version-ident brief-diagnostics err-no";
+// The same, with a value after '=' or as the next argument.
+constexpr std::string_view gpu_only_with_value =
+    "arch gpu-architecture code gpu-code gencode generate-code";
+constexpr std::string_view gpu_tools = "Xptxas ptxas-options Xnvlink";
+
+class OptionTranslator {
+ public:
+  explicit OptionTranslator(std::span<const std::string> options) : words_(options) {}
+
+  HostOptions run() {
+    while (words_.next()) translate();
+    return std::move(result_);
+  }
+
+ private:
+  void translate() {
+    const std::string& option = words_.option();
+    if (option[0] != '-')
+      fail<ArgumentError>("cpu: option '", option, "' does not begin with '-'; expected an option");
+    if (!read_preprocessor_option(words_, result_) && !try_translate() && !try_skip())
+      fail<ArgumentError>(
+          "cpu: option '", option,
+          "' is unknown; expected -D, -U, -I, -std=, -O0 to -O3, -g, --pre-include, "
+          "-fmad, --use_fast_math, or one that only concerns GPU code");
+  }
+
+  // Translates an option for the language or the optimization; returns false for any other.
+  bool try_translate() {
+    const std::string_view name = words_.name();
+    if (const auto standard = words_.value_of({"std"})) {
+      // The shim needs C++17, which replaces older standards.
+      const bool is_older = is_one_of(*standard, {"c++03", "c++98", "c++11", "c++14"});
+      result_.language = "-std=" + (is_older ? std::string("c++17") : *standard);
+    } else if (const auto allowed = words_.value_of({"fmad"})) {
+      if (is_one_of(*allowed, {"false", "0"})) result_.flags.emplace_back("-ffp-contract=off");
+    } else if (name == "use_fast_math") {
+      // CUDA's option relaxes division and square root, but keeps NaN and infinity, which
+      // -ffast-math would not.
+      result_.flags.emplace_back("-freciprocal-math");
+    } else if (name.size() <= 2 && (name.starts_with('O') || name == "g")) {
+      result_.flags.push_back(text("-", name));
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  // Skips an option, and its value, that concerns only GPU code; returns false for any other.
+  bool try_skip() {
+    const std::string_view name = words_.name();
+    const bool has_value = is_word_of(name, gpu_only_with_value) || is_word_of(name, gpu_tools);
+    if (has_value) words_.value();
+    return has_value || is_word_of(name, gpu_only);
+  }
+
+  parse::OptionReader words_;
+  HostOptions result_;
+};
+
+// Replaces pieces of a text, which must outlive this. Lines keep their numbers unless a
+// replacement contains newlines.
+class TextEdits {
+ public:
+  explicit TextEdits(std::string_view text) : text_(text) {}
+  // Pieces must not overlap. The newlines of the old piece are appended to the new one.
+  void replace(std::size_t offset, std::size_t length, std::string replacement) {
+    const std::string_view old = text_.substr(offset, length);
+    replacement.append(static_cast<std::size_t>(std::ranges::count(old, '\n')), '\n');
+    edits_.push_back({offset, length, std::move(replacement)});
+  }
+  void insert(std::size_t offset, std::string text) { replace(offset, 0, std::move(text)); }
+  // The edited text.
+  std::string apply() {
+    std::ranges::stable_sort(edits_,
+                             [](const Edit& a, const Edit& b) { return a.offset < b.offset; });
+    std::string out;
+    std::size_t done = 0;
+    for (const Edit& edit : edits_) {
+      out.append(text_.substr(done, edit.offset - done)).append(edit.replacement);
+      done = edit.offset + edit.length;
+    }
+    return out.append(text_.substr(done));
+  }
+
+ private:
+  struct Edit {
+    std::size_t offset, length;
+    std::string replacement;
+  };
+  std::string_view text_;
+  std::vector<Edit> edits_;
+};
+
+// A name at namespace scope that the generated end of the file uses, and the macro that is defined
+// if its declaration is compiled ("" if it always is).
+struct MarkedName {
+  std::string name;
+  std::string macro;
+};
+
+// Results of the rewriting for the generated end of the file.
+struct RewriteResult {
+  std::vector<MarkedName> dynamic_shared;  // pointers to set to the block's dynamic shared memory
+  struct MarkedKernel : MarkedName {
+    parse::SourceKernel kernel;
+    // The type of the kernel's global index: the Counter of sw_launcher (spanwise_launch.h).
+    std::string counter = "int";
+  };
+  std::vector<MarkedKernel> kernels;  // definitions
+  bool may_hide_returns = false;      // a macro contains a return statement
+};
+
+// Rewrites CUDA C++ that macros cannot turn into C++: `extern __shared__` arrays become pointers,
+// and specifiers move to where C++ allows them. Marks kernels and arrays in code under #if. Appends
+// to `result`; `file` is the name in #line directives.
+class Rewriter {
+ public:
+  Rewriter(const SourceScan& scan, std::string_view file, TextEdits& edits, RewriteResult& result)
+      : scan_(scan), file_(file), edits_(edits), result_(result) {}
+
+  void run() {
+    for (const parse::KernelSite& site : scan_.sites) mark_kernel(site);
+    for (const SharedSite& site : scan_.shared) rewrite_shared(site);
+    for (const Token& t : scan_.tokens)
+      if (t.kind == Token::Kind::directive && t.text.find("return") != std::string_view::npos)
+        result_.may_hide_returns = true;
+    for (std::size_t i = 0; i + 1 < scan_.tokens.size(); ++i) {
+      if (token(i).text == "texture" && token(i + 1).text == "<") rewrite_texture_reference(i);
+      if (is_asm(token(i).text)) rewrite_ptx(i);
+      if (token(i).kind == Token::Kind::directive) rewrite_macro(token(i));
+    }
+  }
+
+ private:
+  const Token& token(std::size_t i) const { return scan_.tokens[i]; }
+
+  // Inserts the definition of a macro that exists only if the surrounding code is compiled, and
+  // returns its name. The code that follows in the same line keeps its line number.
+  std::string insert_marker(std::size_t offset, int line, const char* kind) {
+    const std::string name =
+        text("SW_HAS_", kind, "_", result_.kernels.size(), "_", result_.dynamic_shared.size());
+    edits_.insert(offset,
+                  text("\n#define ", name, " 1\n#line ", line, " ", c_literal(file_), "\n"));
+    return name;
+  }
+
+  // Indices of tokens.
+  struct TokenRange {
+    std::size_t begin, end;
+  };
+
+  // From the end of the parameters to the '}' of the body.
+  TokenRange body_of(const parse::KernelSite& site) const {
+    const auto first =
+        std::ranges::lower_bound(scan_.tokens, site.parameters_end, {}, &Token::offset);
+    TokenRange body{static_cast<std::size_t>(first - scan_.tokens.begin()), 0};
+    body.end = body.begin;
+    for (int depth = 0; body.end < scan_.tokens.size(); ++body.end) {
+      if (token(body.end).text == "{") ++depth;
+      if (token(body.end).text == "}" && --depth == 0) break;
+    }
+    return body;
+  }
+
+  void mark_kernel(const parse::KernelSite& site) {
+    if (!site.kernel.is_definition) return;
+    const TokenRange body = body_of(site);
+    RewriteResult::MarkedKernel kernel;
+    kernel.kernel = site.kernel;
+    kernel.name = site.kernel.qualified_name;
+    if (site.is_conditional)
+      kernel.macro = insert_marker(site.parameters_end, token(body.begin - 1).line, "KERNEL");
+    kernel.counter = counter_of(body);
+    result_.kernels.push_back(std::move(kernel));
+    mark_returns(body);
+  }
+
+  // The type of the first variable in the body that is initialized from blockIdx. A wrong guess
+  // makes the kernel slower, not wrong.
+  const char* counter_of(const TokenRange& body) const {
+    std::size_t begin = body.begin;  // start of the statement
+    for (std::size_t i = begin; i < body.end; ++i) {
+      const std::string_view text = token(i).text;
+      if (text == "{" || text == "}" || text == ";" || text == "(") begin = i + 1;
+      if (text != "=") continue;
+      bool reads_block_index = false;
+      for (std::size_t k = i; k < body.end && token(k).text != ";" && token(k).text != ","; ++k)
+        reads_block_index |= token(k).text == "blockIdx";
+      if (!reads_block_index) continue;
+      bool is_wide = false, is_unsigned = false;
+      for (std::size_t word = begin; word < i; ++word) {
+        const std::string_view type = token(word).text;
+        is_unsigned |= type == "unsigned" || type == "uint" || type == "uint32_t" || type == "auto";
+        is_wide |= type == "long" || type == "size_t" || type == "int64_t" || type == "uint64_t" ||
+                   type == "ptrdiff_t";
+      }
+      if (is_wide) return "sw_wide_counter";
+      return is_unsigned ? "unsigned" : "int";
+    }
+    return "int";
+  }
+
+  // Makes each `return;` of the body `return SW_RETURN;`. The macro is empty except in checked
+  // kernels.
+  void mark_returns(const TokenRange& body) {
+    for (std::size_t i = body.begin; i + 1 < body.end; ++i)
+      if (token(i).text == "return" && token(i + 1).text == ";")
+        edits_.insert(token(i + 1).offset, " SW_RETURN");
+  }
+
+  void rewrite_shared(const SharedSite& site) {
+    bool is_extern = false;
+    for (std::size_t i = site.begin; i < site.end; ++i) is_extern |= token(i).text == "extern";
+    if (is_extern)
+      rewrite_dynamic_shared(site);
+    else
+      rewrite_static_shared(site);
+  }
+
+  // Handles `static __shared__` and `__shared__ alignas(N)`, which are invalid C++ once __shared__
+  // is expanded.
+  void rewrite_static_shared(const SharedSite& site) {
+    for (std::size_t i = site.begin; i < site.end && token(i).text != "="; ++i) {
+      const Token& t = token(i);
+      if (t.text == "static") edits_.replace(t.offset, t.text.size(), "");
+      if (t.text != "alignas" || i < site.token) continue;
+      edits_.replace(t.offset, t.text.size(), "__attribute__((aligned");
+      const std::size_t end = parse::skip_balanced(scan_.tokens, i + 1);
+      if (end < scan_.tokens.size()) edits_.insert(token(end - 1).offset + 1, "))");
+    }
+  }
+
+  // Makes `texture<float, 2> name;` a __device__ variable, which the program finds by its name.
+  void rewrite_texture_reference(std::size_t i) {
+    const std::size_t end = parse::skip_balanced(scan_.tokens, i + 1);
+    if (end + 1 >= scan_.tokens.size() || token(end + 1).text != ";") return;
+    const bool is_static = i > 0 && token(i - 1).text == "static";
+    if (is_static) edits_.replace(token(i - 1).offset, token(i - 1).text.size(), "");
+    const std::size_t begin = is_static ? i - 1 : i;
+    const std::string_view previous = begin > 0 ? token(begin - 1).text : ";";
+    if (previous == ";" || previous == "}" || previous == "{" || previous.starts_with("#"))
+      edits_.insert(token(i).offset, "__device__ ");
+  }
+
+  void rewrite_ptx(std::size_t i) {
+    const auto statement = read_ptx(scan_.tokens, i);
+    if (!statement || statement->replacement.empty()) return;
+    const Token& last = token(statement->end - 1);
+    edits_.replace(token(i).offset, last.offset + 1 - token(i).offset, statement->replacement);
+  }
+
+  // Makes `extern __shared__ T name[];` in the body of a macro a pointer.
+  void rewrite_macro(const Token& directive) {
+    if (directive.text.find("__shared__") == directive.text.npos) return;
+    const std::vector<Token> tokens = parse::lex(directive.text.substr(1));
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (tokens[i].text != "extern") continue;
+      std::string type, name;
+      std::size_t k = i + 1;
+      for (; k < tokens.size() && tokens[k].kind == Token::Kind::identifier; ++k) {
+        if (tokens[k].text == "__shared__") continue;
+        type.append(type.empty() ? "" : " ").append(name);
+        name = tokens[k].text;
+      }
+      if (k + 2 >= tokens.size() || tokens[k].text != "[" || tokens[k + 1].text != "]" ||
+          tokens[k + 2].text != ";" || type.empty())
+        continue;
+      edits_.replace(directive.offset + 1 + tokens[i].offset,
+                     tokens[k + 1].offset + 1 - tokens[i].offset,
+                     text(type, "* const ", name, " = (", type, "*)sw_dynamic_shared"));
+    }
+  }
+
+  struct SharedArray {
+    std::string type, name, dimensions;
+  };
+
+  // Parses `extern __shared__ T name[]...;`; nothing for other declarations.
+  std::optional<SharedArray> read_dynamic_shared(const SharedSite& site) const {
+    SharedArray declared;
+    std::size_t i = site.begin;
+    for (; i < site.end && token(i).text != "["; ++i) {
+      const Token& t = token(i);
+      if (t.kind == Token::Kind::directive) return {};
+      if (t.text == "extern" || t.text == "static" || t.text == "__shared__") continue;
+      if (t.text == "<") {
+        const std::size_t end = parse::skip_balanced(scan_.tokens, i);
+        for (; i < end; ++i) declared.type.append(" ").append(token(i).text);
+        --i;
+        continue;
+      }
+      if (parse::is_attribute_word(t.text)) {
+        i = parse::skip_balanced(scan_.tokens, i + 1) - 1;
+        continue;
+      }
+      declared.type.append(declared.name.empty() ? "" : " ").append(declared.name);
+      declared.name = t.text;
+    }
+    if (i + 1 >= site.end || token(i + 1).text != "]") return {};
+    for (i += 2; i < site.end; ++i) {
+      if (token(i).text == ",") return {};
+      declared.dimensions.append(token(i).text).append(" ");
+    }
+    if (declared.type.empty() || declared.name.empty()) return {};
+    return declared;
+  }
+
+  void rewrite_dynamic_shared(const SharedSite& site) {
+    const std::optional<SharedArray> array = read_dynamic_shared(site);
+    if (!array) return;  // the compiler reports the error
+    const auto& [type, array_name, dimensions] = *array;
+    const std::size_t begin = token(site.begin).offset;
+    const std::size_t end = token(site.end - 1).offset + token(site.end - 1).text.size();
+    const std::string pointer = text("(", type, " (*)", dimensions, ")sw_dynamic_shared");
+    if (site.in_body) {
+      edits_.replace(begin, end - begin,
+                     text(type, " (* const ", array_name, ")", dimensions, "= ", pointer));
+      return;
+    }
+    // One pointer per worker thread, set before it runs a block.
+    const std::string name = site.scope + array_name;
+    const bool is_known = std::ranges::any_of(result_.dynamic_shared, [&](const MarkedName& m) {
+      return m.name == name && m.macro.empty();
+    });
+    if (is_known) return edits_.replace(begin, end - begin, "");
+    MarkedName marked{name, ""};
+    if (site.is_conditional && site.end < scan_.tokens.size())
+      marked.macro = insert_marker(token(site.end).offset + 1, token(site.end).line, "DYNAMIC");
+    edits_.replace(begin, end - begin,
+                   text("static __thread ", type, " (* ", array_name, ")", dimensions,
+                        " __asm__(\"sw_dynamic_", result_.dynamic_shared.size(), "\")"));
+    result_.dynamic_shared.push_back(std::move(marked));
+  }
+
+  const SourceScan& scan_;
+  std::string_view file_;
+  TextEdits& edits_;
+  RewriteResult& result_;
+};
+
+// Rewrites a source and the user's headers that it includes, directly or indirectly. Headers of
+// the system and of the shim are not rewritten. Host code is replaced by blanks.
+class SourceFiles {
+ public:
+  // `prefix` begins the names of rewritten headers.
+  SourceFiles(std::vector<std::string> include_dirs, std::string prefix)
+      : files_(std::move(include_dirs), is_cuda_header), prefix_(std::move(prefix)) {}
+
+  // Returns the rewritten text of the main source. `used_elsewhere` are names in name expressions
+  // and linked sources, whose declarations are kept. Throws CompileError for constructs that the
+  // CPU does not support.
+  std::string add_main(std::string_view text, std::string_view file,
+                       const std::set<std::string_view>& used_elsewhere) {
+    for (const std::string_view name : used_elsewhere) files_.device_code().add_root(name);
+    files_.add_main(text, ".");
+    return add(text, file, ".");
+  }
+
+  // Of all files together.
+  const RewriteResult& result() const noexcept { return result_; }
+  parse::ReferenceGraph& uses() noexcept { return uses_; }
+  // All identifiers of the files, including those in macros.
+  std::set<std::string_view> identifiers() const {
+    std::set<std::string_view> all = uses_.used();
+    all.insert(identifiers_.begin(), identifiers_.end());
+    return all;
+  }
+  // Names of the included headers that are neither rewritten nor replaced; "" if a macro names
+  // one.
+  const std::set<std::string>& other_headers() const noexcept { return other_headers_; }
+  // Whether a header of the C library is included that the shim replaces.
+  bool includes_standard() const noexcept { return includes_standard_; }
+  // Names of the included headers of other libraries that are left out.
+  const std::set<std::string>& left_out() const noexcept { return left_out_; }
+  // Names of the included headers of CCCL; those of Thrust are among left_out(), too.
+  const std::set<std::string>& cccl_headers() const noexcept { return cccl_headers_; }
+  // Rewritten headers: name in the compiler's folder, contents.
+  const std::vector<std::pair<std::string, std::string>>& headers() const noexcept {
+    return headers_;
+  }
+
+ private:
+  std::string add(std::string_view original, std::string_view file, const std::string& folder) {
+    const std::string text = files_.device_code().without_host_code(original);
+    const SourceScan scan = parse::scan_source(text);
+    if (const std::string error = find_unsupported(scan, file); !error.empty())
+      throw CompileError(error, error, parse::with_line_numbers(original));
+    uses_.merge(scan.uses);
+    TextEdits edits(text);
+    for (const Token& token : scan.tokens) {
+      if (token.kind == Token::Kind::identifier) identifiers_.emplace(token.text);
+      if (is_asm(token.text)) identifiers_.insert(ptx_names().begin(), ptx_names().end());
+      if (token.kind != Token::Kind::directive) continue;
+      const parse::Include include = files_.read_include(token.text, folder);
+      if (!include.is_include) continue;
+      if (const std::optional<std::string> header = replacement_for(include))
+        edits.replace(token.offset, token.text.size(),
+                      header->empty() ? "" : "#include " + c_literal(*header));
+    }
+    Rewriter(scan, file, edits, result_).run();
+    return edits.apply();
+  }
+  // The header to include instead, "" to leave the directive out; nothing to keep it.
+  std::optional<std::string> replacement_for(const parse::Include& include) {
+    if (!include.path.empty()) return rewritten_header(include.path);
+    const bool is_library = parse::is_host_library_header(include.name);
+    if (is_library) left_out_.insert(include.name);
+    // Headers of CCCL are included before the shim, see system_head().
+    if (parse::is_cccl_header(include.name)) {
+      cccl_headers_.insert(include.name);
+      if (!is_library) return "";
+    }
+    if (auto header = shim_header(include.name)) {
+      includes_standard_ |= is_replaced_standard_header(include.name);
+      return header;
+    }
+    if (is_library) return "";
+    other_headers_.insert(include.name);
+    return {};
+  }
+  std::string rewritten_header(const std::string& path) {
+    const auto [entry, is_new] =
+        header_names_.try_emplace(path, text(prefix_, header_names_.size(), ".h"));
+    const std::string name = entry->second;
+    if (is_new) {
+      // Registered before it is read, because headers may include one another cyclically.
+      std::string rewritten =
+          add(files_.text_of(path), path, fs::path(path).parent_path().string());
+      headers_.emplace_back(name, text("#line 1 ", c_literal(path), "\n", rewritten, "\n"));
+    }
+    return name;
+  }
+
+  parse::IncludedFiles files_;
+  std::string prefix_;
+  RewriteResult result_;
+  std::set<std::string, std::less<>> identifiers_;
+  std::set<std::string> other_headers_, left_out_, cccl_headers_;
+  bool includes_standard_ = false;
+  parse::ReferenceGraph uses_;
+  std::vector<std::pair<std::string, std::string>> headers_;
+  std::map<std::string, std::string> header_names_;  // path -> name in the compiler's folder
+};
+
+using Kernel = RewriteResult::MarkedKernel;
+
+// A use of a macro counts as a use of the identifiers in its body.
+void add_macro_uses(const HostOptions& options, parse::ReferenceGraph& uses) {
+  for (const std::string& directive : options.directives) {
+    const std::vector<Token> tokens = parse::lex(std::string_view(directive).substr(1));
+    for (std::size_t i = 2; i < tokens.size() && tokens[0].text == "define"; ++i)
+      if (tokens[i].kind == Token::Kind::identifier) uses.add(tokens[1].text, tokens[i].text);
+  }
+}
+
+constexpr const char* hidden = "extern \"C\" __attribute__((visibility(\"hidden\")))";
+
+// Writes the generated end of the file: the sw_module by which the library finds kernels in the
+// compiled module.
+class ModuleTableWriter {
+ public:
+  ModuleTableWriter(const RewriteResult& source, const parse::ReferenceGraph& uses,
+                    Translation& module)
+      : source_(source), uses_(uses), module_(module) {}
+
+  // Writes the end of source `index` of `count`. `names` are the template instances to generate.
+  void write(const parse::KernelSource& source, const std::vector<std::string>& names,
+             std::size_t index, std::size_t count, std::ostream& out) {
+    out << "\n#line 1 \"end of " << source.file_name << "\"\n";
+    write_dynamic_shared(index, count, out);
+    out << "static constexpr sw_kernel sw_kernels[] = {\n";
+    for (const Kernel& kernel : source_.kernels) write_kernel(kernel, out);
+    for (const std::string& name : names) write_instance(name, out);
+    out << "{nullptr, nullptr, nullptr, 0, nullptr, nullptr}};\n"
+        << "extern \"C\" __attribute__((visibility(\"default\"), used)) sw_module "
+        << module_info_name(index) << " = {\n"
+        << "SW_MODULE_MAGIC, SW_STACK_UNKNOWN, &sw_rt, sw_kernels, " << c_literal(source.file_name)
+        << ", " << (module_.prints ? 1 : 0) << ", " << checked() << "};\n";
+  }
+
+ private:
+  // The value of sw_module::checked.
+  int checked() const {
+    if (!module_.checked) return 0;
+    return source_.may_hide_returns ? 2 : 1;
+  }
+
+  // Writes the line under #ifdef of the name's macro, if it has one.
+  static void write_guarded(const MarkedName& marked, const std::string& line, std::ostream& out) {
+    if (!marked.macro.empty()) out << "#ifdef " << marked.macro << "\n";
+    out << line << "\n";
+    if (!marked.macro.empty()) out << "#endif\n";
+  }
+
+  // A kernel may call functions of any source, so the arrays of all sources are set at its start.
+  void write_dynamic_shared(std::size_t index, std::size_t count, std::ostream& out) const {
+    const auto name_of = [&](std::size_t unit) {
+      return count == 1 ? std::string("sw_bind_dynamic_shared") : text("sw_bind_unit_", unit);
+    };
+    out << (count == 1 ? "static" : hidden) << " void " << name_of(index) << "() {\n";
+    for (const MarkedName& array : source_.dynamic_shared)
+      write_guarded(array,
+                    text("::", array.name, " = (decltype(::", array.name, "))sw_dynamic_shared;"),
+                    out);
+    out << "}\n";
+    if (count == 1) return;
+    for (std::size_t unit = 0; unit < count; ++unit)
+      out << hidden << " void " << name_of(unit) << "();\n";
+    out << "static void sw_bind_dynamic_shared() {\n";
+    for (std::size_t unit = 0; unit < count; ++unit) out << name_of(unit) << "();\n";
+    out << "}\n";
+  }
+
+  // Kernels of the same name are overloads, unless they are in code under #if.
+  bool is_overloaded(const Kernel& kernel) const {
+    return std::ranges::count_if(source_.kernels, [&](const Kernel& other) {
+             return other.name == kernel.name && other.macro.empty() && !other.kernel.is_template;
+           }) > 1;
+  }
+
+  void write_kernel(const Kernel& kernel, std::ostream& out) {
+    module_.kernel_names.push_back(kernel.kernel.name);
+    module_.recurses |= uses_.recurses(kernel.kernel.name);
+    if (kernel.kernel.is_template) return;
+    std::string name = kernel.name, address = text("&::", kernel.name);
+    if (is_overloaded(kernel)) {
+      // Selects the overload by its type. The names in it must be visible at the end of the file.
+      const std::string types =
+          joined(kernel.kernel.parameters, ", ", &parse::ParameterDeclaration::type);
+      name = text(name, "(", types, ")");
+      address = text("static_cast<void (*)(", types, ")>(", address, ")");
+    }
+    write_guarded(kernel,
+                  entry(address, uses_.reaches_barrier(kernel.kernel.name), kernel.counter, name),
+                  out);
+    module_.symbols.emplace(name, name);
+    // The unqualified name, too, if it is unique.
+    const bool is_unique =
+        std::ranges::count_if(source_.kernels, [&](const Kernel& other) {
+          return other.kernel.name == kernel.kernel.name && other.name != kernel.name;
+        }) == 0;
+    if (is_unique && name == kernel.name) module_.symbols.emplace(kernel.kernel.name, name);
+  }
+
+  // Writes the entry of a name expression such as "scale<float>". It has a barrier if any name in
+  // it reaches one.
+  void write_instance(const std::string& expression, std::ostream& out) {
+    const std::size_t start = expression.find_first_not_of(" &");
+    if (start == std::string::npos || !module_.symbols.emplace(expression, expression).second)
+      return;
+    bool has_barrier = false;
+    std::string counter = "int";
+    const std::vector<Token> tokens = parse::lex(expression);
+    for (const Kernel& kernel : source_.kernels)
+      for (const Token& token : tokens)
+        if (token.text == kernel.kernel.name) counter = kernel.counter;
+    for (const Token& token : tokens)
+      has_barrier |= token.kind == Token::Kind::identifier && uses_.reaches_barrier(token.text);
+    out << entry(text("&", expression.substr(start)), has_barrier, counter, expression) << "\n";
+  }
+
+  static std::string entry(const std::string& address, bool has_barrier, const std::string& counter,
+                           const std::string& name) {
+    return text("sw_launcher<", address, ", ", has_barrier ? "true" : "false", ", ", counter,
+                ">::entry(", c_literal(name), "),");
+  }
+
+  const RewriteResult& source_;
+  const parse::ReferenceGraph& uses_;
+  Translation& module_;
+};
+
+constexpr std::string_view system_define = "#define SW_SYSTEM 1\n";
+constexpr std::string_view all_define = "#define SW_WITH_ALL 1\n";
+
+// Algorithms of Thrust run in the calling thread. CCCL is used as without a toolkit, whose
+// cuda_runtime_api.h it would include where it finds one, before the shim: the guard of
+// cuda/std/__cccl/cuda_toolkit.h leaves that file out.
+constexpr std::string_view cccl_define =
+    "#define SW_CCCL 1\n"
+    "#define CCCL_DISABLE_FP16_SUPPORT 1\n"
+    "#define THRUST_HOST_SYSTEM THRUST_HOST_SYSTEM_CPP\n"
+    "#define THRUST_DEVICE_SYSTEM THRUST_DEVICE_SYSTEM_CPP\n"
+    "#define __CCCL_CUDA_TOOLKIT_H\n"
+    "#define _CCCL_HAS_CTK() 0\n"
+    "#define _CCCL_CTK_BELOW(...) 0\n"
+    "#define _CCCL_CTK_AT_LEAST(...) 0\n";
+
+// The shim over the system's headers. Those of the C++ library and of CCCL precede it, since they
+// use some of its macros, __noinline__ for one, as identifiers.
+std::string system_head(const std::set<std::string>& headers, const std::set<std::string>& cccl) {
+  std::string out(system_define);
+  for (const char* name :
+       {"math.h", "stdio.h", "stdlib.h", "string.h", "stdint.h", "time.h", "new"})
+    out += text("#include <", name, ">\n");
+  for (const std::string& name : headers)
+    if (parse::is_cpp_header(name)) out += text("#include <", name, ">\n");
+  if (!cccl.empty()) out += cccl_define;
+  for (const std::string& name : cccl) out += text("#include <", name, ">\n");
+  return out.append(all_define);
+}
+
+// The heads of TranslationUnit. A source without headers of the system compiles fastest with only
+// the shim's parts that it needs. Perhaps only host code needs Thrust, so the last attempt alone
+// includes its headers.
+std::vector<std::string> heads_for(const SourceFiles& files, bool has_cccl) {
+  const std::set<std::string>& others = files.other_headers();
+  const std::set<std::string> none, &cccl = has_cccl ? files.cccl_headers() : none;
+  std::vector<std::string> heads;
+  if (std::ranges::all_of(cccl,
+                          [](const std::string& name) { return name.starts_with("thrust/"); })) {
+    if (others.empty()) heads.push_back(shim_parts(files.identifiers()));
+    if (std::ranges::all_of(others, [](const std::string& name) {
+          return name.empty() || parse::can_follow_shim(name);
+        }))
+      heads.emplace_back(all_define);
+    if (!others.empty() || files.includes_standard() || files.identifiers().contains("std"))
+      heads.push_back(system_head(others, none));
+  }
+  if (!cccl.empty()) heads.push_back(system_head(others, cccl));
+  return heads;
+}
+
+// The folder of CCCL's headers. Throws CompileError if a source needs them and they are missing.
+std::string cccl_folder(const parse::KernelSource& source, const std::set<std::string>& headers) {
+  if (headers.empty()) return {};
+  std::string folder = runtime::cccl_headers(runtime::library_folders()).string();
+  const auto needed = std::ranges::find_if(
+      headers, [](const std::string& name) { return !name.starts_with("thrust/"); });
+  if (!folder.empty() || needed == headers.end()) return folder;
+  const std::string message =
+      text(source.file_name, ": ", *needed,
+           " is a header of CCCL, which was not found. Remedy: python3 -m pip install "
+           "nvidia-cuda-cccl, or set CUDA_HOME to a toolkit");
+  throw CompileError(message, message, parse::with_line_numbers(source.text));
+}
+
+// Names that a source needs to keep for the name expressions of a request and for linked sources.
+std::set<std::string_view> used_elsewhere(const runtime::CompileRequest& request,
+                                          const parse::KernelSource& source) {
+  std::set<std::string_view> names;
+  const auto add = [&](std::string_view text) {
+    for (const Token& token : parse::lex(text))
+      if (token.kind == Token::Kind::identifier) names.insert(token.text);
+  };
+  for (const std::string& expression : request.names) add(expression);
+  if (&source != request.source) add(request.source->text);
+  for (const parse::KernelSource& linked : request.linked)
+    if (&source != &linked) add(linked.text);
+  return names;
+}
+
+// Writes the text before the user's source.
+void write_head(const HostOptions& options, bool reverse, bool checked, std::ostream& out) {
+  if (reverse) out << "#define SW_REVERSE 1\n";
+  // Before the shim, which depends on it.
+  if (checked) out << "#define SW_KERNEL_CHECK 1\n";
+  out << "#include \"spanwise_cpu.h\"\n";
+  for (const std::string& directive : options.directives) out << directive << "\n";
+  for (const std::string& file : options.pre_includes)
+    out << "#include " << c_literal(file) << "\n";
+}
+
+void require_text(const parse::KernelSource& source) {
+  if (source.is_compiled)
+    fail<ArgumentError>("cpu: expected ", source.file_name, " as CUDA C++ text, got ",
+                        source.text.size(),
+                        " bytes of compiled device code, which only a GPU runs. Remedy: give its "
+                        "source");
+}
+
+}  // namespace
+
+HostOptions translate_options(std::span<const std::string> options,
+                              std::span<const std::string> include_dirs) {
+  HostOptions result = OptionTranslator(options).run();
+  result.include_dirs.insert(result.include_dirs.end(), include_dirs.begin(), include_dirs.end());
+  return result;
+}
+
+bool is_system_head(std::string_view head) { return head.starts_with(system_define); }
+
+bool is_cccl_head(std::string_view head) { return head.find(cccl_define) != head.npos; }
+
+std::string module_info_name(std::size_t unit) {
+  return unit == 0 ? "sw_module_info" : text("sw_module_info_", unit);
+}
+
+Translation translate(const runtime::CompileRequest& request, const HostOptions& options,
+                      bool reverse) {
+  std::vector<const parse::KernelSource*> sources{request.source};
+  for (const parse::KernelSource& linked : request.linked) sources.push_back(&linked);
+  Translation module;
+  module.checked =
+      std::ranges::find(request.options, runtime::check_option) != request.options.end();
+  std::vector<SourceFiles> files;
+  std::vector<std::string> rewritten;
+  parse::ReferenceGraph uses;  // of all sources: a barrier may be in a function of another source
+  for (const parse::KernelSource* source : sources) {
+    require_text(*source);
+    files.emplace_back(options.include_dirs, text("sw_user_", files.size(), "_"));
+    rewritten.push_back(
+        files.back().add_main(source->text, source->file_name, used_elsewhere(request, *source)));
+    add_macro_uses(options, files.back().uses());
+    uses.merge(files.back().uses());
+    module.prints |= files.back().identifiers().contains("printf");
+  }
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    TranslationUnit unit;
+    unit.headers = files[i].headers();
+    const std::string cccl = cccl_folder(*sources[i], files[i].cccl_headers());
+    unit.heads = heads_for(files[i], !cccl.empty());
+    if (!cccl.empty()) module.cccl = cccl;
+    module.left_out.insert(files[i].left_out().begin(), files[i].left_out().end());
+    std::ostringstream out;
+    if (sources.size() > 1) out << "#define SW_UNIT " << i << "\n";
+    write_head(options, reverse, module.checked, out);
+    out << "#line 1 " << c_literal(sources[i]->file_name) << "\n" << rewritten[i];
+    ModuleTableWriter(files[i].result(), uses, module)
+        .write(*sources[i], i == 0 ? request.names : std::vector<std::string>{}, i, sources.size(),
+               out);
+    unit.text = std::move(out).str();
+    module.units.push_back(std::move(unit));
+  }
+  return module;
+}
+
+}  // namespace spanwise::cpu_backend
