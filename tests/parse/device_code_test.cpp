@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "parse/declarations.hpp"
 
 namespace spanwise::parse {
 namespace {

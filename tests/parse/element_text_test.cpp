@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/parse/element_text.hpp"
+#include "spanwise/parse/c_text.hpp"
 
 #include <gtest/gtest.h>
 

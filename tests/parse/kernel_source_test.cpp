@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "parse/kernel_source.hpp"
-#include "parse/source_scan.hpp"
 
 namespace spanwise::parse {
 namespace {
@@ -22,10 +21,10 @@ SourceKernel only_kernel(const std::string& text) {
   return source.kernels.empty() ? SourceKernel{} : source.kernels[0];
 }
 // The parameter of a kernel with this one parameter, in a source that starts with `preamble`.
-SourceParameter parameter(const std::string& declaration, const std::string& preamble = "") {
+ParameterDeclaration parameter(const std::string& declaration, const std::string& preamble = "") {
   const SourceKernel kernel = only_kernel(preamble + "\n__global__ void k(" + declaration + ") {}");
   EXPECT_EQ(kernel.parameters.size(), 1u) << declaration;
-  return kernel.parameters.empty() ? SourceParameter{} : kernel.parameters[0];
+  return kernel.parameters.empty() ? ParameterDeclaration{} : kernel.parameters[0];
 }
 
 TEST(VariableScan, FindsVariablesThatOutliveALaunch) {
@@ -161,7 +160,7 @@ TEST(KernelScan, ReadsParameters) {
       {"int n = 4", "int", "n", false, false, int32},
   };
   for (const ParameterCase& c : cases) {
-    const SourceParameter p = parameter(c.text);
+    const ParameterDeclaration p = parameter(c.text);
     EXPECT_EQ(p.type, c.type) << c.text;
     EXPECT_EQ(p.name, c.name) << c.text;
     EXPECT_EQ(p.is_pointer, c.is_pointer) << c.text;
@@ -182,7 +181,7 @@ TEST(KernelScan, ResolvesTypeNamesThatAreTheSameInEveryCompilation) {
   EXPECT_EQ(parameter("const real* x", "typedef float real;").dtype, float32);
   EXPECT_EQ(parameter("real* x", "using base = unsigned char; using real = base;").dtype, uint8);
   EXPECT_EQ(parameter("REAL* x", "#define REAL double").dtype, float64);
-  const SourceParameter pointer = parameter("const buffer x", "typedef float* buffer;");
+  const ParameterDeclaration pointer = parameter("const buffer x", "typedef float* buffer;");
   EXPECT_TRUE(pointer.is_pointer);
   EXPECT_FALSE(pointer.is_const);
   EXPECT_EQ(pointer.type, "const buffer");

@@ -4,10 +4,278 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
 
+#include "core/string_utils.hpp"
 #include "parse/kernel_source.hpp"
+#include "spanwise/core/error.hpp"
 
 namespace spanwise::parse {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Determines kind and names of one declaration. An object serves one call of is_function() or
+// read().
+class DeclarationReader {
+ public:
+  DeclarationReader(const std::vector<Token>& tokens, std::size_t begin, std::size_t end)
+      : tokens_(tokens), begin_(begin), end_(end) {}
+
+  // Whether the '{' at `end` begins the body of a function.
+  bool is_function() {
+    read_head();
+    const std::string_view last = last_word_;
+    if (has_equals_ || !has_parentheses_) return false;
+    return !is_type_ || is_one_of(last, {")", "const", "noexcept", "override", "&"});
+  }
+
+  Declaration read(bool has_function_body) {
+    read_head();
+    Declaration result;
+    result.begin = begin_;
+    result.end = end_;
+    result.head_end = head_end_;
+    if (is_operator_ && has_function_body) result.kind = Declaration::Kind::function;
+    if (is_operator_ || declares_no_name_) return result;
+    result.names = std::move(function_names_);
+    if (has_function_body) {
+      result.kind = Declaration::Kind::function;
+    } else if (is_type_ && !has_parentheses_) {
+      result.kind = Declaration::Kind::type;
+      result.names.insert(result.names.end(), type_names_.begin(), type_names_.end());
+      read_declarators(result.names);
+    } else if (name_count_ < 2 && !is_typedef_) {
+      result.names.clear();  // the names that "MACRO(arguments);" and "MACRO;" declare are unknown
+    } else if (has_parentheses_ && !has_equals_ && !is_typedef_) {
+      result.kind = Declaration::Kind::prototype;
+    } else {
+      result.kind = Declaration::Kind::variable;
+      read_declarators(result.names);
+    }
+    return result;
+  }
+
+ private:
+  std::string_view text_at(std::size_t i) const {
+    return i < tokens_.size() ? tokens_[i].text : std::string_view{};
+  }
+  bool is_name(std::size_t i) const { return tokens_[i].kind == Token::Kind::identifier; }
+
+  // Reads up to a '{', a '=' or the end.
+  void read_head() {
+    std::size_t i = begin_;
+    while (i < end_ && !ends_head(i)) i = read_token(i);
+    head_end_ = i;
+  }
+
+  // Whether token i begins a body, member initialisers or an initialiser.
+  bool ends_head(std::size_t i) {
+    const std::string_view text = text_at(i);
+    if (text == "=" && !is_operator_) has_equals_ = true;
+    return has_equals_ || text == "{" || (text == ":" && has_parentheses_);
+  }
+
+  // Whether token i begins template parameters or an attribute, which may contain names that the
+  // declaration does not declare. `open` becomes the index of their bracket.
+  bool begins_ignored_part(std::size_t i, std::size_t& open) const {
+    open = text_at(i) == "[" ? i : i + 1;
+    return (text_at(i) == "template" && text_at(open) == "<") ||
+           (is_attribute_word(text_at(i)) && text_at(open) == "(") ||
+           (text_at(i) == "[" && text_at(i + 1) == "[");
+  }
+
+  // Reads token i, with the brackets that it begins; returns the index after it.
+  std::size_t read_token(std::size_t i) {
+    const std::string_view text = text_at(i);
+    if (tokens_[i].kind == Token::Kind::directive) return i + 1;
+    last_word_ = text;
+    if (std::size_t open = 0; begins_ignored_part(i, open)) return skip_balanced(tokens_, open);
+    if (text == "(") return read_parentheses(i);
+    if (text == "<" && (is_type_ || (i > begin_ && is_name(i - 1)))) {
+      const std::size_t end = skip_balanced(tokens_, i);
+      if (text_at(end) == "(") function_names_.push_back(text_at(i - 1));  // name<float>(...)
+      return end;
+    }
+    if (text == ":") is_in_bases_ = true;
+    if (is_name(i)) read_word(text, text_at(i + 1));
+    return i + 1;
+  }
+
+  void read_word(std::string_view word, std::string_view next) {
+    if (is_one_of(word, {"struct", "class", "union", "enum"})) {
+      is_type_ = true;
+      is_enum_ |= word == "enum";
+    } else if (word == "operator") {
+      is_operator_ = true;
+    } else if (word == "typedef") {
+      is_typedef_ = true;
+    } else {
+      ++name_count_;
+      if (is_one_of(word, {"using", "namespace", "static_assert"}))
+        declares_no_name_ = word != "using" || next == "namespace";
+      else if (is_type_ && !is_in_bases_)
+        type_names_.push_back(word);
+    }
+  }
+
+  std::size_t read_parentheses(std::size_t open) {
+    has_parentheses_ = true;
+    last_word_ = ")";
+    if (open > begin_ && is_name(open - 1)) function_names_.push_back(text_at(open - 1));
+    const std::size_t end = std::min(skip_balanced(tokens_, open), end_);
+    // A pointer to a function, or the name of a typedef in parentheses.
+    if (text_at(open + 1) == "*" || is_typedef_)
+      for (std::size_t i = open; i < end; ++i)
+        if (is_name(i)) function_names_.push_back(text_at(i));
+    return end;
+  }
+
+  // Adds the names, outside of braces and parentheses, whose next token ends a declarator or begins
+  // its extents or initialiser; of an enum, all names in its braces.
+  void read_declarators(std::vector<std::string_view>& names) {
+    for (std::size_t i = begin_; i < end_; ++i) {
+      if (text_at(i) == "{") {
+        const std::size_t end = std::min(skip_balanced(tokens_, i), end_);
+        for (std::size_t k = i; is_enum_ && k < end; ++k)
+          if (is_name(k)) names.push_back(text_at(k));
+        i = end - 1;
+      } else if (text_at(i) == "(") {
+        i = skip_balanced(tokens_, i) - 1;
+      } else if (is_name(i) && is_one_of(text_at(i + 1), {";", ",", "=", "[", "{", ":", "("})) {
+        names.push_back(text_at(i));
+      }
+    }
+  }
+
+  const std::vector<Token>& tokens_;
+  std::size_t begin_, end_, head_end_ = 0;
+  bool has_equals_ = false, has_parentheses_ = false, is_type_ = false, is_enum_ = false,
+       is_operator_ = false, is_typedef_ = false, is_in_bases_ = false, declares_no_name_ = false;
+  int name_count_ = 0;          // identifiers of the head, without the keywords of read_word()
+  std::string_view last_word_;  // of the head
+  std::vector<std::string_view> function_names_, type_names_;
+};
+
+constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+// Implements split_declarations() in one pass over the tokens.
+class Splitter {
+ public:
+  explicit Splitter(const std::vector<Token>& tokens) : tokens_(tokens) {}
+
+  std::vector<Declaration> run() {
+    for (index_ = 0; index_ < tokens_.size(); ++index_) step();
+    return std::move(declarations_);
+  }
+
+ private:
+  struct State {
+    std::size_t begin = none;  // of the current declaration
+    int braces = 0, parentheses = 0;
+    bool is_function = false;  // the braces are a body, which ends the declaration
+    int namespaces = 0;
+  };
+
+  std::string_view text_at(std::size_t i) const {
+    return i < tokens_.size() ? tokens_[i].text : std::string_view{};
+  }
+
+  void step() {
+    const std::string_view text = text_at(index_);
+    if (tokens_[index_].kind == Token::Kind::directive) return read_directive(text);
+    const bool is_outside = state_.braces == 0 && state_.parentheses == 0;
+    if (is_outside && text == "}") {  // of a namespace
+      state_.namespaces -= state_.namespaces > 0 ? 1 : 0;
+      state_.begin = none;
+      return;
+    }
+    if (state_.begin == none) {
+      if (text == ";") return;
+      state_.begin = index_;
+    }
+    if (is_outside && text == "template" && text_at(index_ + 1) == "<") {
+      index_ = skip_balanced(tokens_, index_ + 1) - 1;
+    } else if (state_.braces == 0 && text == "(") {
+      ++state_.parentheses;
+    } else if (state_.braces == 0 && text == ")") {
+      state_.parentheses -= state_.parentheses > 0 ? 1 : 0;
+    } else if (state_.parentheses > 0) {
+      return;
+    } else if (text == "{") {
+      open_brace();
+    } else if (text == "}") {
+      const bool is_continued = text_at(index_ + 1) == "," || text_at(index_ + 1) == "{" ||
+                                text_at(index_ + 1) == "catch";
+      if (--state_.braces == 0 && state_.is_function && !is_continued) finish();
+    } else if (text == ";" && state_.braces == 0) {
+      finish();
+    }
+  }
+
+  void open_brace() {
+    if (state_.braces++ > 0) return;
+    std::size_t first = state_.begin;
+    if (text_at(first) == "inline") ++first;
+    const bool is_linkage = text_at(first) == "extern" && first + 2 == index_ &&
+                            tokens_[first + 1].kind == Token::Kind::string;
+    if (text_at(first) == "namespace" || is_linkage) {
+      state_.braces = 0;
+      ++state_.namespaces;
+      state_.begin = none;
+      return;
+    }
+    state_.is_function = DeclarationReader(tokens_, state_.begin, index_).is_function();
+  }
+
+  void finish() {
+    declarations_.push_back(
+        DeclarationReader(tokens_, state_.begin, index_ + 1).read(state_.is_function));
+    state_.begin = none;
+    state_.is_function = false;
+  }
+
+  void read_directive(std::string_view text) {
+    const std::vector<Token> parts = lex(text.substr(1));
+    const std::string_view word = parts.empty() ? std::string_view{} : parts[0].text;
+    if (word == "if" || word == "ifdef" || word == "ifndef") {
+      conditionals_.push_back(state_);
+      if (is_if_zero(parts)) index_ = end_of_branch(tokens_, index_);
+    } else if ((word == "else" || word.starts_with("elif")) && !conditionals_.empty()) {
+      next_branch(conditionals_.back());
+    } else if (word == "endif" && !conditionals_.empty()) {
+      conditionals_.pop_back();
+    }
+  }
+
+  // Returns to the state at the #if. Declarations that a branch divides become one.
+  void next_branch(const State& before) {
+    const std::size_t begin = std::min(state_.begin, before.begin);
+    while (!declarations_.empty() && before.begin != none &&
+           declarations_.back().begin >= before.begin)
+      declarations_.pop_back();
+    state_ = before;
+    state_.begin = begin;
+  }
+
+  const std::vector<Token>& tokens_;
+  std::vector<Declaration> declarations_;
+  std::size_t index_ = 0;
+  State state_;
+  std::vector<State> conditionals_;
+};
+
+}  // namespace
+
+std::vector<Declaration> split_declarations(const std::vector<Token>& tokens) {
+  return Splitter(tokens).run();
+}
+
 namespace {
 
 using Kind = Declaration::Kind;
@@ -174,12 +442,137 @@ std::string DeviceCode::without_host_code(std::string_view text) const {
   return out;
 }
 
+namespace {
+
+// Beginnings of the names of headers that host code needs.
+constexpr std::string_view cuda_libraries =
+    "cublas cufft cusparse cusolver curand.h curand_mtgp32 cudnn nccl nvml nvrtc npp nvToolsExt "
+    "nvtx3/ thrust/ cub/ cudaGL cuda_gl_interop cudaProfiler cuda_profiler_api cuda_d3d cuda_egl "
+    "cudaEGL nvjpeg";
+constexpr std::string_view other_libraries =
+    "CL/ opencv GL/ GLES GLFW EGL/ glad/ OpenGL/ GLUT/ X11/ mpi.h SDL glog/ gflags/ gtest/ boost/ "
+    "hdf5 leveldb/ lmdb google/protobuf vulkan/ FreeImage windows.h nvmedia nvsci drm xf86drm";
+
+}  // namespace
+
+bool is_cuda_library_header(std::string_view name) {
+  return starts_with_word_of(name, cuda_libraries);
+}
+
+bool is_host_library_header(std::string_view name) {
+  return is_cuda_library_header(name) || starts_with_word_of(name, other_libraries);
+}
+
+bool is_cccl_header(std::string_view name) {
+  return name.starts_with("thrust/") || name.starts_with("cuda/") || name.starts_with("nv/");
+}
+
+bool is_c_header(std::string_view name) {
+  static constexpr std::string_view folders = "sys/ netinet/ arpa/ asm/ linux/ bits/";
+  static constexpr std::string_view names =
+      "assert.h cassert ccomplex cctype cerrno cfenv cfloat cinttypes climits clocale cmath "
+      "complex.h csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime ctype.h "
+      "dirent.h dlfcn.h errno.h fcntl.h fenv.h getopt.h inttypes.h libgen.h locale.h malloc.h "
+      "memory.h omp.h pthread.h sched.h setjmp.h signal.h stdarg.h stdbool.h strings.h time.h "
+      "unistd.h values.h wchar.h immintrin.h xmmintrin.h";
+  return starts_with_word_of(name, folders) || is_word_of(name, names);
+}
+
+bool can_follow_shim(std::string_view name) {
+  static constexpr std::string_view names =
+      "type_traits limits concepts initializer_list utility tuple array numeric bit numbers "
+      "optional";
+  return is_word_of(name, names);
+}
+
+bool is_cpp_header(std::string_view name) {
+  static constexpr std::string_view names =
+      "algorithm any array atomic bitset charconv chrono complex condition_variable deque "
+      "exception execution filesystem forward_list fstream functional future initializer_list "
+      "iomanip ios iosfwd iostream istream iterator limits list locale map memory memory_resource "
+      "mutex new numeric optional ostream queue random ratio regex set shared_mutex sstream stack "
+      "stdexcept streambuf string string_view system_error thread tuple type_traits typeindex "
+      "typeinfo unordered_map unordered_set utility valarray variant vector";
+  return is_word_of(name, names);
+}
+
+namespace {
+
+// The index of each #include that is inside of a declaration.
 std::set<std::size_t> inner_directives(const std::vector<Token>& tokens) {
   std::set<std::size_t> inner;
   for (const Declaration& declaration : split_declarations(tokens))
     for (std::size_t i = declaration.begin; i < declaration.end; ++i)
       if (tokens[i].kind == Token::Kind::directive) inner.insert(i);
   return inner;
+}
+
+}  // namespace
+
+void IncludedFiles::add_main(std::string_view text, const std::string& folder) {
+  collect(text, folder, false);
+  device_code_.resolve();
+}
+
+void IncludedFiles::collect(std::string_view text, const std::string& folder, bool is_whole) {
+  const std::vector<Token> tokens = lex(text);
+  const std::set<std::size_t> inner = inner_directives(tokens);
+  if (is_whole)
+    device_code_.add_whole(text);
+  else
+    device_code_.add(text);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].kind != Token::Kind::directive) continue;
+    const std::string path = read_include(tokens[i].text, folder).path;
+    if (path.empty()) continue;
+    // A header that is included within a declaration is a piece of it.
+    const bool is_piece = is_whole || inner.contains(i);
+    const auto [entry, is_new] = collected_.try_emplace(path, is_piece);
+    if (!is_new && (entry->second || !is_piece)) continue;
+    entry->second = is_piece;
+    collect(text_of(path), fs::path(path).parent_path().string(), is_piece);
+  }
+}
+
+const std::string& IncludedFiles::text_of(const std::string& path) {
+  const auto [entry, is_new] = texts_.try_emplace(path);
+  if (is_new) entry->second = read_whole_file(path);
+  return entry->second;
+}
+
+Include IncludedFiles::read_include(std::string_view directive, const std::string& folder) const {
+  Include include;
+  const std::vector<Token> parts = lex(directive.substr(1));
+  include.is_include = parts.size() >= 2 && parts[0].text == "include";
+  const std::size_t open = directive.find_first_of("<\"");
+  if (!include.is_include || open == std::string_view::npos) return include;
+  include.is_quoted = directive[open] == '"';
+  const std::size_t close = directive.find(include.is_quoted ? '"' : '>', open + 1);
+  if (close == std::string_view::npos) return include;
+  include.name = directive.substr(open + 1, close - open - 1);
+  include.path = find(include.name, include.is_quoted, folder);
+  return include;
+}
+
+std::string IncludedFiles::find(std::string_view name, bool is_quoted,
+                                const std::string& folder) const {
+  std::error_code error;
+  const auto exists = [&](const fs::path& path) { return fs::is_regular_file(path, error); };
+  const fs::path relative = std::string(name);
+  if (relative.is_absolute()) return exists(relative) ? relative.string() : "";
+  if (is_quoted && exists(fs::path(folder) / relative))
+    return (fs::path(folder) / relative).string();
+  if (is_replaced_(name)) return {};
+  for (const std::string& include_dir : include_dirs_)
+    if (exists(fs::path(include_dir) / relative))
+      return (fs::path(include_dir) / relative).string();
+  return {};
+}
+
+std::string read_whole_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file.good()) fail<DeviceError>("cannot read ", path, ": ", std::strerror(errno));
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace spanwise::parse

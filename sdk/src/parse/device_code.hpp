@@ -2,22 +2,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "parse/declarations.hpp"
-#include "spanwise/core/export.hpp"
-#include "spanwise/parse/token.hpp"
+#include "parse/lexer.hpp"
 
+/// The part of a source, and of the headers that it includes, that device code needs.
 namespace spanwise::parse {
+
+/// A declaration at namespace scope.
+struct Declaration {
+  enum class Kind { function, prototype, type, variable, other };
+  Kind kind = Kind::other;
+  std::size_t begin = 0, end = 0;  ///< tokens [begin, end), with the last ';' or '}'
+  std::size_t head_end = 0;        ///< where a body or initialiser begins; without one, `end`
+  /// The names that it declares, possibly more. Empty for operators, and for Kind::other.
+  std::vector<std::string_view> names;
+};
+
+/// The declarations of a file, in the order of their beginnings; they do not overlap. If the
+/// branches of an #if divide a declaration, it extends over all of them. An unfinished declaration
+/// at the end is left out.
+std::vector<Declaration> split_declarations(const std::vector<Token>& tokens);
 
 /// Determines which declarations of a source and its headers the device code needs: those with
 /// __global__, __device__, __constant__ or __managed__, and all whose names these use, directly or
 /// indirectly. Names are compared without their scopes, so some that are not needed are kept.
-class SW_API DeviceCode {
+class DeviceCode {
  public:
   /// Adds a file. Its text must outlive this object.
   void add(std::string_view text);
@@ -58,7 +74,59 @@ class SW_API DeviceCode {
   Names roots_, reached_, device_functions_, host_functions_;
 };
 
-/// The index of each #include that is inside of a declaration.
-SW_API std::set<std::size_t> inner_directives(const std::vector<Token>& tokens);
+/// Whether `name` belongs to a library of the CUDA toolkit that host code calls. In place of such a
+/// header the shim has declarations of the library's types.
+bool is_cuda_library_header(std::string_view name);
+/// Whether `name` belongs to a library that host code alone calls, CUDA's or another.
+bool is_host_library_header(std::string_view name);
+/// Whether `name` is a header of libcu++ or Thrust, which CCCL contains and host compilers accept.
+bool is_cccl_header(std::string_view name);
+/// Whether `name` is a header of the C library or of POSIX.
+bool is_c_header(std::string_view name);
+/// Whether `name` is a small header of the C++ library that compiles after the shim's own headers.
+bool can_follow_shim(std::string_view name);
+/// Whether `name` is a header of the C++17 library that the shim does not replace.
+bool is_cpp_header(std::string_view name);
+
+/// An #include directive.
+struct Include {
+  std::string name;  ///< "" for other directives, and if a macro names the header
+  std::string path;  ///< of a header of the user; "" for other headers
+  bool is_include = false;
+  bool is_quoted = false;
+};
+
+/// The user's headers that a source includes, directly or indirectly: those that are found beside
+/// the including file or in the include folders.
+class IncludedFiles {
+ public:
+  /// Headers for which `is_replaced` is true are only looked for beside the including file.
+  IncludedFiles(std::vector<std::string> include_dirs, bool (*is_replaced)(std::string_view))
+      : include_dirs_(std::move(include_dirs)), is_replaced_(is_replaced) {}
+
+  /// Adds `text`, a source in `folder` that outlives this object, and its headers to device_code(),
+  /// and resolves that. To be called once, after device_code() got its roots.
+  void add_main(std::string_view text, const std::string& folder);
+  DeviceCode& device_code() noexcept { return device_code_; }
+  const DeviceCode& device_code() const noexcept { return device_code_; }
+
+  /// Reads a directive of a file in `folder`.
+  Include read_include(std::string_view directive, const std::string& folder) const;
+  /// The contents of a user's header. Throws DeviceError if it cannot be read.
+  const std::string& text_of(const std::string& path);
+
+ private:
+  void collect(std::string_view text, const std::string& folder, bool is_whole);
+  std::string find(std::string_view name, bool is_quoted, const std::string& folder) const;
+
+  std::vector<std::string> include_dirs_;
+  bool (*is_replaced_)(std::string_view);
+  DeviceCode device_code_;
+  std::map<std::string, std::string> texts_;  // path -> contents
+  std::map<std::string, bool> collected_;     // path -> added as a whole
+};
+
+/// The contents of a file. Throws DeviceError if it cannot be read.
+std::string read_whole_file(const std::string& path);
 
 }  // namespace spanwise::parse

@@ -1,10 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cstdio>
+#include "parse/lexer.hpp"
 
-#include "core/string_utils.hpp"
-#include "parse/kernel_source.hpp"
+#include <algorithm>
+#include <string>
+#include <utility>
 
 namespace spanwise::parse {
 namespace {
@@ -189,15 +189,39 @@ bool opens_launch(std::span<const Token> tokens, std::size_t i) noexcept {
   return true;
 }
 
-std::string with_line_numbers(std::string_view source) {
-  std::string out;
-  int number = 1;
-  for (const std::string_view line : split(source, '\n')) {
-    char prefix[16];
-    std::snprintf(prefix, sizeof prefix, "%5d | ", number++);
-    out.append(prefix).append(line).append("\n");
+std::size_t skip_balanced(std::span<const Token> tokens, std::size_t open) {
+  const std::string_view opening = tokens[open].text;
+  const std::string_view close = opening == "("   ? ")"
+                                 : opening == "[" ? "]"
+                                 : opening == "{" ? "}"
+                                                  : ">";
+  int depth = 0;
+  for (std::size_t i = open; i < tokens.size(); ++i) {
+    const std::string_view text = tokens[i].text;
+    if (text == opening) ++depth;
+    if (text == close && --depth == 0) return i + 1;
+    // A '<' inside parentheses is a comparison.
+    if (opening == "<" && text == "(") i = skip_balanced(tokens, i) - 1;
+    if (opening == "<" && (text == ";" || text == "{")) return i;
   }
-  return out;
+  return tokens.size();
+}
+
+std::vector<std::span<const Token>> split_at_commas(std::span<const Token> list) {
+  std::vector<std::span<const Token>> parts;
+  int depth = 0;
+  std::size_t begin = 0, i = 0;
+  for (; i < list.size() && depth >= 0; ++i) {
+    const std::string_view text = list[i].text;
+    if (text == "(" || text == "[" || text == "{" || text == "<") ++depth;
+    if (text == ")" || text == "]" || text == "}" || text == ">") --depth;
+    if (text != "," || depth != 0) continue;
+    parts.push_back(list.subspan(begin, i - begin));
+    begin = i + 1;
+  }
+  const std::size_t end = depth < 0 ? i - 1 : i;
+  if (end > 0) parts.push_back(list.subspan(begin, end - begin));
+  return parts;
 }
 
 }  // namespace spanwise::parse

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "parse/source_lines.hpp"
 #include "spanwise/core/error.hpp"
 
 namespace spanwise::parse {
@@ -46,11 +45,24 @@ std::optional<std::string> OptionReader::value_of(std::initializer_list<std::str
   return std::nullopt;
 }
 
+namespace {
+
+// "#define N 4" for the argument of -D: "N", "N=4", "F(x)=x". Compilers too ignore what follows a
+// newline.
+std::string define_line(std::string_view macro) {
+  macro = macro.substr(0, macro.find('\n'));
+  const std::size_t equals = macro.find('=');
+  const std::string_view value = equals == macro.npos ? "1" : macro.substr(equals + 1);
+  return text("#define ", macro.substr(0, equals), " ", value);
+}
+
+}  // namespace
+
 bool read_preprocessor_option(OptionReader& reader, PreprocessorOptions& out) {
   if (const auto macro = reader.value_of({"D", "define-macro"}))
     out.directives.push_back(define_line(*macro));
   else if (const auto name = reader.value_of({"U", "undefine-macro"}))
-    out.directives.push_back(undefine_line(*name));
+    out.directives.push_back(text("#undef ", name->substr(0, name->find('\n'))));
   else if (auto folder =
                reader.value_of({"I", "include-path", "isystem", "iquote", "system-include"}))
     out.include_dirs.push_back(*std::move(folder));

@@ -1,7 +1,13 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/parse/element_text.hpp"
+#include "spanwise/parse/c_text.hpp"
 
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include "core/string_utils.hpp"
+#include "parse/lexer.hpp"
 #include "spanwise/core/error.hpp"
 
 namespace spanwise {
@@ -39,3 +45,43 @@ const char* word_text(int bytes) {
 }
 
 }  // namespace spanwise
+
+namespace spanwise::parse {
+
+bool has_token(std::string_view code, std::string_view name) {
+  const std::vector<Token> tokens = lex(code);
+  return std::ranges::find(tokens, name, &Token::text) != tokens.end();
+}
+
+std::string with_line_directives(std::string_view label, std::string_view code) {
+  if (code.empty()) return "";
+  return text("\n#line 1 \"", label, "\"\n", code, "\n#line 1 \"made by Spanwise\"\n");
+}
+
+std::string element_statements(std::string_view label, std::string_view code) {
+  const std::string lines =
+      with_line_directives(label, code.empty() ? std::string() : text(code, "\n;"));
+  return has_token(code, "return") ? text("    [&] { do {", lines, "} while (0); }();\n") : lines;
+}
+
+std::string c_literal(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+std::string with_line_numbers(std::string_view source) {
+  std::string out;
+  int number = 1;
+  for (const std::string_view line : split(source, '\n')) {
+    char prefix[16];
+    std::snprintf(prefix, sizeof prefix, "%5d | ", number++);
+    out.append(prefix).append(line).append("\n");
+  }
+  return out;
+}
+
+}  // namespace spanwise::parse

@@ -1,12 +1,144 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "parse/source_scan.hpp"
+#include "parse/kernel_source.hpp"
 
+#include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
+#include "core/string_utils.hpp"
+
 namespace spanwise::parse {
+
 namespace {
+
+// True for names such as __syncthreads, __shfl_down_sync, __ballot_sync, cooperative_groups.
+// Names from the CUDA C++ Programming Guide 13.0, sections "Synchronization Functions", "Warp
+// Vote", "Warp Match", "Warp Reduce", "Warp Shuffle Functions" and "Cooperative Groups"; those
+// without _sync are CUDA 8's. Classes of CUB.
+bool is_barrier_name(std::string_view name) {
+  static constexpr std::string_view names =
+      "__syncwarp __activemask __all __any __ballot __uni_sync __all_sync __any_sync "
+      "__ballot_sync cooperative_groups this_thread_block tiled_partition coalesced_threads "
+      "this_grid grid_group thread_block arrive_and_wait __barrier_sync";
+  static constexpr std::string_view prefixes =
+      "__syncthreads __shfl __match_ __reduce_ __barrier_sync BlockReduce BlockScan WarpScan "
+      "BlockExchange BlockRadixSort WarpReduce";
+  return is_word_of(name, names) || starts_with_word_of(name, prefixes);
+}
+
+}  // namespace
+
+void ReferenceGraph::add(std::string_view owner, std::string_view used) {
+  auto entry = uses_.find(owner);
+  if (entry == uses_.end())
+    entry = uses_.emplace(owner, std::set<std::string, std::less<>>{}).first;
+  if (!entry->second.contains(used)) entry->second.emplace(used);
+}
+
+void ReferenceGraph::merge(const ReferenceGraph& other) {
+  for (const auto& [owner, used] : other.uses_) {
+    for (const std::string& name : used) add(owner, name);
+  }
+}
+
+bool ReferenceGraph::reaches_barrier(std::string_view owner) const {
+  const auto reached = closure(owner);
+  return std::ranges::any_of(reached, is_barrier_name);
+}
+
+bool ReferenceGraph::recurses(std::string_view owner) const {
+  for (const std::string_view name : closure(owner)) {
+    const auto entry = uses_.find(name);
+    if (entry == uses_.end() || name.empty()) continue;
+    for (const std::string& used : entry->second)
+      if (used == name || closure(used).contains(name)) return true;
+  }
+  return false;
+}
+
+std::set<std::string_view> ReferenceGraph::used() const {
+  std::set<std::string_view> names;
+  for (const auto& [owner, uses] : uses_) names.insert(uses.begin(), uses.end());
+  return names;
+}
+
+// `owner`, and all identifiers that it uses directly or indirectly.
+std::set<std::string_view> ReferenceGraph::closure(std::string_view owner) const {
+  std::set<std::string_view> seen{owner, ""};
+  std::vector<std::string_view> pending(seen.begin(), seen.end());
+  while (!pending.empty()) {
+    const auto entry = uses_.find(pending.back());
+    pending.pop_back();
+    if (entry == uses_.end()) continue;
+    for (const std::string& name : entry->second)
+      if (seen.insert(name).second) pending.push_back(name);
+  }
+  return seen;
+}
+
+bool is_attribute_word(std::string_view word) {
+  static constexpr std::array<std::string_view, 12> keywords{
+      "__launch_bounds__", "__cluster_dims__", "__block_size__", "__maxnreg__",
+      "__attribute__",     "__attribute",      "__align__",      "alignas",
+      "__declspec",        "noexcept",         "explicit",       "decltype"};
+  return std::ranges::find(keywords, word) != keywords.end();
+}
+
+namespace {
+
+// The index after attributes and directives between a parameter list and its body.
+std::size_t skip_attributes(const std::vector<Token>& tokens, std::size_t i) {
+  while (i < tokens.size()) {
+    const Token& token = tokens[i];
+    if (token.kind == Token::Kind::directive || token.text == "noexcept") {
+      ++i;
+    } else if (is_attribute_word(token.text) && i + 1 < tokens.size() &&
+               tokens[i + 1].text == "(") {
+      i = skip_balanced(tokens, i + 1);
+    } else if (token.text == "[") {
+      i = skip_balanced(tokens, i);
+    } else {
+      break;
+    }
+  }
+  return i;
+}
+
+// Parses the declaration after `tokens[start]`, a __global__. Fills name, parameters, line,
+// is_definition and parameters_end; name is "" for an explicit instantiation or specialisation.
+KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t start,
+                              const TypeAliases& aliases) {
+  KernelSite site;
+  for (std::size_t i = start + 1; i + 1 < tokens.size(); ++i) {
+    const Token& token = tokens[i];
+    if (token.text == ";" || token.text == "{" || token.text == "}") break;
+    if (token.text == "[") {
+      i = skip_balanced(tokens, i) - 1;
+    } else if (token.text == "<") {
+      break;  // name<float>(...): the primary template is the kernel
+    } else if (token.kind == Token::Kind::identifier && tokens[i + 1].text == "(") {
+      const std::size_t end = skip_balanced(tokens, i + 1);
+      const std::size_t body = skip_attributes(tokens, end);
+      const bool ends_declarator =
+          body < tokens.size() && (tokens[body].text == "{" || tokens[body].text == ";");
+      // A macro such as BOUNDS(256), followed by the rest of the declaration.
+      if (is_attribute_word(token.text) || !ends_declarator) {
+        i = end - 1;
+        continue;
+      }
+      site.kernel.name = token.text;
+      site.kernel.line = token.line;
+      site.kernel.is_definition = tokens[body].text == "{";
+      site.parameters_end = tokens[end - 1].offset + 1;
+      site.kernel.parameters =
+          parse_parameters(std::span(tokens).subspan(i + 2, end - i - 3), aliases);
+      break;
+    }
+  }
+  return site;
+}
 
 struct Scope {
   enum class Kind { name_space, extern_c, type, body };
@@ -45,7 +177,7 @@ class Scanner {
     } else if (in_body()) {
       if (token.kind == Token::Kind::identifier) scan_.uses.add(scopes_.back().name, token.text);
     } else if (token.text == ";") {
-      if (conditionals_.empty()) read_alias(declaration(), scan_.aliases);
+      if (conditionals_.empty()) scan_.aliases.read(declaration());
       declaration_ = index_ + 1;
     }
   }
@@ -238,6 +370,55 @@ KernelSource scan_kernels(std::string text, std::string file_name) {
     source.kernels.push_back(std::move(site.kernel));
   }
   merge_declarations(source.kernels);
+  return source;
+}
+
+namespace {
+
+// Whether the declaration that continues at tokens[i] declares a variable: a variable's name is
+// followed by an initialiser, extents or the end, a function's by its parameters.
+bool is_variable(const std::vector<Token>& tokens, std::size_t i) {
+  for (; i < tokens.size(); ++i) {
+    const std::string_view word = tokens[i].text;
+    if (is_one_of(word, {";", "=", "[", "{"})) return true;
+    // Parameters of a function or kernel, and variables that do not persist between launches.
+    if (is_one_of(word, {"(", "operator", "__shared__", "constexpr", "__global__"})) return false;
+    if (word == "<") i = skip_balanced(tokens, i) - 1;
+    if (is_attribute_word(word)) i = skip_balanced(tokens, i + 1) - 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool declares_variables(std::string_view source) {
+  // The text is searched first, since most sources have none of the words and need no tokens.
+  for (const std::string_view word :
+       {"__device__", "__constant__", "__managed__", "static", "texture"}) {
+    if (source.find(word) == source.npos) continue;
+    const std::vector<Token> tokens = lex(source);
+    for (std::size_t i = 0; i < tokens.size(); ++i)
+      if (tokens[i].text == word && is_variable(tokens, i + 1)) return true;
+  }
+  return false;
+}
+
+namespace {
+
+// Neither a zero byte nor a line that begins with ".version" occurs in C++; every binary has zero
+// bytes near its start, and PTX has its version before any code (PTX ISA 9.0, section 11.1.1).
+bool is_compiled(std::string_view contents) {
+  const std::string_view head = contents.substr(0, 4096);
+  return head.find('\0') != head.npos || head.starts_with(".version") ||
+         head.find("\n.version") != head.npos;
+}
+
+}  // namespace
+
+KernelSource scan_linked(std::string contents, std::string file_name) {
+  if (!is_compiled(contents)) return scan_kernels(std::move(contents), std::move(file_name));
+  KernelSource source{std::move(contents), std::move(file_name), {}};
+  source.is_compiled = true;
   return source;
 }
 
