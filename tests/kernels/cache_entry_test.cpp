@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cache/cache_entry.hpp"
+#include "kernels/disk_cache.hpp"
 
 #include <gtest/gtest.h>
 

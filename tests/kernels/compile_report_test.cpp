@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/compile_report.hpp"
+#include "kernels/module_cache.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cache/disk_cache.hpp"
+#include "kernels/disk_cache.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -12,7 +12,7 @@
 #include <fstream>
 #include <string>
 
-#include "kernels/cache/sha256.hpp"
+#include "kernels/sha256.hpp"
 #include "kernels/fake_device.hpp"
 
 namespace spanwise::kernels {

@@ -20,7 +20,6 @@
 
 #include "kernels/module_cache.hpp"
 #include "runtime/backend.hpp"
-#include "runtime/element_loops.hpp"
 #include "spanwise/runtime/config.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "spanwise/core/error.hpp"
@@ -108,7 +107,7 @@ class FakeKernel final : public runtime::LoadedKernel {
 
 /// The size in bytes that the fake compiler gives a parameter: that of a pointer, of a known dtype
 /// or of View<T, N>; other types have 4 or 8 bytes if their name ends with this digit, else 12.
-inline std::int64_t size_of(const parse::SourceParameter& parameter) {
+inline std::int64_t size_of(const parse::ParameterDeclaration& parameter) {
   if (parameter.is_pointer) return 8;
   if (parameter.dtype) return parameter.dtype->itemsize();
   const std::size_t comma = parameter.type.rfind(',');
@@ -129,7 +128,7 @@ class FakeModule final : public runtime::LoadedModule {
       if (symbol.find(kernel.name) == std::string::npos) continue;
       std::vector<runtime::LoadedKernel::ParameterInfo> parameter_info;
       std::int64_t offset = 0;
-      for (const parse::SourceParameter& parameter : kernel.parameters) {
+      for (const parse::ParameterDeclaration& parameter : kernel.parameters) {
         parameter_info.push_back({offset, size_of(parameter)});
         offset += (parameter_info.back().size + 7) / 8 * 8;
       }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cache/include_closure.hpp"
+#include "kernels/include_closure.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cache/sha256.hpp"
+#include "kernels/sha256.hpp"
 #include "kernels/fake_device.hpp"
 
 namespace spanwise::kernels {

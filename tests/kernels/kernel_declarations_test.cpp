@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/arguments/signature.hpp"
+#include "kernels/signature.hpp"
 #include "kernels/fake_device.hpp"
 #include "parse/kernel_source.hpp"
-#include "spanwise/kernels/kernel_text.hpp"
+#include "spanwise/kernels/source_outline.hpp"
 
 namespace spanwise::test {
 namespace {

@@ -1,12 +1,11 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cache/sha256.hpp"
+#include "kernels/sha256.hpp"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "kernels/cache/sha256_block.hpp"
 
 namespace spanwise::kernels {
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "backends/cuda/compile/compiler.hpp"
-#include "kernels/cache/device_headers.hpp"
+#include "backends/cuda/compile/cuda_compiler.hpp"
+#include "kernels/include_closure.hpp"
 #include "spanwise/core/error.hpp"
 
 namespace spanwise::test {

@@ -1,25 +1,39 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-#include <vector>
-
-#include "kernels/arguments/argument_errors.hpp"
-#include "kernels/arguments/bound_arguments.hpp"
-#include "kernels/arguments/checked_launch.hpp"
-#include "kernels/arguments/contiguous_arguments.hpp"
-#include "kernels/arguments/signature.hpp"
-#include "kernels/module_state.hpp"
-#include "runtime/backend.hpp"
-#include "runtime/kernel_check.hpp"
-#include "runtime/streams/ordering.hpp"
-#include "spanwise/runtime/devices.hpp"
-#include "spanwise/core/error.hpp"
 #include "spanwise/kernels/kernel.hpp"
 
+#include <cstring>
+#include <vector>
+
+#include "kernels/kernel_launch.hpp"
+#include "kernels/module_state.hpp"
+#include "runtime/backend.hpp"
+#include "runtime/settings.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/devices.hpp"
+
 namespace spanwise {
+
+KernelArg KernelArg::memory(const Array& array) noexcept {
+  KernelArg argument(array);
+  argument.kind_ = Kind::memory;
+  return argument;
+}
+
+KernelArg KernelArg::integer(std::int64_t value) noexcept { return {Kind::integer, Scalar(value)}; }
+
+KernelArg KernelArg::real(double value) noexcept { return {Kind::real, Scalar(value)}; }
+
+KernelArg KernelArg::bytes(std::span<const std::byte> bytes) noexcept {
+  KernelArg argument(Kind::bytes, Scalar(std::int64_t{0}));
+  argument.bytes_ = bytes;
+  return argument;
+}
+
+KernelArg KernelArg::address(std::uintptr_t address) noexcept {
+  return {Kind::address, Scalar(std::uint64_t{address})};
+}
+
 namespace {
 
 using kernels::KernelState;
@@ -51,19 +65,6 @@ void check_config(const KernelState& function, const LaunchConfig& config) {
         ". Remedy: compile the module for that device, or pass a stream of ", function.device());
 }
 
-runtime::StreamState& stream_of(const KernelState& function, const LaunchConfig& config) {
-  return config.stream ? config.stream->state() : runtime::current_stream(function.device());
-}
-
-// Called after all checks, so that an invalid launch changes no stream order.
-void order_arrays(const KernelState& function, std::span<const KernelArg> arguments,
-                  runtime::StreamState& stream) {
-  const auto& rules = function.signature().rules;
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i].is_array())
-      runtime::order_use(stream, arguments[i].array().storage(), rules[i].writes);
-}
-
 std::vector<KernelArg> raw_arguments(const KernelState& function, std::span<void* const> values) {
   std::vector<KernelArg> arguments;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -79,23 +80,7 @@ std::vector<KernelArg> raw_arguments(const KernelState& function, std::span<void
   return arguments;
 }
 
-bool has_attributes(const LaunchConfig& config) noexcept {
-  return config.cooperative || config.cluster.x * config.cluster.y * config.cluster.z != 1;
-}
-
 }  // namespace
-
-void kernels::queue_launch(const KernelState& function, runtime::LoadedKernel& kernel,
-                           const LaunchConfig& config, std::span<const KernelArg> arguments,
-                           const runtime::LaunchCheck* check) {
-  const BoundArguments bound(function, arguments);
-  runtime::StreamState& stream = stream_of(function, config);
-  order_arrays(function, arguments, stream);
-  if (check == nullptr && !has_attributes(config)) [[likely]]
-    return kernel.launch(config.grid, config.block, config.shared_bytes, stream, bound.pointers());
-  kernel.launch_with({config.cooperative, config.cluster, check}, config.grid, config.block,
-                     config.shared_bytes, stream, bound.pointers());
-}
 
 Kernel::Kernel(Ref<KernelState> state) noexcept : state_(state) {}
 
@@ -124,7 +109,7 @@ void Kernel::launch_raw(const LaunchConfig& config, std::span<void* const> value
   if (runtime::kernel_check().any()) [[unlikely]]
     return launch(config, raw_arguments(function, values));
   function.kernel().launch(config.grid, config.block, config.shared_bytes,
-                           stream_of(function, config), values.data());
+                           kernels::stream_of(function, config), values.data());
 }
 
 Kernel Kernel::bind(std::span<const std::string> declarations) const {

@@ -4,26 +4,291 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "kernels/build_ticket.hpp"
-#include "kernels/module_builder.hpp"
-#include "parse/kernel_source.hpp"
-#include "spanwise/runtime/config.hpp"
-#include "spanwise/core/fork.hpp"
+#include "core/string_utils.hpp"
+#include "kernels/disk_cache.hpp"
+#include "kernels/include_closure.hpp"
+#include "kernels/sha256.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/core/fork.hpp"
+#include "spanwise/core/interpreter_lock.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::kernels {
 namespace {
+
+constexpr std::size_t short_source_lines = 40;  // a source up to this length is shown whole
+constexpr std::size_t context_lines = 3;        // shown before and after a line that the log names
+
+// Zero-based line indices, in order of mention.
+std::vector<std::size_t> lines_named_in(std::string_view log, std::string_view file) {
+  std::vector<std::size_t> named;
+  for (std::size_t at = log.find(file); at != log.npos; at = log.find(file, at + 1)) {
+    const std::string_view after = log.substr(at + file.size());
+    if (after.empty() || (after[0] != ':' && after[0] != '(')) continue;
+    std::string_view digits = after.substr(1);
+    const std::size_t line = take_number<std::size_t>(digits).value_or(0);
+    if (line > 0) named.push_back(line - 1);
+  }
+  return named;
+}
+
+std::vector<bool> lines_to_show(std::size_t count, const std::vector<std::size_t>& named) {
+  std::vector<bool> shown(count, count <= short_source_lines);
+  for (const std::size_t line : named)
+    for (std::size_t i = line - std::min(line, context_lines);
+         i < std::min(line + context_lines + 1, count); ++i)
+      shown[i] = true;
+  // Where the log names no line of the source, shows its beginning, which identifies it.
+  if (std::ranges::find(shown, true) == shown.end())
+    std::fill_n(shown.begin(), std::min(short_source_lines, count), true);
+  return shown;
+}
+
+}  // namespace
+
+std::string source_excerpt(std::string_view numbered, std::string_view log, std::string_view file) {
+  const std::vector<std::string_view> lines = split(numbered, '\n');
+  const std::vector<bool> shown = lines_to_show(lines.size(), lines_named_in(log, file));
+  std::string out;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (shown[i]) {
+      out.append(lines[i]).append("\n");
+    } else if (i > 0 && shown[i - 1]) {
+      out.append("     ...\n");
+    }
+  }
+  return out;
+}
+
+namespace {
+
+// A module, with the compiler fingerprint and include files that it was built from.
+struct BuiltModule {
+  Ref<ModuleState> module;
+  std::string fingerprint;
+  IncludeClosure includes;
+};
+
+// Incremented when the format or meaning of entries changes.
+constexpr std::uint64_t cache_version = 2;
+
+void add_list(Sha256& hash, std::span<const std::string> list) {
+  hash.field(std::uint64_t{list.size()});
+  for (const std::string& text : list) hash.field(text);
+}
+
+// The cache key of a compiled result: a SHA-256 over everything that determines it. Equal keys
+// mean equal results, also between processes and after files have changed.
+std::string cache_key(DeviceKind kind, std::string_view fingerprint,
+                      const runtime::CompileRequest& request, const IncludeClosure& includes) {
+  Sha256 hash;
+  hash.field(cache_version);
+  hash.field(static_cast<std::uint64_t>(kind));
+  hash.field(fingerprint);
+  hash.field(request.source->file_name);
+  hash.field(request.source->text);
+  add_list(hash, request.options);
+  add_list(hash, request.names);
+  add_list(hash, request.include_dirs);
+  hash.field(std::uint64_t{request.linked.size()});
+  for (const parse::KernelSource& linked : request.linked) hash.field(linked.text);
+  hash.field(std::uint64_t{includes.files.size()});
+  for (const IncludeClosure::IncludedFile& file : includes.files) {
+    hash.field(file.path);
+    hash.field(file.digest);
+  }
+  hash.field(includes.wants_device_headers ? device_headers_digest() : std::string());
+  return hash.hex();
+}
+
+// Lookups of modules in the disk cache by this process.
+std::atomic<std::int64_t> hits{0}, misses{0};
+
+// The part of a fingerprint that does not depend on the compiler.
+std::string_view without_compiler(std::string_view fingerprint) {
+  const std::size_t line = fingerprint.find('\n');
+  return line == std::string_view::npos ? std::string_view{} : fingerprint.substr(line);
+}
+bool has_compiler(std::string_view fingerprint) {
+  return !fingerprint.empty() && fingerprint.front() != '\n';
+}
+
+// Loads a module from the disk cache, or compiles it with the back end's compiler. Throws
+// CompileError, DeviceError.
+class ModuleBuilder {
+ public:
+  ModuleBuilder(Device device, parse::KernelSource source, runtime::CompileRequest request)
+      : device_(device),
+        backend_(runtime::backend_for(device)),
+        source_(std::move(source)),
+        request_(std::move(request)),
+        disk_(DiskCache::configured()) {
+    request_.source = &source_;
+  }
+
+  BuiltModule build() {
+    includes_ = find_includes(source_.text, request_.options, request_.include_dirs);
+    for (const parse::KernelSource& linked : request_.linked)
+      if (!linked.is_compiled)
+        includes_.merge(find_includes(linked.text, request_.options, request_.include_dirs));
+    fingerprint_ = backend_.compiler_fingerprint(device_.ordinal(), request_);
+    key_ = cache_key(device_.kind(), fingerprint_, request_, includes_);
+    // Without the compiler, so that machines that have none find the entry.
+    alias_ = cache_key(device_.kind(), without_compiler(fingerprint_), request_, includes_);
+    Ref<ModuleState> module = from_disk();
+    if (!module) module = from_compiler();
+    return {std::move(module), std::move(fingerprint_), std::move(includes_)};
+  }
+
+ private:
+  // With `keep` the compiler has to run, since it writes the files.
+  bool may_be_cached() const { return includes_.complete && !request_.keep; }
+
+  Ref<ModuleState> from_disk() {
+    if (!may_be_cached()) return nullptr;
+    std::string key = key_;
+    if (!has_compiler(fingerprint_)) key = disk_.follow_alias(alias_).value_or(key_);
+    const std::optional<runtime::KernelBinary> binary = disk_.find(key);
+    if (!binary) return nullptr;
+    try {
+      Ref<ModuleState> module = load(*binary, true);
+      hits.fetch_add(1, std::memory_order_relaxed);
+      log_line(text("hit ", key, " on ", device_));
+      return module;
+    } catch (const Error& error) {
+      // Undamaged but not loadable here: removed and compiled again.
+      log_line(text("entry ", key, " does not load and will be compiled again: ", error.what()));
+      disk_.remove(key);
+      return nullptr;
+    }
+  }
+
+  Ref<ModuleState> from_compiler() {
+    misses.fetch_add(1, std::memory_order_relaxed);
+    const auto start = std::chrono::steady_clock::now();
+    const runtime::KernelBinary binary = compile();
+    if (logging()) {
+      const std::chrono::duration<double, std::milli> passed =
+          std::chrono::steady_clock::now() - start;
+      log_line(text("miss ", key_, " on ", device_, ", compiled in ", passed.count(), " ms"));
+    }
+    if (includes_.complete && disk_.store(key_, binary)) disk_.set_alias(alias_, key_);
+    return load(binary, false);
+  }
+
+  runtime::KernelBinary compile() const try {
+    if (!includes_.wants_device_headers) return backend_.compile(device_.ordinal(), request_);
+    const DeviceHeaderFolder headers;
+    runtime::CompileRequest request = request_;
+    request.include_dirs.push_back(headers.path());
+    return backend_.compile(device_.ordinal(), request);
+  } catch (const CompileError& error) {
+    throw CompileError(
+        text(error.what(), '\n',
+             source_excerpt(error.source(), error.log(), file_named_in(error.log()))),
+        error.log(), error.source());
+  }
+
+  // The file that a compiler's log refers to.
+  const std::string& file_named_in(const std::string& log) const {
+    for (const parse::KernelSource& linked : request_.linked)
+      if (log.find(linked.file_name) != log.npos) return linked.file_name;
+    return source_.file_name;
+  }
+
+  Ref<ModuleState> load(const runtime::KernelBinary& binary, bool from_cache) const {
+    Ref<runtime::LoadedModule> loaded = backend_.load(device_.ordinal(), binary);
+    const bool has_variables = declares_variables();
+    auto reloadable =
+        has_variables ? std::make_shared<const runtime::KernelBinary>(binary) : nullptr;
+    return make_ref<ModuleState>(device_, source_, request_, binary.symbols, std::move(loaded),
+                                 from_cache, has_variables, std::move(reloadable));
+  }
+
+  bool declares_variables() const {
+    const auto& linked = request_.linked;
+    return includes_.declares_variables || parse::declares_variables(source_.text) ||
+           std::ranges::any_of(linked, [](const parse::KernelSource& source) {
+             return source.is_compiled || parse::declares_variables(source.text);
+           });
+  }
+
+  Device device_;
+  runtime::Backend& backend_;
+  parse::KernelSource source_;
+  runtime::CompileRequest request_;
+  DiskCache disk_;
+  IncludeClosure includes_;
+  std::string fingerprint_, key_, alias_;
+};
+
+/// The pending result of a module that one thread builds and others wait for.
+class BuildTicket {
+ public:
+  /// Called by the building thread. Rethrows what `make` throws; waiting threads get it too if it
+  /// is a spanwise::Error.
+  template <class F>
+  BuiltModule build(F&& make) {
+    try {
+      BuiltModule built = make();
+      finish(built.module, nullptr);
+      return built;
+    } catch (const Error&) {
+      finish(nullptr, std::current_exception());
+      throw;
+    } catch (...) {
+      finish(nullptr, nullptr);
+      throw;
+    }
+  }
+
+  /// Waits for the module. Returns null where the build failed with another exception, such as an
+  /// interrupt of the building thread, which does not concern the waiting ones. Throws the build's
+  /// Error, and what check_interrupt() throws.
+  Ref<ModuleState> wait(const InterpreterUnlocked&) {
+    for (;;) {
+      {
+        std::unique_lock lock(mutex_);
+        finished_.wait_for(lock, std::chrono::milliseconds(interrupt_check_ms),
+                           [this] { return is_done_; });
+        if (is_done_ && error_) std::rethrow_exception(error_);
+        if (is_done_) return module_;
+      }
+      check_interrupt();
+    }
+  }
+
+ private:
+  void finish(Ref<ModuleState> module, std::exception_ptr error) {
+    {
+      const std::lock_guard lock(mutex_);
+      module_ = std::move(module);
+      error_ = std::move(error);
+      is_done_ = true;
+    }
+    finished_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable finished_;
+  bool is_done_ = false;
+  Ref<ModuleState> module_;
+  std::exception_ptr error_;
+};
 
 void append_field(std::string& out, std::string_view field) {
   const std::uint64_t size = field.size();
@@ -87,8 +352,9 @@ class ModuleCache final : ForkParticipant {
     request.keep = options.keep;
     for (std::size_t i = 0; i < options.link.size(); ++i)
       request.linked.push_back(parse::scan_linked(options.link[i], text("link[", i, "].cu")));
-    return build_module(device, parse::scan_kernels(std::string(source), options.file_name),
-                        std::move(request));
+    return ModuleBuilder(device, parse::scan_kernels(std::string(source), options.file_name),
+                         std::move(request))
+        .build();
   }
 
  private:
@@ -207,3 +473,20 @@ Ref<ModuleState> find_or_build(std::string_view source, const ModuleOptions& opt
 void forget_loaded_modules() { module_cache().clear(); }
 
 }  // namespace spanwise::kernels
+
+namespace spanwise::kernel_cache {
+
+Info info() {
+  const kernels::DiskCache cache = kernels::DiskCache::configured();
+  const auto [entries, bytes] = cache.usage();
+  return {.path = cache.path(),
+          .entries = entries,
+          .bytes = bytes,
+          .hits = kernels::hits,
+          .misses = kernels::misses,
+          .problem = cache.problem()};
+}
+
+void clear() { kernels::DiskCache::configured().clear(); }
+
+}  // namespace spanwise::kernel_cache

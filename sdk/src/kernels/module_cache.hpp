@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "kernels/module_state.hpp"
-#include "spanwise/kernels/kernel.hpp"
 #include "spanwise/core/ref.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise::kernels {
 
@@ -17,5 +18,10 @@ Ref<ModuleState> find_or_build(std::string_view source, const ModuleOptions& opt
 
 /// Empties the in-process cache; modules in use stay loaded. For tests of the disk cache.
 void forget_loaded_modules();
+
+/// The excerpt of a kernel's source for the message of a compile error: the whole of a short one,
+/// else the lines around those that the compiler's log names as "<file>:<line>" or
+/// "<file>(<line>)". `numbered` is the source with a line number before each line.
+std::string source_excerpt(std::string_view numbered, std::string_view log, std::string_view file);
 
 }  // namespace spanwise::kernels

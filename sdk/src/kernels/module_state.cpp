@@ -3,11 +3,16 @@
 #include "kernels/module_state.hpp"
 
 #include <algorithm>
-#include <cstddef>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "core/string_utils.hpp"
+#include "kernels/module_cache.hpp"
+#include "runtime/files.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -38,24 +43,9 @@ bool is_declaration_of(const parse::SourceKernel& kernel, std::string_view name)
   return kernel.name == name || kernel.qualified_name == name;
 }
 
-// The Itanium C++ ABI's name (5.1.2) of a variable at namespace scope: a::b is _ZN1a1bE.
-std::string mangled_variable(std::string_view qualified) {
-  if (qualified.starts_with("::")) qualified.remove_prefix(2);
-  if (qualified.find("::") == std::string_view::npos) return std::string(qualified);
-  std::string out = "_ZN";
-  while (!qualified.empty()) {
-    const std::size_t end = std::min(qualified.find("::"), qualified.size());
-    out += std::to_string(end);
-    out += qualified.substr(0, end);
-    qualified.remove_prefix(std::min(end + 2, qualified.size()));
-  }
-  return out + 'E';
-}
-
 }  // namespace
 
-ModuleState::ModuleState(Device device, parse::KernelSource source,
-                         runtime::CompileRequest request,
+ModuleState::ModuleState(Device device, parse::KernelSource source, runtime::CompileRequest request,
                          std::map<std::string, std::string> symbols,
                          Ref<runtime::LoadedModule> loaded, bool from_cache,
                          bool declares_variables,
@@ -129,7 +119,7 @@ std::vector<std::string> ModuleState::function_names() const {
 }
 
 const parse::SourceKernel* ModuleState::declaration(std::string_view name,
-                                                     std::size_t parameter_count) const {
+                                                    std::size_t parameter_count) const {
   const std::string_view base = base_name(name);
   const parse::SourceKernel* best = nullptr;
   bool is_overloaded = false;
@@ -188,7 +178,32 @@ KernelState::KernelState(const KernelState& other, Signature signature)
       kernel_(other.kernel_),
       signature_(std::move(signature)) {}
 
-Array global_variable(const Ref<ModuleState>& module, std::string_view name) {
+}  // namespace spanwise::kernels
+
+namespace spanwise {
+namespace {
+
+kernels::ModuleState& module_in(const Ref<RefCounted>& state) noexcept {
+  return static_cast<kernels::ModuleState&>(*state);
+}
+
+// The Itanium C++ ABI's name (5.1.2) of a variable at namespace scope: a::b is _ZN1a1bE.
+std::string mangled_variable(std::string_view qualified) {
+  if (qualified.starts_with("::")) qualified.remove_prefix(2);
+  if (qualified.find("::") == std::string_view::npos) return std::string(qualified);
+  std::string out = "_ZN";
+  while (!qualified.empty()) {
+    const std::size_t end = std::min(qualified.find("::"), qualified.size());
+    out += std::to_string(end);
+    out += qualified.substr(0, end);
+    qualified.remove_prefix(std::min(end + 2, qualified.size()));
+  }
+  return out + 'E';
+}
+
+// A uint8 array over a __device__ or __constant__ variable; it keeps the module loaded. Throws
+// ArgumentError if the module has no variable of that name.
+Array global_variable(const Ref<kernels::ModuleState>& module, std::string_view name) {
   runtime::LoadedModule::Global global = module->loaded().global(std::string(name));
   if (global.data == nullptr) global = module->loaded().global(mangled_variable(name));
   if (global.data == nullptr)
@@ -200,11 +215,63 @@ Array global_variable(const Ref<ModuleState>& module, std::string_view name) {
   Storage storage = Storage::adopt(
       global.data, global.bytes, module->device(),
       [](void* context, void*, std::size_t, StreamUses&) noexcept {
-        static_cast<const ModuleState*>(context)->release();
+        static_cast<const kernels::ModuleState*>(context)->release();
       },
       module.get());
   const Shape shape{static_cast<std::int64_t>(global.bytes)};
   return Array(std::move(storage), Layout::row_major(shape), uint8);
 }
 
-}  // namespace spanwise::kernels
+void require_gpu(Device device) {
+  if (device.kind() != DeviceKind::cuda)
+    fail<ArgumentError>("Module.load: expected a CUDA device for a GPU's binary, got ", device,
+                        ". Remedy: on the CPU compile the source, SourceModule(text)");
+}
+
+}  // namespace
+
+Module Module::load(std::span<const std::byte> image, std::optional<Device> device) {
+  const Device target = device.value_or(default_device());
+  require_gpu(target);
+  runtime::KernelBinary binary;
+  binary.image.assign(reinterpret_cast<const char*>(image.data()), image.size());
+  Ref<runtime::LoadedModule> loaded = runtime::backend_for(target).load(target.ordinal(), binary);
+  auto symbols = loaded->kernel_symbols();
+  return Module(make_ref<kernels::ModuleState>(target, parse::KernelSource{},
+                                               runtime::CompileRequest{}, std::move(symbols),
+                                               std::move(loaded), false, true));
+}
+
+Module Module::load_file(const std::string& path, std::optional<Device> device) {
+  require_gpu(device.value_or(default_device()));
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  if (!file.good() && bytes.empty())
+    fail<ArgumentError>("Module.load: expected a cubin, PTX or fat binary, got the file ", path,
+                        ", which cannot be read: ", runtime::system_error_text(errno));
+  return load(std::as_bytes(std::span(bytes)), device);
+}
+
+Kernel Module::get_function(std::string_view name) const {
+  return Kernel(
+      make_ref<kernels::KernelState>(Ref<kernels::ModuleState>(&module_in(state_)), name));
+}
+
+Array Module::get_global(std::string_view name) const {
+  return global_variable(Ref<kernels::ModuleState>(&module_in(state_)), name);
+}
+
+std::vector<std::string> Module::function_names() const {
+  return module_in(state_).function_names();
+}
+
+Device Module::device() const noexcept { return module_in(state_).device(); }
+
+std::uintptr_t Module::handle() const { return module_in(state_).loaded().handle(); }
+
+SourceModule::SourceModule(std::string_view source, ModuleOptions options)
+    : Module(kernels::find_or_build(source, options)->with_own_variables()) {}
+
+bool SourceModule::from_cache() const noexcept { return module_in(state_).from_cache(); }
+
+}  // namespace spanwise

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/arguments/signature.hpp"
+#include "kernels/signature.hpp"
 #include "runtime/backend.hpp"
 #include "spanwise/core/array.hpp"
-#include "spanwise/core/fork.hpp"
 #include "spanwise/core/device.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/core/ref.hpp"
 
 namespace spanwise::kernels {
@@ -96,9 +96,5 @@ class KernelState final : public RefCounted {
   Ref<runtime::LoadedKernel> kernel_;
   Signature signature_;
 };
-
-/// A uint8 array over a __device__ or __constant__ variable; it keeps the module loaded. Throws
-/// ArgumentError if the module has no variable of that name.
-Array global_variable(const Ref<ModuleState>& module, std::string_view name);
 
 }  // namespace spanwise::kernels

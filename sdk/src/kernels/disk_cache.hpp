@@ -3,13 +3,37 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "kernels/cache/cache_folder.hpp"
 #include "runtime/backend.hpp"
 
 namespace spanwise::kernels {
+
+class CacheFolder;
+
+/// Whether the environment variable SPANWISE_LOG contains "kernels" or "all" among its
+/// comma-separated words. Read once.
+bool logging() noexcept;
+/// Writes "spanwise kernels: <text>" to stderr if logging() is true.
+void log_line(std::string_view text) noexcept;
+
+/// The metadata file of a compiled image in the disk cache: the image's file and the symbol of each
+/// kernel in it.
+struct CacheEntry {
+  std::string image_name;    ///< file name within the cache folder
+  std::string image_digest;  ///< SHA-256
+  std::map<std::string, std::string> symbols;
+
+  /// Serialised text; ends with a checksum.
+  std::string write() const;
+  /// nullopt unless `text` is a complete result of write().
+  static std::optional<CacheEntry> read(std::string_view text);
+
+  friend bool operator==(const CacheEntry&, const CacheEntry&) = default;
+};
 
 /// The disk cache of compiled kernels, by key.
 ///

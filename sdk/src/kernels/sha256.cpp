@@ -1,9 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cache/sha256_block.hpp"
+#include "kernels/sha256.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <cstddef>
+#include <cstring>
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -12,6 +13,17 @@
 
 namespace spanwise::kernels {
 namespace {
+
+// FIPS 180-4, 4.2.2: fractional parts of the cube roots of the first 64 primes.
+alignas(16) constexpr std::uint32_t round_constants[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
 std::uint32_t big_endian(const unsigned char* bytes) noexcept {
   return std::uint32_t{bytes[0]} << 24 | std::uint32_t{bytes[1]} << 16 |
@@ -31,7 +43,7 @@ void sha256_plain(std::array<std::uint32_t, 8>& state, const unsigned char* byte
   auto [a, b, c, d, e, f, g, h] = state;
   for (int t = 0; t < 64; ++t) {
     const std::uint32_t sum1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
-    const std::uint32_t t1 = h + sum1 + ((e & f) ^ (~e & g)) + sha256_round_constants[t] + w[t];
+    const std::uint32_t t1 = h + sum1 + ((e & f) ^ (~e & g)) + round_constants[t] + w[t];
     const std::uint32_t sum0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
     const std::uint32_t t2 = sum0 + ((a & b) ^ (a & c) ^ (b & c));
     h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
@@ -62,7 +74,7 @@ __attribute__((target("sha,sse4.1"))) void block_by_sha(std::array<std::uint32_t
       const __m128i sum = _mm_add_epi32(_mm_sha256msg1_epu32(w[i - 4], w[i - 3]), seven_back);
       w[i] = _mm_sha256msg2_epu32(sum, w[i - 1]);
     }
-    const auto* constants = reinterpret_cast<const __m128i*>(&sha256_round_constants[4 * i]);
+    const auto* constants = reinterpret_cast<const __m128i*>(&round_constants[4 * i]);
     const __m128i words = _mm_add_epi32(w[i], _mm_load_si128(constants));
     cdgh = _mm_sha256rnds2_epu32(cdgh, abef, words);
     abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(words, 0x0e));
@@ -85,5 +97,61 @@ Sha256Block sha256_instructions() noexcept { return has_sha() ? &block_by_sha : 
 #else
 Sha256Block sha256_instructions() noexcept { return nullptr; }
 #endif
+
+void Sha256::block(const unsigned char* bytes) noexcept {
+  static const Sha256Block fastest =
+      sha256_instructions() != nullptr ? sha256_instructions() : &sha256_plain;
+  fastest(state_, bytes);
+}
+
+void Sha256::update(std::string_view bytes) noexcept {
+  const auto* next = reinterpret_cast<const unsigned char*>(bytes.data());
+  std::size_t left = bytes.size();
+  length_ += left;
+  while (left > 0) {
+    if (pending_size_ == 0 && left >= pending_.size()) {
+      block(next);
+      next += pending_.size(), left -= pending_.size();
+      continue;
+    }
+    const std::size_t taken = std::min(left, pending_.size() - pending_size_);
+    std::memcpy(pending_.data() + pending_size_, next, taken);
+    pending_size_ += taken, next += taken, left -= taken;
+    if (pending_size_ == pending_.size()) {
+      block(pending_.data());
+      pending_size_ = 0;
+    }
+  }
+}
+
+void Sha256::field(std::uint64_t number) noexcept {
+  char bytes[8];
+  for (int i = 0; i < 8; ++i) bytes[i] = static_cast<char>(number >> (56 - 8 * i));
+  update({bytes, sizeof bytes});
+}
+
+void Sha256::field(std::string_view bytes) noexcept {
+  field(std::uint64_t{bytes.size()});
+  update(bytes);
+}
+
+std::string Sha256::hex() {
+  const std::uint64_t bits = 8 * length_;
+  update({"\x80", 1});
+  while (pending_size_ != 56) update({"\0", 1});
+  field(bits);
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string out;
+  out.reserve(64);
+  for (const std::uint32_t word : state_)
+    for (int shift = 28; shift >= 0; shift -= 4) out += digits[(word >> shift) & 0xfu];
+  return out;
+}
+
+std::string sha256(std::string_view bytes) {
+  Sha256 hash;
+  hash.update(bytes);
+  return hash.hex();
+}
 
 }  // namespace spanwise::kernels

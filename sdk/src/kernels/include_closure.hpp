@@ -2,14 +2,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "kernels/cache/file_stamp.hpp"
+#include "runtime/files.hpp"
 
 namespace spanwise::kernels {
+
+/// The include prefix of the library's device headers: #include <spanwise/view.cuh>.
+inline constexpr std::string_view device_header_prefix = "spanwise/";
+
+/// SHA-256 over the library's device headers.
+const std::string& device_headers_digest();
+
+/// A private temporary folder with the device headers under "spanwise/", for one run of a compiler,
+/// so that no installed headers are needed.
+class DeviceHeaderFolder {
+ public:
+  /// Throws DeviceError where no temporary folder is writable.
+  DeviceHeaderFolder();
+
+  const std::string& path() const noexcept { return folder_.path(); }
+
+ private:
+  runtime::TemporaryFolder folder_;
+};
+
+/// The file system's metadata of a path. Equal stamps mean that the file was not written in between
+/// (up to the resolution of the file system's clock).
+struct FileStamp {
+  bool exists = false;  ///< as a regular file
+  std::uint64_t device = 0, inode = 0;
+  std::int64_t size = 0, modified_ns = 0;
+  friend bool operator==(const FileStamp&, const FileStamp&) noexcept = default;
+};
+
+/// Never throws: a path that cannot be examined counts as missing.
+FileStamp stamp_of(const std::string& path) noexcept;
 
 /// The user's files that a kernel's source may include, directly or indirectly.
 ///

@@ -8,12 +8,14 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/backend.hpp"
 #include "parse/kernel_source.hpp"
+#include "runtime/backend.hpp"
 #include "spanwise/core/dtype.hpp"
 #include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise::kernels {
+
+class KernelState;
 
 /// The checks of one parameter at launch, in compact form.
 struct ParameterRule {
@@ -50,11 +52,6 @@ Signature make_signature(const parse::SourceKernel* source,
                          std::span<const runtime::LoadedKernel::ParameterInfo> parameter_info,
                          std::string_view types = {});
 
-/// Parses the parameter "<type> *"; nullopt where `type` is not a type.
-std::optional<parse::SourceParameter> pointer_to(std::string_view type);
-/// Size in bytes of a View<T, rank> parameter.
-constexpr std::int64_t view_size(int rank) { return 8 + 16 * std::int64_t{rank}; }
-
 /// The tokens of each template parameter of `kernel`, a template in the source of `tokens`.
 std::vector<std::span<const parse::Token>> template_parameters(
     const std::vector<parse::Token>& tokens, const parse::SourceKernel& kernel);
@@ -65,9 +62,7 @@ std::string_view template_parameter_name(std::span<const parse::Token> parameter
 /// `source`: its parameter types with the template arguments substituted. Template parameters that
 /// `name` leaves to deduction stay unsubstituted, so their dtype is unknown.
 parse::SourceKernel template_instance(const parse::KernelSource& source,
-                                       const parse::SourceKernel& declared, std::string_view name);
-
-class KernelState;
+                                      const parse::SourceKernel& declared, std::string_view name);
 
 /// The signature for Kernel::bind(): that of `function`, a kernel, extended by the declarations.
 /// Throws KernelArgumentError unless there is one declaration for each parameter, or where one

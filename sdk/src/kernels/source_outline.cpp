@@ -1,13 +1,13 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/kernels/kernel_text.hpp"
+#include "spanwise/kernels/source_outline.hpp"
 
 #include <array>
 #include <utility>
 
-#include "runtime/backend.hpp"
-#include "parse/declarations.hpp"
+#include "parse/device_code.hpp"
 #include "parse/kernel_source.hpp"
+#include "runtime/backend.hpp"
 
 namespace spanwise {
 namespace {
@@ -30,7 +30,7 @@ std::vector<DeclaredKernel> declared_kernels(std::string_view source) {
                             .is_template = kernel.is_template,
                             .has_barrier = kernel.has_barrier,
                             .parameters = {}};
-    for (parse::SourceParameter& parameter : kernel.parameters)
+    for (parse::ParameterDeclaration& parameter : kernel.parameters)
       declared.parameters.push_back({.name = std::move(parameter.name),
                                      .type = std::move(parameter.type),
                                      .is_pointer = parameter.is_pointer,

@@ -10,6 +10,15 @@
 
 namespace spanwise::kernels {
 
+/// Hashes a block of 64 bytes into the state (FIPS 180-4, 6.2.2).
+using Sha256Block = void (*)(std::array<std::uint32_t, 8>& state, const unsigned char* bytes);
+
+/// Portable implementation.
+void sha256_plain(std::array<std::uint32_t, 8>& state, const unsigned char* bytes) noexcept;
+
+/// Implementation with the processor's SHA instructions; null where it has none.
+Sha256Block sha256_instructions() noexcept;
+
 /// Incremental SHA-256 (FIPS 180-4). Used for names and checksums of cache entries, not for
 /// secrets.
 class Sha256 {
