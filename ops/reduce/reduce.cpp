@@ -4,14 +4,89 @@
 
 #include <utility>
 
-#include "check_options.hpp"
-#include "job.hpp"
-#include "kinds.hpp"
+#include "reduce_job.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {
+
+// The number of elements per output.
+std::int64_t elements_of(const Array& array, const AxisSet& axes) {
+  std::int64_t count = 1;
+  for (int i = 0; i < array.rank(); ++i)
+    if (axes[static_cast<std::size_t>(i)]) count *= array.shape()[i];
+  return count;
+}
+
+bool is_arg(Operation op) { return op == Operation::argmin || op == Operation::argmax; }
+
+void check_dtype(Operation op, DType element, const Options& options) {
+  if (!element.is_computable())
+    fail<DTypeError>(name_of(op), ": cannot compute on ", element, "; cast with astype() first");
+  if (op == Operation::ptp && element.is_bool())
+    fail<DTypeError>("ptp: bools cannot be subtracted; use max() ^ min()");
+  const bool is_spread = op == Operation::var || op == Operation::std;
+  if (is_spread && options.dtype && is_whole(*options.dtype))
+    fail<DTypeError>(name_of(op), ": expected a floating or complex dtype, got ",
+                     options.dtype.value_or(float32), "; leave dtype= out");
+}
+
+// Throws LayoutError, ReadOnlyError or DeviceError if `out` cannot take a result of this shape on
+// this device; `caller` names the function in the message.
+void check_out(const char* caller, const Array& out, const Shape& shape, Device device) {
+  if (out.shape() != shape)
+    fail<LayoutError>(caller, ": expected an out of shape ", shape, ", got ", out.shape());
+  if (out.readonly()) fail<ReadOnlyError>(caller, ": out is read-only; pass a writable one");
+  if (out.device() != device)
+    fail<DeviceError>(caller, ": out is on ", out.device(), " and the array on ", device,
+                      "; pass an out on ", device);
+}
+
+void check_reduced_out(Operation op, const Array& array, const Options& options) {
+  if (options.out == nullptr) return;
+  const Array& out = *options.out;
+  check_out(name_of(op), out, reduced_shape(array.shape(), options.axes, options.keepdims),
+            array.device());
+  if (is_arg(op) && !out.dtype().is_integer())
+    fail<DTypeError>(name_of(op), ": indices are integers, and out is ", out.dtype(),
+                     "; pass an int64 out");
+}
+
+std::optional<Array> checked_mask(Operation op, const Array& array, const Options& options) {
+  if (options.where == nullptr) return {};
+  const Array& where = *options.where;
+  if (!where.dtype().is_bool())
+    fail<DTypeError>(name_of(op), ": where= must be bool, got ", where.dtype(),
+                     "; compare it with 0");
+  if (where.device() != array.device())
+    fail<DeviceError>(name_of(op), ": where= is on ", where.device(), " and the array on ",
+                      array.device(), "; move it with .to(\"", array.device(), "\")");
+  const bool is_order = op == Operation::min || op == Operation::max;
+  if (is_order && !options.initial)
+    fail<ArgumentError>(name_of(op), ": has no identity, so where= needs initial=");
+  return where.broadcast_to(array.shape());
+}
+
+void check_not_empty(Operation op, const Array& array, const Options& options) {
+  const bool is_order = op == Operation::min || op == Operation::max || op == Operation::ptp;
+  if ((!is_arg(op) && !is_order) || options.initial || elements_of(array, options.axes) > 0) return;
+  if (is_arg(op))
+    fail<ArgumentError>("attempt to get ", name_of(op), " of an empty sequence: shape ",
+                        array.shape(), " has no element along the axis");
+  fail<ArgumentError>(name_of(op), ": zero-size array of shape ", array.shape(),
+                      " to a reduction which has no identity; pass initial=");
+}
+
+// Throws what reduce() throws for these arguments. Returns where= broadcast to the array's shape.
+std::optional<Array> check_options(Operation op, const Array& array, const Options& options) {
+  check_dtype(op, array.dtype(), options);
+  check_reduced_out(op, array, options);
+  std::optional<Array> mask = checked_mask(op, array, options);
+  check_not_empty(op, array, options);
+  return mask;
+}
 
 // Inserts an axis of extent 1 for each reduced axis, as Walk expects.
 Layout with_kept_axes(Layout layout, const AxisSet& axes, int rank) {
@@ -214,7 +289,15 @@ class ReduceRun {
   std::optional<Array> mask_;
 };
 
+constexpr ReduceBackend on_cpu{&run_on_cpu, &scan_on_cpu}, on_cuda{&run_on_cuda, &scan_on_cuda};
+[[maybe_unused]] const auto* const previous_cpu_backend =
+    reduce_backends.set(DeviceKind::cpu, &on_cpu);
+[[maybe_unused]] const auto* const previous_cuda_backend =
+    reduce_backends.set(DeviceKind::cuda, &on_cuda);
+
 }  // namespace
+
+constinit DeviceTable<ReduceBackend> reduce_backends{"reduce"};
 
 Array reduce(Operation op, const Array& array, const Options& options) {
   return ReduceRun(op, array, options).result();
@@ -229,16 +312,29 @@ Array reduce_computed(Operation op, const ComputedElements& elements, const Arra
   return ReduceRun(op, stand_in, options, &elements).result();
 }
 
-namespace {
-
-constexpr ReduceBackend on_cpu{&run_on_cpu, &scan_on_cpu}, on_cuda{&run_on_cuda, &scan_on_cuda};
-[[maybe_unused]] const auto* const previous_cpu_backend =
-    reduce_backends.set(DeviceKind::cpu, &on_cpu);
-[[maybe_unused]] const auto* const previous_cuda_backend =
-    reduce_backends.set(DeviceKind::cuda, &on_cuda);
-
-}  // namespace
-
-constinit DeviceTable<ReduceBackend> reduce_backends{"reduce"};
+Array scan(Operation op, const Array& array, int axis, std::optional<DType> dtype,
+           const Array* out) {
+  const char* caller = op == Operation::sum ? "cumsum" : "cumprod";
+  if (!array.dtype().is_computable())
+    fail<DTypeError>(caller, ": cannot compute on ", array.dtype(), "; cast with astype() first");
+  const DType wanted = result_dtype(op, array.dtype(), dtype);
+  DType element = element_for(array.dtype(), wanted);
+  const ReductionKind kind = kind_of(op, element);
+  if (is_whole(element) && !is_whole(wanted)) element = float64;
+  const ReductionTypes types = types_for(kind, element, false);
+  const DType stored = can_store(types.accumulator, wanted) ? wanted : types.accumulator;
+  if (out != nullptr) check_out(caller, *out, array.shape(), array.device());
+  const Array input =
+      element == array.dtype() ? array : astype(array, element, CopyMode::if_needed);
+  const bool writes_out = out != nullptr && out->dtype() == stored &&
+                          !may_share_memory(*out, input) && !out->layout().may_overlap_itself();
+  const Array result = writes_out ? *out : empty(array.shape(), stored, array.device());
+  const ScanJob job{types, &input, &result, axis};
+  if (result.size() > 0) reduce_backends[result.device()].scan(job);
+  if (writes_out) return *out;
+  if (out == nullptr) return astype(result, wanted, CopyMode::if_needed);
+  copy(astype(result, wanted, CopyMode::if_needed), *out);
+  return *out;
+}
 
 }  // namespace spanwise::ops::reduce

@@ -7,9 +7,10 @@
 #include <optional>
 
 #include "spanwise/core/array.hpp"
-#include "spanwise/core/layout.hpp"
 #include "spanwise/core/export.hpp"
+#include "spanwise/core/layout.hpp"
 #include "spanwise/core/scalar.hpp"
+#include "spanwise/op_sdk.hpp"
 
 /// Reductions and scans over any axes of any layout, with NumPy's semantics, on the array's device.
 ///
@@ -18,7 +19,6 @@
 /// not depend on the number of threads and are the same in each run. On a GPU everything is queued
 /// on the current stream.
 namespace spanwise::ops::reduce {
-
 enum class Operation {
   sum,
   prod,
@@ -67,5 +67,11 @@ SW_API std::optional<std::int64_t> try_count_nonzero(const Array& array);
 
 /// The dtype of the result, and of an initial value; `dtype` is the one requested, if any.
 SW_API DType result_dtype(Operation op, DType element, std::optional<DType> dtype);
+
+/// The properties of the graph op for `op` with these options, of which axes, keepdims, dtype and
+/// correction are used. Reductions and scans are registered as graph ops under NumPy's names
+/// ("sum", "argmax", "cumsum", ...) with the properties axis (a list of nonnegative axes; absent:
+/// all), keepdims, dtype (its name) and correction.
+SW_API OpProperties properties_for(Operation op, int rank, const Options& options);
 
 }  // namespace spanwise::ops::reduce

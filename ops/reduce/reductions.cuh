@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reductions of any layout, of rows, and of columns, with the functions of kernel_common.cuh.
+// Reductions of any layout, of rows, and of columns, with the functions of reduce_common.cuh.
 
 #if FORM == 0
 // Any layout: single elements, counted over the reduced axes.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Scans, with the functions of kernel_common.cuh: of lines (form 3), and of columns (form 4).
+// Scans, with the functions of reduce_common.cuh: of lines (form 3), and of columns (form 4).
 
 #if FORM == 3 || FORM == 4
 // The scanned axis: `chunks` chunks of `chunk` elements.

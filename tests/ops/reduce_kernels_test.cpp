@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-#include "../../ops/reduce/job.hpp"
+#include "../../ops/reduce/reduce_job.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 

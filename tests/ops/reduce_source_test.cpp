@@ -4,8 +4,8 @@
 // The CUDA source of reductions and scans, compiled for an H200 without a GPU.
 #include <gtest/gtest.h>
 
-#include "../../ops/reduce/cuda/cuda_source.hpp"
-#include "../../ops/reduce/job.hpp"
+#include "../../ops/reduce/cuda/reduce_kernels.hpp"
+#include "../../ops/reduce/reduce_job.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"
 

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "../../ops/elementwise/graph/fused_op.hpp"
-#include "../../ops/reduce/cuda/cuda_module.hpp"
-#include "../../ops/reduce/job.hpp"
+#include "../../ops/reduce/cuda/reduce_kernels.hpp"
+#include "../../ops/reduce/reduce_job.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "support/compiled_source.hpp"

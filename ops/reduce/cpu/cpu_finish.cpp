@@ -1,14 +1,13 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu_finish.hpp"
+#include "reduce_loops.hpp"
 
 #include <bit>
 #include <cmath>
 #include <complex>
 #include <cstring>
 
-#include "../job.hpp"
-#include "spanwise/core/element_words.hpp"
+#include "spanwise/core/element_types.hpp"
 #include "spanwise/core/half.hpp"
 
 namespace spanwise::ops::reduce {

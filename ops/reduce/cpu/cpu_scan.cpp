@@ -4,9 +4,8 @@
 #include <array>
 #include <memory>
 
-#include "../job.hpp"
-#include "cpu_finish.hpp"
-#include "cpu_kernels.hpp"
+#include "../reduce_job.hpp"
+#include "reduce_loops.hpp"
 #include "spanwise/runtime/parallel.hpp"
 #include "spanwise/strided/walk.hpp"
 

@@ -4,9 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "../geometry.hpp"
-#include "../job.hpp"
-#include "cuda_module.hpp"
+#include "../reduce_job.hpp"
+#include "reduce_kernels.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "spanwise/runtime/stream.hpp"
 
@@ -19,17 +18,17 @@ constexpr std::int64_t enough_threads = 1 << 18;
 /// Elements of an output per thread, below which splitting the output is slower.
 constexpr std::int64_t thread_elements = 32;
 
-/// The bytes of struct JobArrays of kernel_common.cuh.
+/// The bytes of struct JobArrays of reduce_common.cuh.
 struct ArraysBytes {
   const void *input, *mask, *subtrahend, *divisors;
   void* result;
   double divisor, correction;
 };
-/// struct OperandBytes of kernel_common.cuh.
+/// struct OperandBytes of reduce_common.cuh.
 struct OperandBytes {
   std::uint64_t words[2];
 };
-/// struct OutputSplit of kernel_common.cuh.
+/// struct OutputSplit of reduce_common.cuh.
 struct OutputSplit {
   std::int64_t outputs, elements, piece, pieces;
 };
@@ -191,7 +190,7 @@ class CudaReduction {
     split_.pieces = ceil_div(split_.elements, split_.piece);
   }
 
-  // The numbers of struct JobAxis of kernel_common.cuh.
+  // The numbers of struct JobAxis of reduce_common.cuh.
   std::vector<std::int64_t> packed_axes() const {
     std::vector<std::int64_t> numbers;
     const std::size_t count = operands().size();

@@ -6,9 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "../geometry.hpp"
-#include "../job.hpp"
-#include "cuda_module.hpp"
+#include "../reduce_job.hpp"
+#include "reduce_kernels.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "spanwise/runtime/scan.hpp"
 #include "spanwise/runtime/stream.hpp"

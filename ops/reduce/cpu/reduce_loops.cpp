@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu_kernels.hpp"
+#include "reduce_loops.hpp"
 
 #include <bit>
 #include <cstring>
 #include <type_traits>
 
-#include "spanwise/core/element_words.hpp"
+#include "spanwise/core/element_types.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 
@@ -17,14 +17,9 @@
 namespace spanwise::ops::reduce {
 namespace {
 
-// SW_LANE_BYTES, and for minima and maxima SW_EXTREME_LANE_BYTES: bytes of the partial results that
-// are computed in parallel, in vector registers; the other registers are for the elements.
 namespace reduce_baseline {
-#define SW_LANE_BYTES 64
 #define SW_EXTREME_LANE_BYTES 64
-#include "cpu_loops.inc"
-#undef SW_LANE_BYTES
-#undef SW_EXTREME_LANE_BYTES
+#include "reduce_loops.inc"
 
 template <template <class> class Body, bool can_scan>
 const ReduceLoops* sum_like(const ReductionTypes& types) {
@@ -163,13 +158,13 @@ const ReduceLoops* find_reduction(const ReductionTypes& types) {
 SW_BEGIN_AVX2
 namespace reduce_avx2 {
 #define SW_EXTREME_LANE_BYTES 256
-#include "wide_reductions.inc"
+#include "reduce_loops.inc"
 }  // namespace reduce_avx2
 SW_END_INSTRUCTIONS
 SW_BEGIN_AVX512
 namespace reduce_avx512 {
 #define SW_EXTREME_LANE_BYTES 512
-#include "wide_reductions.inc"
+#include "reduce_loops.inc"
 }  // namespace reduce_avx512
 SW_END_INSTRUCTIONS
 

@@ -5,8 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "../kinds.hpp"
+#include "../reduce_job.hpp"
 
+/// The loops of reductions on the CPU: over elements, and over the accumulators that result.
 namespace spanwise::ops::reduce {
 
 /// Elements of `columns` outputs, `rows` of each. Steps in elements (of the mask: bytes), any sign.
@@ -44,5 +45,20 @@ void indices_of(const ReduceLoops& loops, const void* accumulators, std::int64_t
                 std::int64_t* indices);
 /// The bytes of a complex number and its index.
 inline constexpr int max_accumulator_bytes = 24;
+
+// The last steps, before and while results are written.
+
+/// Adds 0 to each value, which makes 0 of -0; integers stay as they are.
+void add_zero(DType dtype, void* values, std::int64_t n);
+/// values[i] /= divisors[i]; values are float64, complex128 or int64 (which become float64).
+void divide(DType dtype, void* values, const double* divisors, std::int64_t n);
+/// The square root of float64 values.
+void take_roots(double* values, std::int64_t n);
+/// values[i] -= subtrahends[i * step]; the values are of `dtype`, the subtrahends of `stored`.
+void subtract(DType dtype, void* values, DType stored, const std::byte* subtrahends,
+              std::int64_t step, std::int64_t n);
+/// Writes values of `from` as `to`, `step` elements apart; see can_store().
+void store(DType from, const void* values, std::int64_t n, DType to, std::byte* out,
+           std::int64_t step);
 
 }  // namespace spanwise::ops::reduce

@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_source.hpp"
+#include "reduce_kernels.hpp"
 
 #include <string_view>
 
 #include "embedded/reduce_text.hpp"
 #include "spanwise/core/error.hpp"
-#include "spanwise/parse/element_text.hpp"
+#include "spanwise/parse/c_text.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {
@@ -136,13 +136,6 @@ __device__ __forceinline__ T same_bytes(From x) {
   const CudaShape& shape_;
 };
 
-// How kernels read elements; "" for scans.
-std::string access_text(const CudaShape& shape, const ElementSource* computed) {
-  if (is_scan(shape)) return "";
-  return computed != nullptr ? ComputedText(shape).write()
-                             : std::string(reduce_file("array_elements.cuh"));
-}
-
 }  // namespace
 
 int accumulator_bytes(const CudaShape& shape) noexcept {
@@ -162,9 +155,9 @@ std::string cuda_source(const CudaShape& shape, const ElementSource* computed) {
           ? text("#include <spanwise/scan_", shape.is_pipelined ? "pipeline" : "blocks", ".cuh>\n")
           : "",
       reduce_file("elements.cuh"), reduce_file("half_elements.cuh"),
-      "#define SW_FN __device__ __forceinline__\n", reduce_file("element_math.cuh"),
-      reduce_file("bodies.cuh"), is_scan(shape) ? reduce_file("running_product.cuh") : "",
-      "typedef ", element_text(shape.types.element), " E;\ntypedef ", element_text(shape.result),
+      "#define SW_FN __device__ __forceinline__\n", reduce_file("reduce_bodies.cuh"),
+      is_scan(shape) ? reduce_file("running_product.cuh") : "", "typedef ",
+      element_text(shape.types.element), " E;\ntypedef ", element_text(shape.result),
       " Z;\ntypedef ", element_text(shape.subtrahend), " C;\ntypedef ", body_text(shape),
       " Body;\ntypedef ", shape.is_large ? "unsigned long long" : "unsigned int",
       " Index;\n#define FORM ", static_cast<int>(shape.form), "\n#define KEPT ", shape.kept,
@@ -178,8 +171,40 @@ std::string cuda_source(const CudaShape& shape, const ElementSource* computed) {
       "\n#define OPERANDS ", shape.operands, "\n",
       computed != nullptr ? "#include <spanwise/pack.cuh>\n" + computed->cuda_text("sw_source")
                           : "",
-      reduce_file("kernel_common.cuh"), access_text(shape, computed), reduce_file("reductions.cuh"),
-      reduce_file("scans.cuh"));
+      reduce_file("reduce_common.cuh"),
+      computed != nullptr ? ComputedText(shape).write() : std::string(),
+      reduce_file("reductions.cuh"), reduce_file("scans.cuh"));
+}
+
+namespace {
+
+ReduceKernels compiled(const CudaShape& shape, Device device, const ElementSource* computed) {
+  // As on the host, products are rounded before they are added.
+  const SourceModule module(cuda_source(shape, computed),
+                            {.options = {"--fmad=false"}, .device = device});
+  ReduceKernels kernels{module, module.get_function("run"), {}, {}, {}, {}};
+  if (shape.form == CudaShape::Form::scan) {
+    if (!shape.is_pipelined) kernels.lines = module.get_function("lines");
+  } else if (shape.form == CudaShape::Form::scan_columns) {
+    kernels.totals = module.get_function("totals");
+    kernels.carries = module.get_function("carries");
+  } else {
+    kernels.fold = module.get_function("fold");
+  }
+  return kernels;
+}
+
+}  // namespace
+
+const ReduceKernels& ReduceKernelTable::get(const CudaShape& shape, Device device,
+                                            const ElementSource* computed) {
+  auto& list = by_kind_[static_cast<std::size_t>(shape.types.kind)];
+  return list.get(Key{shape, device}, [&] { return compiled(shape, device, computed); });
+}
+
+const ReduceKernels& reduce_kernels(const CudaShape& shape, Device device) {
+  static auto& table = *new ReduceKernelTable;  // never destroyed: see KernelTable
+  return table.get(shape, device, nullptr);
 }
 
 }  // namespace spanwise::ops::reduce

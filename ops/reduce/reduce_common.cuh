@@ -1,13 +1,13 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the kernels of reductions and scans share on a GPU. cuda_source.cpp defines before this
+// What the kernels of reductions and scans share on a GPU. reduce_kernels.cpp defines before this
 // text: the types E of an element, Z of the result and C of a subtrahend; Body; Index, for
 // counting; and, as 0 or 1 or a number, FORM (of CudaShape::Form), KEPT and REDUCED (numbers of
 // axes), GROUP (threads that share an output), WIDTH (elements in an access of 16 bytes),
-// GIVES_INDEX, HAS_MASK, HAS_PARAM, HAS_DIVISORS, HAS_INITIAL, FINISH (of kinds.hpp), IS_PACKED
-// (lines of a scan are read and written as packs), IS_PIPELINED (of those, by scan_pipeline.cuh),
-// OPERANDS (number of operands of computed elements; 0 for those of an array).
+// GIVES_INDEX, HAS_MASK, HAS_PARAM, HAS_DIVISORS, HAS_INITIAL, FINISH (of reduce_job.hpp),
+// IS_PACKED (lines of a scan are read and written as packs), IS_PIPELINED (of those, by
+// scan_pipeline.cuh), OPERANDS (number of operands of computed elements; 0 for those of an array).
 //
 // Which elements a thread combines, and in which order partial results are combined, depends on the
 // shape alone.
@@ -17,7 +17,7 @@ typedef Body::Param P;
 #define BLOCK 256
 #define BATCH 4
 
-// The layout of JobAxis of geometry.hpp, followed by OperandStrides.
+// The layout of JobAxis of reduce_job.hpp, followed by OperandStrides.
 struct JobAxis {
   long long extent, input, result, mask, subtrahend, divisor, index;
 #if OPERANDS
@@ -221,4 +221,34 @@ __device__ __forceinline__ P param_at(const JobArrays& arrays, const JobOffsets&
 struct OutputSplit {
   long long outputs, elements, piece, pieces;
 };
+#endif
+
+#if FORM < 3 && !OPERANDS
+// How reductions read the elements of an array: one, or WIDTH that are next to each other along the
+// last reduced axis (form 1) or the last kept one (form 2), at an aligned address.
+// reduce_kernels.cpp writes the same functions for computed elements.
+
+union Pack {
+#if WIDTH > 1
+  uint4 words;
+#endif
+  E x[WIDTH];
+};
+__device__ __forceinline__ E element_of(const JobArrays& arrays, const JobOffsets& at) {
+  return arrays.input[at.input];
+}
+__device__ __forceinline__ Pack pack_at(const JobArrays& arrays, const JobOffsets& at) {
+  Pack pack;
+#if WIDTH > 1
+  pack.words = *(const uint4*)(arrays.input + at.input);
+#else
+  pack.x[0] = arrays.input[at.input];
+#endif
+  return pack;
+}
+__device__ __forceinline__ E value_of(const JobArrays&, const Pack& pack, int w) {
+  return pack.x[w];
+}
+// Moves by n elements that are next to each other.
+__device__ __forceinline__ void move_along(JobOffsets& at, long long n) { at.input += n; }
 #endif
