@@ -8,9 +8,9 @@
 #include <variant>
 
 #include "spanwise/core/array.hpp"
-#include "spanwise/runtime/copy.hpp"
 #include "spanwise/core/export.hpp"
 #include "spanwise/core/layout.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 /// Advanced indexing with NumPy's semantics (numpy.org/doc/stable/user/basics.indexing.html).
 /// Reading returns a new C-contiguous array on the indexed array's device. Writing casts and
@@ -77,5 +77,14 @@ SW_API Array repeat(const Array& array, std::int64_t times, int axis);
 /// The same with a number per slice: integers of rank 0 or 1, read on the host (downloaded from a
 /// GPU). Throws DTypeError, LayoutError, ArgumentError.
 SW_API Array repeat(const Array& array, const Array& times, int axis);
+
+enum class Side { left, right };
+
+/// numpy.searchsorted: the index in `sorted`, a vector in ascending order with NaN at the end, at
+/// which each of `values` would be inserted, before or after the elements that equal it. An int64
+/// array of the shape of `values`, on the device of both; queued on the current stream of a GPU.
+/// Both are cast to their promoted dtype. Throws DTypeError for complex numbers, LayoutError if
+/// `sorted` is not a vector.
+SW_API Array search_sorted(const Array& sorted, const Array& values, Side side);
 
 }  // namespace spanwise::ops

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "cpu/host_loops.hpp"
+#include "cpu/index_loops.hpp"
 #include "indexing.hpp"
-#include "indices.hpp"
-#include "spanwise/core/element_words.hpp"
-#include "spanwise/runtime/creation.hpp"
-#include "spanwise/core/error.hpp"
-#include "spanwise/runtime/parallel.hpp"
+#include "selection.hpp"
 #include "spanwise/core/device.hpp"
+#include "spanwise/core/element_types.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/parallel.hpp"
 
 namespace spanwise::ops {
 namespace {

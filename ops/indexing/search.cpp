@@ -1,15 +1,15 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "search.hpp"
+#include "indexing.hpp"
 
 #include <cstdint>
 
-#include "backend.hpp"
-#include "indices.hpp"
-#include "spanwise/runtime/copy.hpp"
-#include "spanwise/core/element_words.hpp"
-#include "spanwise/runtime/creation.hpp"
+#include "indexing_backend.hpp"
+#include "selection.hpp"
+#include "spanwise/core/element_types.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "spanwise/runtime/parallel.hpp"
 #include "spanwise/strided/walk.hpp"
 

@@ -1,16 +1,59 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "selection.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "backend.hpp"
-#include "indices.hpp"
-#include "spanwise/core/indexed_layout.hpp"
+#include "indexing_backend.hpp"
+#include "selection.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/core/indexed_layout.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/strided/walk.hpp"
 
+// From an index to the elements that it selects: its parts in order, and checks of index arrays.
 namespace spanwise::ops {
+namespace {
+
+// The indices as int64; the array itself if it is int64. Throws BoundsError for a dtype that is not
+// an integer.
+Array as_int64(const Array& indices) {
+  if (indices.dtype() == int64) return indices;
+  if (!indices.dtype().is_integer() || !indices.dtype().is_computable())
+    fail<BoundsError>("Array: arrays used as indices must be of integer (or boolean) type, got ",
+                      indices.dtype(), " of shape ", indices.shape(),
+                      "; convert them: indices.astype(\"int64\")");
+  return astype(indices, int64);
+}
+
+}  // namespace
+
+Array on_device_of(const Array& index, const Array& target, bool target_is_written) {
+  if (!work_together(index.device(), target.device()))
+    return to_device(index, working_device(target.device()));
+  return target_is_written && may_share_memory(index, target) ? copy(index) : index;
+}
+
+Array usable_indices(const Array& indices, std::int64_t extent, int axis, const Shape& shape,
+                     Bounds bounds, const Array& target, bool target_is_written) {
+  // Checks the indices before they are broadcast, so each is checked once.
+  Array ready = as_int64(indices);
+  if (!runs_on_host(ready.device()) && runs_on_host(target.device())) ready = to_device(ready, cpu);
+  if (!ready.layout().is_row_major() || !is_item_aligned(ready)) ready = copy(ready);
+  const IndexingBackend& backend = indexing_backends[ready.device()];
+  if (bounds == Bounds::raise) {
+    if (const auto wrong = backend.find_outside(ready, extent))
+      IndexedLayout::fail_outside(*wrong, axis, shape);
+  } else if (extent == 0) {
+    fail<BoundsError>("Array: cannot take from axis ", axis, " of shape ", shape,
+                      ", which has no elements");
+  } else {
+    ready = backend.apply_bounds(ready, extent, bounds);
+  }
+  return on_device_of(ready, target, target_is_written);
+}
+
 namespace {
 
 // The number of axes that a part indexes; 0 for an Ellipsis, which takes the remaining ones.

@@ -11,6 +11,8 @@
 
 namespace spanwise::ops {
 
+enum class MoveDirection { read, write };
+
 /// An axis of the result that comes from a slice, an Ellipsis or newaxis. Strides in elements here
 /// and below.
 struct BasicAxis {
@@ -55,5 +57,13 @@ Array view_by(const Array& array, std::span<const IndexPart> key);
 /// select() for take_along_axis: one index array along one axis; the position along the other axes
 /// is also the index into them.
 Selection select_along(const Array& array, const Array& indices, int axis, bool writes);
+
+/// The indices as int64 on the device of `target`, each in [-extent, extent) after `bounds` is
+/// applied. With Bounds::raise, throws BoundsError for others; waits for the current stream then if
+/// the indices are on a GPU.
+Array usable_indices(const Array& indices, std::int64_t extent, int axis, const Shape& shape,
+                     Bounds bounds, const Array& target, bool target_is_written);
+/// `index` on the device of `target`; a copy if `target` will be written and shares its memory.
+Array on_device_of(const Array& index, const Array& target, bool target_is_written);
 
 }  // namespace spanwise::ops

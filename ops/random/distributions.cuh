@@ -1,10 +1,55 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Uniform, exponential and normal numbers from words of philox.cuh. Each polynomial is a minimax
-// fit of the function named beside it.
+// Random numbers, bit-identical on CPU and GPU: the words of the generator, the distributions, the
+// bodies of the loops, and permutations. The host compiler compiles this text as C++, inside one
+// namespace per instruction set, and NVRTC as CUDA C++; it therefore includes nothing. The
+// including text includes draw_parameters.cuh and defines SW_FN (declares a function), SW_UNROLL
+// (unrolls the next loop), fused(), root(), bits_of(), from_bits() and high_product(). Every
+// floating operation is correctly rounded by IEEE 754, and none may be contracted into another, so
+// all processors agree to the last bit.
 
-// ---- Uniform numbers: multiples of 2^-uniform_bits, and of 2^-53, in [0, 1)
+// ---- The generator, Philox4x32-10: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
+// easy as 1, 2, 3", SC'11, table 2 and section 3.3
+
+// Both halves of a 64-bit product. W is a Word, or on the host a vector of words.
+SW_FN void multiply(Word x, Word factor, Word& high, Word& low) {
+  const Wide product = (Wide)x * factor;
+  high = (Word)(product >> 32);
+  low = (Word)product;
+}
+
+template <class W>
+struct BlockOf {
+  W x, y, z, w;
+};
+typedef BlockOf<Word> PhiloxBlock;
+
+template <class W>
+SW_FN BlockOf<W> philox(BlockOf<W> c, Word key0, Word key1) {
+  SW_UNROLL for (int round = 0; round < 10; ++round) {
+    W high0, low0, high1, low1;
+    multiply(c.x, 0xD2511F53u, high0, low0);
+    multiply(c.z, 0xCD9E8D57u, high1, low1);
+    const BlockOf<W> next = {high1 ^ c.y ^ key0, low1, high0 ^ c.w ^ key1, low0};
+    c = next;
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  return c;
+}
+
+// The words of block `at` of a draw. If a word of it is rejected, the next one comes from the same
+// block with `attempt` incremented.
+SW_FN PhiloxBlock block_of(const Draw& d, Wide at, Word attempt) {
+  const Wide position = d.position + at;
+  const PhiloxBlock counter = {(Word)position, (Word)(position >> 32), attempt, d.stream};
+  return philox(counter, d.key0, d.key1);
+}
+
+// ---- Distributions. Each polynomial is a minimax fit of the function named beside it.
+
+// Uniform numbers: multiples of 2^-uniform_bits, and of 2^-53, in [0, 1)
 
 SW_FN float scaled(float x, const Draw& d) { return x * (float)d.scale + (float)d.shift; }
 SW_FN double scaled(double x, const Draw& d) { return x * d.scale + d.shift; }
@@ -17,7 +62,7 @@ SW_FN double uniform64(Word high, Word low) {
   return fused((double)(int)(high >> 5), 0x1p-27, (double)(int)(low >> 6) * 0x1p-53);
 }
 
-// ---- -ln(u) for u = (r + 1/2) / 2^32 or 2^64: to 2 ulp over the whole range. Near u = 1, the
+// -ln(u) for u = (r + 1/2) / 2^32 or 2^64: to 2 ulp over the whole range. Near u = 1, the
 // difference 1 - u is computed from r without cancellation.
 
 SW_FN float minus_log32(Word r) {
@@ -67,7 +112,7 @@ SW_FN double minus_log64(Word high, Word low) {
   return fused(e, 0x1.62e42fefa39efp-1, fused(e, 0x1.abc9e3b39803fp-56, -log_m));
 }
 
-// ---- Normal numbers in pairs: Box and Muller, "A note on the generation of random normal
+// Normal numbers in pairs: Box and Muller, "A note on the generation of random normal
 // deviates", 1958. The angle is a word in units of 2^-32 turns, so no range reduction is needed.
 
 struct Pair32 {
@@ -122,4 +167,237 @@ SW_FN Pair64 normal64(PhiloxBlock w) {
   const Pair64 pair = {from_bits(bits_of(a) ^ ((Wide)((quarter + 1u) & 2u) << 62)),
                        from_bits(bits_of(b) ^ ((Wide)(quarter & 2u) << 62))};
   return pair;
+}
+
+// ---- The bodies of the loops, one for each distribution. A body computes `each` elements from a
+// PhiloxBlock, the four words of one Philox counter; `d` holds the parameters of the draw and `at`
+// is the number of the block. make() returns whether a word must be rejected; redraw() then
+// computes the elements again, with further blocks as needed.
+
+template <class T, int count>
+struct WithoutRejection {
+  typedef T Out;
+  enum { each = count, may_reject = 0 };
+  static SW_FN void redraw(const Draw&, Wide, T*) {}
+};
+
+struct Words : WithoutRejection<Word, 4> {
+  static SW_FN bool make(PhiloxBlock w, const Draw&, Wide, Word* out) {
+    out[0] = w.x, out[1] = w.y, out[2] = w.z, out[3] = w.w;
+    return false;
+  }
+};
+
+struct Uniform32 : WithoutRejection<float, 4> {
+  static SW_FN bool make(PhiloxBlock w, const Draw& d, Wide, float* out) {
+    out[0] = uniform32(w.x, d.uniform_bits), out[1] = uniform32(w.y, d.uniform_bits);
+    out[2] = uniform32(w.z, d.uniform_bits), out[3] = uniform32(w.w, d.uniform_bits);
+    return false;
+  }
+};
+struct Uniform64 : WithoutRejection<double, 2> {
+  static SW_FN bool make(PhiloxBlock w, const Draw&, Wide, double* out) {
+    out[0] = uniform64(w.x, w.y), out[1] = uniform64(w.z, w.w);
+    return false;
+  }
+};
+
+struct Normal32 : WithoutRejection<float, 4> {
+  static SW_FN bool make(PhiloxBlock w, const Draw&, Wide, float* out) {
+    const Pair32 p = normal32(w.x, w.y), q = normal32(w.z, w.w);
+    out[0] = p.a, out[1] = p.b, out[2] = q.a, out[3] = q.b;
+    return false;
+  }
+};
+struct Normal64 : WithoutRejection<double, 2> {
+  static SW_FN bool make(PhiloxBlock w, const Draw&, Wide, double* out) {
+    const Pair64 p = normal64(w);
+    out[0] = p.a, out[1] = p.b;
+    return false;
+  }
+};
+
+struct Exponential32 : WithoutRejection<float, 4> {
+  static SW_FN bool make(PhiloxBlock w, const Draw&, Wide, float* out) {
+    out[0] = minus_log32(w.x), out[1] = minus_log32(w.y);
+    out[2] = minus_log32(w.z), out[3] = minus_log32(w.w);
+    return false;
+  }
+};
+struct Exponential64 : WithoutRejection<double, 2> {
+  static SW_FN bool make(PhiloxBlock w, const Draw&, Wide, double* out) {
+    out[0] = minus_log64(w.x, w.y), out[1] = minus_log64(w.z, w.w);
+    return false;
+  }
+};
+
+// The elements of Body times d.scale, plus d.shift.
+template <class Body>
+struct Scaled : Body {
+  typedef typename Body::Out Out;
+  static SW_FN bool make(PhiloxBlock w, const Draw& d, Wide at, Out* out) {
+    Body::make(w, d, at, out);
+    SW_UNROLL for (int k = 0; k < Body::each; ++k) out[k] = scaled(out[k], d);
+    return false;
+  }
+};
+// The body under a Scaled one, for a scale of 1 and a shift of 0; any other body itself.
+template <class Body>
+struct Unscaled {
+  typedef Body Of;
+};
+template <class Body>
+struct Unscaled<Scaled<Body> > {
+  typedef Body Of;
+};
+
+// Integers without bias: Lemire, "Fast random integer generation in an interval", 2019. The high
+// half of word * span is the number; words for which the low half is less than 2^bits mod span are
+// rejected. A span of 0 stands for 2^bits: the number is the word, and none is rejected.
+
+SW_FN Word word_at(PhiloxBlock w, int i) {
+  return i == 0 ? w.x : i == 1 ? w.y : i == 2 ? w.z : w.w;
+}
+SW_FN Wide wide_word_at(PhiloxBlock w, int i) {
+  return i == 0 ? (Wide)w.x << 32 | w.y : (Wide)w.z << 32 | w.w;
+}
+
+template <class T>
+struct Integers {
+  typedef T Out;
+  enum { each = 4, may_reject = 1 };
+  static SW_FN T value(Word r, const Draw& d) {
+    const Word span = (Word)d.span, high = (Word)((Wide)r * span >> 32);
+    return (T)(d.low + (span == 0 ? r : high));
+  }
+  static SW_FN bool is_rejected(Word r, const Draw& d) {
+    return r * (Word)d.span < (Word)d.threshold;
+  }
+  static SW_FN bool make(PhiloxBlock w, const Draw& d, Wide, T* out) {
+    out[0] = value(w.x, d), out[1] = value(w.y, d);
+    out[2] = value(w.z, d), out[3] = value(w.w, d);
+    return (int)is_rejected(w.x, d) | (int)is_rejected(w.y, d) | (int)is_rejected(w.z, d) |
+           (int)is_rejected(w.w, d);
+  }
+  static SW_FN void redraw(const Draw& d, Wide at, T* out) {
+    SW_UNROLL for (int i = 0; i < each; ++i) {
+      Word attempt = 0, r = word_at(block_of(d, at, 0), i);
+      while (is_rejected(r, d)) r = word_at(block_of(d, at, ++attempt), i);
+      out[i] = value(r, d);
+    }
+  }
+};
+
+SW_FN Wide wide_value(Wide r, Wide low, Wide span) {
+  return low + (span == 0 ? r : high_product(r, span));
+}
+
+struct WideIntegers {
+  typedef Wide Out;
+  enum { each = 2, may_reject = 1 };
+  static SW_FN bool is_rejected(Wide r, const Draw& d) { return r * d.span < d.threshold; }
+  static SW_FN bool make(PhiloxBlock w, const Draw& d, Wide, Wide* out) {
+    const Wide a = wide_word_at(w, 0), b = wide_word_at(w, 1);
+    out[0] = wide_value(a, d.low, d.span), out[1] = wide_value(b, d.low, d.span);
+    return (int)is_rejected(a, d) | (int)is_rejected(b, d);
+  }
+  static SW_FN void redraw(const Draw& d, Wide at, Wide* out) {
+    SW_UNROLL for (int i = 0; i < each; ++i) {
+      Word attempt = 0;
+      Wide r = wide_word_at(block_of(d, at, 0), i);
+      while (is_rejected(r, d)) r = wide_word_at(block_of(d, at, ++attempt), i);
+      out[i] = wide_value(r, d.low, d.span);
+    }
+  }
+};
+
+// Integers between bounds that are given for each element.
+struct IntegersWithin {
+  typedef Wide Out;
+  enum { each = 2, may_reject = 1 };
+  static SW_FN bool make(PhiloxBlock w, const Draw& d, Wide at, Wide* out) {
+    bool rejected = false;
+    SW_UNROLL for (int i = 0; i < each; ++i) {
+      const Wide element = at * each + i;
+      if (element >= d.size) break;
+      const Wide r = wide_word_at(w, i), span = d.spans[element];
+      out[i] = wide_value(r, d.lows[element], span);
+      rejected |= r * span < span;  // with false positives: the exact threshold needs a division
+    }
+    return rejected;
+  }
+  static SW_FN void redraw(const Draw& d, Wide at, Wide* out) {
+    SW_UNROLL for (int i = 0; i < each; ++i) {
+      const Wide element = at * each + i;
+      if (element >= d.size) break;
+      const Wide span = d.spans[element];
+      const Wide threshold = span == 0 ? 0 : (0 - span) % span;
+      Word attempt = 0;
+      Wide r = wide_word_at(block_of(d, at, 0), i);
+      while (r * span < threshold) r = wide_word_at(block_of(d, at, ++attempt), i);
+      out[i] = wide_value(r, d.lows[element], span);
+    }
+  }
+};
+
+// The index of the first table entry that is greater than a uniform number.
+struct Picks : WithoutRejection<Wide, 2> {
+  static SW_FN Wide pick(double u, const Draw& d) {
+    Wide first = 0, last = d.entries - 1;
+    while (first < last) {
+      const Wide middle = first + (last - first) / 2;
+      if (d.table[middle] > u)
+        last = middle;
+      else
+        first = middle + 1;
+    }
+    return first;
+  }
+  static SW_FN bool make(PhiloxBlock w, const Draw& d, Wide, Wide* out) {
+    out[0] = pick(uniform64(w.x, w.y), d);
+    out[1] = pick(uniform64(w.z, w.w), d);
+    return false;
+  }
+};
+
+// ---- A permutation of [0, size) whose elements are computed independently of one another:
+// VariablePhilox of Mitchell, Stokes, Frank and Holmes, "Bandwidth-optimal random shuffling for
+// GPUs", ACM TOPC 2022, permutes [0, next power of two); images >= size are permuted again.
+
+template <class W>
+struct HalvesOf {
+  W left, right;
+};
+typedef HalvesOf<Word> Halves;
+
+template <class W>
+SW_FN HalvesOf<W> feistel_round(HalvesOf<W> x, Word key, const Bijection& b) {
+  const Word left_mask = ((Word)1 << b.left_bits) - 1, more = b.right_bits - b.left_bits;  // 0 or 1
+  const Word right_mask = (left_mask << more) | more;
+  // The high and low 32 bits of the low 64 bits of x.left times 0xD2B74407B1CE6E93.
+  W high, low, beyond, added;
+  multiply(x.left, 0xB1CE6E93u, high, low);
+  multiply(x.left, 0xD2B74407u, beyond, added);
+  const HalvesOf<W> next = {((high + added) ^ key ^ x.right) & left_mask,
+                            ((low << more) | (x.right >> b.left_bits)) & right_mask};
+  return next;
+}
+
+SW_FN Halves split_index(Wide i, const Bijection& b) {
+  const Halves x = {(Word)(i >> b.right_bits), (Word)i & (Word)(((Wide)1 << b.right_bits) - 1)};
+  return x;
+}
+SW_FN Wide joined(Halves x, const Bijection& b) { return (Wide)x.left << b.right_bits | x.right; }
+
+SW_FN Wide permuted_once(Wide i, const Bijection& b) {
+  Halves x = split_index(i, b);
+  for (int round = 0; round < 24; ++round) x = feistel_round(x, b.keys[round], b);
+  return joined(x, b);
+}
+
+SW_FN Wide permuted(Wide i, const Bijection& b) {
+  do {
+    i = permuted_once(i, b);
+  } while (i >= b.size);
+  return i;
 }

@@ -4,13 +4,12 @@
 
 #include <iterator>
 
-#include "cpu_kernels.hpp"
+#include "spanwise/core/device.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
-#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/parallel.hpp"
 #include "spanwise/strided/walk.hpp"
-#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops::random {
 namespace {

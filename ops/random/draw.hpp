@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "parameters.hpp"
 #include "spanwise/core/array.hpp"
 #include "spanwise/core/device_table.hpp"
 #include "spanwise/core/export.hpp"
@@ -14,6 +13,42 @@
 /// position in the sequence, the kind, the parameters, the dtype and i, not on strides, threads or
 /// launches.
 namespace spanwise::ops::random {
+
+#include "draw_parameters.cuh"
+
+/// What is drawn; SW_RANDOM_BODIES lists the element sizes of each kind.
+enum class Distribution {
+  words,            ///< 32-bit words of the generator
+  uniform,          ///< in [0, 1)
+  normal,           ///< standard normal numbers
+  exponential,      ///< of mean 1
+  integers,         ///< low + [0, span), span up to 2^32
+  wide_integers,    ///< low + [0, span), span up to 2^64
+  integers_within,  ///< integers with a low and a span per element
+  picks,            ///< indices into a table of cumulative probabilities
+};
+
+/// SW_BODY(distribution, bytes of an element as drawn, body struct of distributions.cuh) for each
+/// body.
+#define SW_RANDOM_BODIES(SW_BODY)                    \
+  SW_BODY(words, 4, Words)                           \
+  SW_BODY(uniform, 4, Scaled<Uniform32>)             \
+  SW_BODY(uniform, 8, Scaled<Uniform64>)             \
+  SW_BODY(normal, 4, Scaled<Normal32>)               \
+  SW_BODY(normal, 8, Scaled<Normal64>)               \
+  SW_BODY(exponential, 4, Scaled<Exponential32>)     \
+  SW_BODY(exponential, 8, Scaled<Exponential64>)     \
+  SW_BODY(integers, 1, Integers<unsigned char>)      \
+  SW_BODY(integers, 2, Integers<unsigned short>)     \
+  SW_BODY(integers, 4, Integers<unsigned int>)       \
+  SW_BODY(integers, 8, Integers<unsigned long long>) \
+  SW_BODY(wide_integers, 8, WideIntegers)            \
+  SW_BODY(integers_within, 8, IntegersWithin)        \
+  SW_BODY(picks, 8, Picks)
+
+/// Elements per block of four words: 4 of one word each, or 2 of two words. 0 if the kind has no
+/// elements of this size.
+int elements_per_block(Distribution kind, int itemsize) noexcept;
 
 /// A position in a generator's sequence. Generators with another key or stream have other
 /// sequences; within a sequence, `position` is the index of a block of four 32-bit words.
@@ -62,7 +97,7 @@ SW_API void draw(Counter& counter, const DrawSpec& spec, const Array& out);
 
 /// out[i] = image of i under a permutation of [0, size), for i < out.size() <= size; int64, rank 1.
 /// For sizes up to 4096, all size! permutations are equally probable; above, it is a keyed
-/// bijection of 24 rounds (see permutation.cuh). Always takes 2048 blocks, unless out is empty.
+/// bijection of 24 rounds (see distributions.cuh). Always takes 2048 blocks, unless out is empty.
 /// Throws ReadOnlyError, DTypeError and LayoutError.
 SW_API void permutation(Counter& counter, std::int64_t size, const Array& out);
 
@@ -73,5 +108,22 @@ struct RandomBackend {
   void (*permute)(Bijection bijection, const Array& out);
 };
 extern DeviceTable<RandomBackend> random_backends;
+
+/// Computes the elements of blocks [first, last) of a draw; `out` is element 0 of a C-contiguous
+/// array.
+using Fill = void (*)(const Draw& draw, std::int64_t first, std::int64_t last, void* out);
+/// out[i] = image of i for i in [first, last).
+using Permute = void (*)(const Bijection& bijection, std::int64_t first, std::int64_t last,
+                         std::int64_t* out);
+
+/// The fastest functions for this processor. Null for element sizes that the kind does not have.
+Fill find_fill(Distribution kind, int itemsize);
+Permute find_permute();
+
+/// The functions for any processor, with the same results to the bit.
+Fill find_baseline_fill(Distribution kind, int itemsize);
+/// The functions for AVX2 and FMA; null on processors without them.
+Fill find_avx2_fill(Distribution kind, int itemsize);
+Permute find_avx2_permute();
 
 }  // namespace spanwise::ops::random

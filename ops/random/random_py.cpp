@@ -8,10 +8,10 @@
 
 #include "draw.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
-#include "spanwise/runtime/creation.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/python/binding.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 /// Functions that spanwise/random.py calls with checked arguments.
 namespace spanwise::python {

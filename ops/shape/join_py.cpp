@@ -12,15 +12,15 @@
 #include "join.hpp"
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/scalar.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/core/error.hpp"
-#include "spanwise/runtime/copy.hpp"
 #include "spanwise/op_sdk.hpp"
+#include "spanwise/python/binding.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 /// concatenate and stack, of arrays and of graph variables.
 namespace spanwise::python {

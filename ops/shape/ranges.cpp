@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "spanwise/runtime/creation.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "spanwise/runtime/parallel.hpp"
 
 namespace spanwise::ops {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
 #include "python/support/call.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/devices.hpp"
 

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "../../ops/indexing/cuda/address_body.hpp"
-#include "../../ops/indexing/cuda/cuda_indices.hpp"
-#include "../../ops/indexing/search.hpp"
+#include "../../ops/indexing/cuda/cuda_indexing.hpp"
+#include "../../ops/indexing/indexing.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"
 

@@ -11,9 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "../../ops/random/cpu_kernels.hpp"
+#include "../../ops/random/cuda_draw.hpp"
 #include "../../ops/random/draw.hpp"
-#include "../../ops/random/random_body.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "support/compiled_source.hpp"
@@ -25,7 +24,7 @@ namespace {
 const std::vector<std::pair<Distribution, int>>& all_bodies() {
   static const std::vector<std::pair<Distribution, int>> bodies = {
 #define SW_BODY(name, bytes, ...) {Distribution::name, bytes},
-#include "../../ops/random/bodies.inc"
+      SW_RANDOM_BODIES(SW_BODY)
 #undef SW_BODY
   };
   return bodies;
@@ -76,14 +75,9 @@ unsigned long long high_product(unsigned long long a, unsigned long long b) {
 #define __device__ inline
 #define __forceinline__
 #define __align__(n) alignas(n)
-#include "../../ops/random/philox.cuh"
-// used by all that follow
 #include "../../ops/random/distributions.cuh"
 // uses distributions.cuh
-#include "../../ops/random/bodies.cuh"
-#include "../../ops/random/permutation.cuh"
-// uses bodies.cuh
-#include "../../ops/random/kernels.cuh"
+#include "../../ops/random/fill_block.cuh"
 #undef SW_FN
 #undef SW_UNROLL
 #undef __device__
@@ -105,7 +99,7 @@ void run(const Draw& draw, void* memory) {
 void run(Distribution kind, int itemsize, const Draw& draw, void* out) {
 #define SW_BODY(name, bytes, ...) \
   if (kind == Distribution::name && itemsize == (bytes)) return run<__VA_ARGS__>(draw, out);
-#include "../../ops/random/bodies.inc"
+  SW_RANDOM_BODIES(SW_BODY)
 #undef SW_BODY
 }
 }  // namespace device

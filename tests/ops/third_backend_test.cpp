@@ -10,16 +10,14 @@
 #include <numeric>
 #include <vector>
 
-#include "../../ops/elementwise/compute.hpp"
-#include "../../ops/indexing/backend.hpp"
-#include "../../ops/indexing/cuda/address_loop.hpp"
-#include "../../ops/indexing/cuda/cuda_indices.hpp"
-#include "../../ops/linalg/problem.hpp"
+#include "../../ops/elementwise/elementwise_compute.hpp"
+#include "../../ops/indexing/indexing_backend.hpp"
+#include "../../ops/indexing/cuda/cuda_indexing.hpp"
+#include "../../ops/linalg/product_problem.hpp"
 #include "../../ops/linalg/product.hpp"
 #include "../../ops/random/draw.hpp"
 #include "../../ops/reduce/reduce.hpp"
 #include "runtime/backend.hpp"
-#include "runtime/element_loops.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "support/naive_cpu.hpp"

@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "cpu/host_loops.hpp"
-#include "search.hpp"
+#include "indexing.hpp"
 #include "selection.hpp"
 #include "spanwise/core/device_table.hpp"
 
@@ -37,24 +36,5 @@ struct IndexingBackend {
 };
 
 extern DeviceTable<IndexingBackend> indexing_backends;
-
-/// Accumulates single elements array + indices[i] * stride and value + i * value_step. All indices
-/// are inside [-extent, extent); `kind` says whether any is negative. Steps in bytes.
-using ElementAccumulateLoop = void (*)(std::byte* array, const std::int64_t* indices,
-                                       std::int64_t count, IndexRange kind, std::int64_t extent,
-                                       std::int64_t stride, const std::byte* value,
-                                       std::int64_t value_step);
-
-/// The loops of the CPU for a dtype: of rows of elements, and of single ones.
-struct AccumulateLoops {
-  MoveLoop rows;
-  ElementAccumulateLoop elements;
-};
-/// Throws DTypeError if the CPU has none.
-AccumulateLoops accumulate_loops(DType dtype, Accumulation how);
-
-/// Accumulates with kernels queued on the current stream. All arrays are on one GPU and aligned to
-/// their elements; the selection has no mask. Throws DTypeError.
-void accumulate_on_gpu(const Selection& selection, const Array& value, Accumulation how);
 
 }  // namespace spanwise::ops

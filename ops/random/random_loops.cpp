@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu_kernels.hpp"
+#include "draw.hpp"
 
 #include "spanwise/runtime/instruction_sets.hpp"
 
@@ -12,14 +12,14 @@ namespace spanwise::ops::random {
 namespace {
 
 namespace baseline {
-#include "cpu_loops.inc"
+#include "random_loops.inc"
 }  // namespace baseline
 
 #if defined(__x86_64__)
 SW_BEGIN_AVX2_FMA
 namespace avx2 {
 #define SW_AVX2
-#include "cpu_loops.inc"
+#include "random_loops.inc"
 #undef SW_AVX2
 }  // namespace avx2
 SW_END_INSTRUCTIONS
@@ -28,10 +28,10 @@ SW_END_INSTRUCTIONS
 }  // namespace
 
 int elements_per_block(Distribution kind, int itemsize) noexcept {
-  using namespace baseline;  // NOLINT(google-build-using-namespace): names of bodies.inc
+  using namespace baseline;  // NOLINT(google-build-using-namespace): the bodies
 #define SW_BODY(name, bytes, ...) \
   if (kind == Distribution::name && itemsize == (bytes)) return __VA_ARGS__::each;
-#include "bodies.inc"
+  SW_RANDOM_BODIES(SW_BODY)
 #undef SW_BODY
   return 0;
 }

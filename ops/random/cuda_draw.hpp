@@ -4,8 +4,8 @@
 
 #include <compare>
 
-#include "parameters.hpp"
-#include "spanwise/strided/body.hpp"
+#include "draw.hpp"
+#include "spanwise/strided/strided_call.hpp"
 
 /// The generators of random numbers as bodies of strided loops.
 namespace spanwise::ops::random {

@@ -8,10 +8,9 @@
 
 #include "../selection.hpp"
 
-/// The innermost loops, by element size. Steps and strides in bytes; no alignment is required.
+/// The loops of the CPU over selected elements, by element size. Steps and strides in bytes; no
+/// alignment is required.
 namespace spanwise::ops {
-
-enum class MoveDirection { read, write };
 
 /// Moves `count` elements, or rows of `row_bytes`, between array + offsets[i] and
 /// value + i * value_step.
@@ -91,5 +90,24 @@ inline bool all_inside(const std::int64_t* indices, std::int64_t count,
                        std::int64_t extent) noexcept {
   return classify_indices(indices, count, extent) != IndexRange::outside;
 }
+
+/// Accumulates single elements array + indices[i] * stride and value + i * value_step. All indices
+/// are inside [-extent, extent); `kind` says whether any is negative. Steps in bytes.
+using ElementAccumulateLoop = void (*)(std::byte* array, const std::int64_t* indices,
+                                       std::int64_t count, IndexRange kind, std::int64_t extent,
+                                       std::int64_t stride, const std::byte* value,
+                                       std::int64_t value_step);
+
+/// The loops of the CPU for a dtype: of rows of elements, and of single ones.
+struct AccumulateLoops {
+  MoveLoop rows;
+  ElementAccumulateLoop elements;
+};
+/// Throws DTypeError if the CPU has none.
+AccumulateLoops accumulate_loops(DType dtype, Accumulation how);
+
+/// search_sorted() on the host, written to `positions`. All arrays are aligned and C-contiguous;
+/// `sorted` and `values` have one computable dtype, which is not bool or a 16-bit float.
+void search_on_host(const Array& sorted, const Array& values, Side side, const Array& positions);
 
 }  // namespace spanwise::ops

@@ -20,7 +20,7 @@ struct Draw {
   Wide entries, size;   // table entries; elements of the result
 };
 
-// A permutation of [0, size); see permutation.cuh.
+// A permutation of [0, size); see distributions.cuh.
 struct Bijection {
   Wide size;
   Word left_bits, right_bits;  // bits of an index's halves; right_bits may be 1 more
