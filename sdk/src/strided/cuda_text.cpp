@@ -1,18 +1,81 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_text.hpp"
+
+#include <string>
+#include <string_view>
 
 #include "embedded/strided_text.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/strided/strided_call.hpp"
 
+// The CUDA C of a kernel: how the elements of each kind of plan are found, read and written around
+// a body.
 namespace spanwise::strided {
 namespace {
+
+/// Writes one kernel: load, body, store. Names in the text, for array k: sw_tk its type, sw_pk its
+/// pointer, or the index of the first element, sw_vk loaded elements, sw_ck those from a tile,
+/// sw_qk elements to be stored; sw_atk its offset and sw_w.sk its strides, which arrays of
+/// PlanShape::shares_strides do not have.
+class CudaText {
+ public:
+  CudaText(const Body& body, const PlanShape& shape);
+
+  std::string write() const;
+
+ private:
+  /// How a kind finds the elements that a thread visits in step sw_u of its loop.
+  struct StepText {
+    std::string steps;   ///< number of the steps, a constant
+    std::string find;    ///< statements that define sw_count, elements of the pack that exist
+    std::string offset;  ///< from sw_pk, where # stands for the number of the strides
+    std::string along;   ///< stride of the last axis, likewise
+    bool is_whole;       ///< whether sw_count is always the width
+  };
+
+  bool is_memory(int k) const { return role(k) != ArrayRole::index; }
+  bool shares_strides(int k) const { return (shape_.shares_strides >> k & 1) != 0; }
+  bool has_tile(int k) const;
+  ArrayRole role(int k) const { return body_.arrays[static_cast<std::size_t>(k)].role; }
+  AccessPattern pattern(int k) const { return shape_.patterns[static_cast<std::size_t>(k)]; }
+  std::string numbered(const std::string& text, int k) const;
+  std::string element(const StepText& step, int k) const;
+  bool is_stored(int k) const;
+  bool is_read_from_memory(int k) const;
+  bool runs_for_all_threads() const { return !body_.before.empty() || !body_.after.empty(); }
+
+  std::string head() const;
+  std::string numbers_struct() const;
+  std::string offsets(std::string_view indent, std::string_view step = {}) const;
+  std::string kernel(std::string_view last_parameters) const;
+
+  std::string declarations() const;
+  std::string loads(const StepText& step) const;
+  std::string stores(const StepText& step) const;
+  std::string loop(const StepText& step, std::string_view between = {},
+                   std::string_view tile_loads = {}) const;
+
+  std::string dense() const;
+  std::string find_in_row() const;
+  std::string rows() const;
+  std::string tiles() const;
+  std::string tile_function() const;
+  bool has_lines(int k) const;
+  std::string cell_fills() const;
+  std::string cells() const;
+  std::string serial_element(int k, bool has_runs) const;
+  std::string serial_run(bool has_runs) const;
+  std::string serial() const;
+
+  const Body& body_;
+  const PlanShape& shape_;
+  int count_, leader_ = 0;
+  std::string parameters_, arguments_;  ///< of the kernel, up to the numbers
+};
 
 std::string_view device_text(std::string_view name) {
   return embedded::file_text(embedded::strided_text, name);
 }
-
-}  // namespace
 
 CudaText::CudaText(const Body& body, const PlanShape& shape)
     : body_(body), shape_(shape), count_(static_cast<int>(body.arrays.size())) {
@@ -191,7 +254,7 @@ std::string CudaText::loop(const StepText& step, std::string_view between,
               loads(step), "  }\n", between, each, step.find, tile_loads, stores(step), "  }\n");
 }
 
-// ---- kinds
+// ---- dense and rows
 
 std::string CudaText::dense() const {
   // A thread of one element has no part of a pack.
@@ -272,6 +335,244 @@ std::string CudaText::rows() const {
       ends ? "    if (!sw_is_in) return;\n" : "", "    sw_offset sw_rest = sw_is_in ? sw_i : 0;\n",
       find_in_row(), "  }\n", body_.declarations, body_.before, loop(step), body_.after, "}\n");
 }
+
+// ---- tiles
+
+// The work of a block on its tile: the thread visits packs at (sw_s, sw_tt) of the tile. Arrays
+// without a tile are loaded before the tiles are filled.
+std::string CudaText::tile_function() const {
+  std::string parameters, fills, tile_loads = "    if (sw_count <= 0) continue;\n";
+  for (int k = 0; k < count_; ++k) {
+    if (!has_tile(k)) continue;
+    parameters += text("sw_t", k, "* sw_tile", k, ", ");
+    const std::string call_arguments =
+        text("(sw_tile", k, ", sw_p", k, ", ",
+             numbered("sw_w.s#[sw_rank - 2], sw_w.s#[sw_rank - 1]", k));
+    if (pattern(k) == AccessPattern::transposed_in_packs)
+      fills += text(
+          "    if (sw_whole)\n      spanwise::fill_tile_in_packs<sw_tile_rows, sw_tile_columns, ",
+          "sw_threads>", call_arguments, ");\n    else\n  ");
+    fills += text("    spanwise::fill_tile<sw_tile_rows, sw_tile_columns, sw_threads, sw_whole>",
+                  call_arguments, ", sw_left_s, sw_left_t);\n");
+    tile_loads += text("    const spanwise::Pack<sw_t", k, ", sw_width> sw_c", k,
+                       " = spanwise::load_pack<sw_width>(sw_tile", k,
+                       " + spanwise::tile_index<sw_tile_columns, sw_t", k, ">(sw_s, sw_tt));\n");
+  }
+  const std::string from_corner = "sw_s * sw_w.s#[sw_rank - 2] + sw_tt * sw_w.s#[sw_rank - 1]";
+  const StepText step{
+      "!sw_whole || sw_tile_rows / sw_rows < 1 ? 1 : sw_tile_rows / sw_rows < 4 ? sw_tile_rows / "
+      "sw_rows : "
+      "4",
+      R"(    const int sw_s = sw_base + sw_u * sw_rows;
+    const int sw_count = sw_whole && sw_rows <= sw_tile_rows
+                             ? sw_width
+                             : sw_s < sw_left_s ? sw_left_t - sw_tt : 0;
+)",
+      from_corner, "sw_w.s#[sw_rank - 1]", false};
+  const std::string between =
+      text("  if (sw_base == sw_row) {\n", fills, "    __syncthreads();\n  }\n");
+  return text("template <bool sw_whole>\n__device__ __forceinline__ void sw_do_tile(", parameters_,
+              parameters, R"(const sw_walk& sw_w, int sw_left_s, int sw_left_t) {
+  const int sw_tt = threadIdx.x % (sw_tile_columns / sw_width) * sw_width;
+  const int sw_row = threadIdx.x / (sw_tile_columns / sw_width);
+)",
+              body_.declarations, body_.before,
+              "  for (int sw_base = sw_row; sw_base == sw_row || sw_base < sw_tile_rows;) {\n",
+              loop(step, between, tile_loads), "  sw_base += sw_rows * sw_steps;\n  }\n",
+              body_.after, "}\n");
+}
+
+std::string CudaText::tiles() const {
+  std::string declare, tile_arguments, move;
+  for (int k = 0; k < count_; ++k) {
+    if (!shares_strides(k)) {
+      declare += text("  sw_step sw_at", k, " = 0;\n");
+      move += text("  sw_at", k, " += sw_first_s * sw_w.s", k,
+                   "[sw_rank - 2] + sw_first_t * sw_w.s", k, "[sw_rank - 1];\n");
+    }
+    if (has_tile(k)) {
+      // As bytes, since variables in shared memory must not have constructors.
+      declare += text("  __shared__ alignas(16) unsigned char sw_bytes", k,
+                      "[sw_tile_rows * sw_tile_columns * sizeof(sw_t", k, ")];\n");
+      tile_arguments += text("(sw_t", k, "*)sw_bytes", k, ", ");
+    }
+  }
+  for (int k = 0; k < count_; ++k) move += text("  sw_p", k, " += ", numbered("sw_at#", k), ";\n");
+  const std::string call = text("(", arguments_, tile_arguments, "sw_w, sw_left_s, sw_left_t);\n");
+  return text(
+      "constexpr int sw_tile_rows = ", int{shape_.tile_rows},
+      ", sw_tile_columns = ", int{shape_.tile_columns},
+      ";\n// Rows that a block visits at a time.\n",
+      "constexpr int sw_rows = sw_threads * sw_width / sw_tile_columns;\n", numbers_struct(),
+      "typedef long long sw_step;\n", tile_function(), kernel("const sw_walk sw_w"), declare,
+      R"(  unsigned int sw_rest = blockIdx.x;
+  const auto sw_tiles = [&](int sw_axis, int sw_side) {
+    return (unsigned int)((sw_w.shape[sw_axis] + sw_side - 1) / sw_side);
+  };
+  const long long sw_first_t = sw_rest % sw_tiles(sw_rank - 1, sw_tile_columns) * (long long)sw_tile_columns;
+  sw_rest /= sw_tiles(sw_rank - 1, sw_tile_columns);
+  const long long sw_first_s = sw_rest % sw_tiles(sw_rank - 2, sw_tile_rows) * (long long)sw_tile_rows;
+  sw_rest /= sw_tiles(sw_rank - 2, sw_tile_rows);
+#pragma unroll
+  for (int sw_axis = sw_rank - 3; sw_axis >= 0; --sw_axis) {
+    const unsigned int sw_extent = (unsigned int)sw_w.shape[sw_axis];
+    const unsigned int sw_index = sw_axis > 0 ? sw_rest % sw_extent : sw_rest;
+    sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;
+)",
+      offsets("    "), "  }\n", move,
+      R"(  const int sw_left_s = spanwise::elements_left(sw_w.shape[sw_rank - 2] - sw_first_s, sw_tile_rows);
+  const int sw_left_t = spanwise::elements_left(sw_w.shape[sw_rank - 1] - sw_first_t, sw_tile_columns);
+  if (sw_left_s == sw_tile_rows && sw_left_t == sw_tile_columns)
+    sw_do_tile<true>)",
+      call, "  else\n    sw_do_tile<false>", call, "}\n");
+}
+
+// ---- cells
+
+// Whether the kernel needs the offsets of the array's lines along the cells.
+bool CudaText::has_lines(int k) const {
+  return pattern(k) == AccessPattern::planes ||
+         (shape_.has_planes && pattern(k) == AccessPattern::contiguous && !shares_strides(k));
+}
+
+// Statements that fill the tables of a cell's elements, then the arrays' tiles.
+std::string CudaText::cell_fills() const {
+  std::string declare, find, keep, fills;
+  for (int k = 0; k < count_; ++k) {
+    const bool is_cells = pattern(k) == AccessPattern::cells;
+    if (!is_cells && !has_lines(k)) continue;
+    declare += text("    long long sw_own", k, " = 0;\n");
+    find += text("      sw_own", k, " += (long long)sw_index * sw_w.s", k, "[sw_axis];\n");
+    keep += is_cells ? text("    sw_positions", k, "[sw_own", k,
+                            "] = (unsigned short)(sw_i * sw_by_element);\n")
+                     : text("    sw_lines", k, "[sw_i] = sw_own", k, ";\n");
+    if (!has_tile(k)) continue;
+    fills += text("  spanwise::fill_from_", is_cells ? "cells" : "planes",
+                  "<sw_threads, sw_width>(sw_tile", k, ", sw_p", k, ", ",
+                  is_cells ? "sw_positions" : "sw_lines", k, ", sw_cell, ",
+                  is_cells ? "sw_cells * sw_cell, sw_by_cell" : "sw_cells", ");\n");
+  }
+  return text("  for (int sw_i = threadIdx.x; sw_i < sw_cell; sw_i += sw_threads) {\n",
+              "    int sw_rest = sw_i;\n", declare, R"(#pragma unroll
+    for (int sw_axis = sw_rank - 1; sw_axis >= sw_rank - sw_inner; --sw_axis) {
+      const int sw_index = sw_rest % (int)sw_w.shape[sw_axis];
+      sw_rest /= (int)sw_w.shape[sw_axis];
+)",
+              find, "    }\n", keep, "  }\n  __syncthreads();\n", fills, "  __syncthreads();\n");
+}
+
+std::string CudaText::cells() const {
+  std::string declare, move, tile_loads;
+  for (int k = 0; k < count_; ++k) {
+    if (!shares_strides(k)) {
+      declare += text("  sw_step sw_at", k, " = 0;\n");
+      move += text("  sw_at", k, " += sw_first * sw_w.s", k, "[sw_rank - 1 - sw_inner];\n");
+    }
+    if (has_lines(k)) declare += text("  __shared__ long long sw_lines", k, "[32];\n");
+    if (!has_tile(k)) continue;
+    // As bytes, since variables in shared memory must not have constructors.
+    declare += text("  __shared__ alignas(16) unsigned char sw_bytes", k,
+                    "[sw_elements / 8 * 9 * sizeof(sw_t", k, ")];\n  sw_t", k, "* const sw_tile", k,
+                    " = (sw_t", k, "*)sw_bytes", k, ";\n");
+    if (pattern(k) == AccessPattern::cells)
+      declare += text("  __shared__ unsigned short sw_positions", k, "[sw_elements / 16];\n");
+    tile_loads += text("    const spanwise::Pack<sw_t", k, ", sw_width> sw_c", k,
+                       " = spanwise::load_pack<sw_width>(sw_tile", k, " + spanwise::padded<sw_t", k,
+                       ">(sw_f));\n");
+  }
+  for (int k = 0; k < count_; ++k) move += text("  sw_p", k, " += ", numbered("sw_at#", k), ";\n");
+  const bool planes = shape_.has_planes;
+  const StepText step{
+      "1",
+      planes ? "    const int sw_line = sw_q / sw_packs, sw_c = sw_q % sw_packs * sw_width;\n"
+               "    const int sw_f = sw_line * sw_most + sw_c;\n"
+               "    const int sw_count = spanwise::elements_left(sw_cells - sw_c, sw_width);\n"
+             : "    const int sw_f = sw_q * sw_width;\n    const int sw_count = "
+               "spanwise::elements_left(sw_cells * sw_cell - sw_f, sw_width);\n",
+      planes ? "sw_lines#[sw_line] + sw_c" : "sw_f", "1", false};
+  return text(
+      numbers_struct(), "typedef long long sw_step;\nconstexpr int sw_inner = ", int{shape_.inner},
+      ", sw_elements = ", 128 * int{shape_.cell_chunks}, ";\n", kernel("const sw_walk sw_w"),
+      declare,
+      R"(  int sw_cell = 1;
+#pragma unroll
+  for (int sw_axis = sw_rank - sw_inner; sw_axis < sw_rank; ++sw_axis) sw_cell *= (int)sw_w.shape[sw_axis];
+  const int sw_most = sw_elements / sw_cell / 16 * 16;  // cells of a block
+  const long long sw_extent_of_cells = sw_w.shape[sw_rank - 1 - sw_inner];
+  unsigned int sw_rest = blockIdx.x;
+  const unsigned int sw_chunks = (unsigned int)((sw_extent_of_cells + sw_most - 1) / sw_most);
+  const long long sw_first = sw_rest % sw_chunks * (long long)sw_most;
+  sw_rest /= sw_chunks;
+#pragma unroll
+  for (int sw_axis = sw_rank - 2 - sw_inner; sw_axis >= 0; --sw_axis) {
+    const unsigned int sw_extent = (unsigned int)sw_w.shape[sw_axis];
+    const unsigned int sw_index = sw_axis > 0 ? sw_rest % sw_extent : sw_rest;
+    sw_rest = sw_axis > 0 ? sw_rest / sw_extent : 0;
+)",
+      offsets("    "), "  }\n", move,
+      "  const int sw_cells = spanwise::elements_left(sw_extent_of_cells - sw_first, sw_most);\n",
+      planes ? "  const int sw_by_element = sw_most, sw_by_cell = 1;\n"
+               "  const int sw_packs = (sw_cells + sw_width - 1) / sw_width;\n"
+             : "  const int sw_by_element = 1, sw_by_cell = sw_cell;\n",
+      body_.declarations, body_.before, cell_fills(), "  for (int sw_q = threadIdx.x; sw_q < ",
+      planes ? "sw_packs * sw_cell" : "(sw_cells * sw_cell + sw_width - 1) / sw_width",
+      "; sw_q += sw_threads) {\n", loop(step, {}, tile_loads), "  }\n", body_.after, "}\n");
+}
+
+// ---- on the CPU, where a block is one thread: the compiler of the host vectorizes its loop
+
+// Element sw_k of array k, whose run begins at `first`.
+std::string CudaText::serial_element(int k, bool has_runs) const {
+  const std::string first = has_runs ? text("sw_r", k) : text("sw_p", k);
+  if (pattern(k) == AccessPattern::constant) return text("sw_v", k);
+  const std::string step = !has_runs || pattern(k) == AccessPattern::contiguous ? "sw_k"
+                           : pattern(k) == AccessPattern::reversed              ? "-sw_k"
+                                                                   : text("sw_k * sw_d", k);
+  return is_memory(k) ? text(first, "[", step, "]") : text("(", first, " + ", step, ")");
+}
+
+// Declarations of sw_rk, where the run begins in array k, sw_dk, its step, and sw_vk, one element
+// for all of the run.
+std::string CudaText::serial_run(bool has_runs) const {
+  std::string out;
+  for (int k = 0; k < count_; ++k) {
+    if (has_runs) {
+      out += text("    ", is_memory(k) ? "auto* const" : "const long long", " sw_r", k, " = sw_p",
+                  k, " + sw_runs.offset(", k, ");\n    const long long sw_d", k, " = sw_runs.step(",
+                  k, ");\n");
+    }
+    if (pattern(k) == AccessPattern::constant)
+      out += text("    const sw_t", k, " sw_v", k, " = *", has_runs ? "sw_r" : "sw_p", k, ";\n");
+  }
+  return out;
+}
+
+std::string CudaText::serial() const {
+  const bool has_runs = shape_.kind == PlanShape::Kind::rows;
+  std::vector<std::string> elements;
+  for (int k = 0; k < count_; ++k) elements.push_back(serial_element(k, has_runs));
+  const bool has_mask = role(count_ - 1) == ArrayRole::mask;
+  const std::string selects =
+      has_mask ? text("      if (!", elements.back(), ") continue;\n") : std::string();
+  const std::string each = selects + body_.compute(elements) + "    }\n";
+  const std::string share =
+      text("  const long long sw_first = (long long)blockIdx.x * ", serial_steps,
+           ", sw_last = sw_first + ", serial_steps, " < sw_n ? sw_first + ", serial_steps,
+           " : sw_n;\n", body_.declarations, body_.before);
+  if (!has_runs)
+    return text(kernel("const long long sw_n"), share, serial_run(false),
+                "    for (long long sw_k = sw_first; sw_k < sw_last; ++sw_k) {\n", each,
+                body_.after, "}\n");
+  const std::string sizes = text("<", int{shape_.rank}, ", ", count_, ">");
+  return text(
+      "typedef spanwise::StridedWalk", sizes, " sw_walk;\n",
+      kernel("const sw_walk sw_w, const long long sw_n"), share, "  for (spanwise::StridedRuns",
+      sizes, " sw_runs(sw_w, sw_first, sw_last); sw_runs.left > 0; sw_runs.next()) {\n",
+      "    const long long sw_run = sw_runs.count();\n", serial_run(true),
+      "    for (long long sw_k = 0; sw_k < sw_run; ++sw_k) {\n", each, "  }\n", body_.after, "}\n");
+}
+
+}  // namespace
 
 std::string cuda_source(const Body& body, const PlanShape& shape) {
   return CudaText(body, shape).write();

@@ -1,11 +1,509 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "spanwise/runtime/kernel_types.hpp"
 #include "spanwise/strided/plan.hpp"
+#include "spanwise/strided/walk.hpp"
 
-#include "planner.hpp"
-
+// Plans of loops: the axes of a walk, the choice of the kind of loop, and the plan itself.
 namespace spanwise::strided {
 namespace {
+
+/// The axes of a walk, forward in the leader, which can be reversed and moved.
+class WalkAxes : public Walk {
+ public:
+  WalkAxes(const Shape& shape, std::span<const Layout* const> arrays, int leader)
+      : Walk(shape, arrays, leader, Direction::forward) {}
+
+  /// Whether 32 bits are too few for an offset between two elements of an array.
+  bool has_far_elements() const noexcept;
+  bool has_equal_strides(int a, int b) const noexcept;
+  /// Reverses the direction of the axis, and changes offset() accordingly.
+  void reverse(int axis) noexcept;
+  /// Makes groups of `count` elements of the last axis, whose strides are 1, one element; `count`
+  /// divides its extent and all other strides. The axis is removed if its extent becomes 1, unless
+  /// it is the only one. size() and offset() still count elements before join(). To be called once.
+  void join(int count) noexcept;
+  /// Moves an axis to index `to`; the axes between shift by one.
+  void move(int axis, int to) noexcept;
+  /// Extents, then the strides of each array but those in `left_out` (bit k: array k).
+  std::vector<std::int64_t> numbers(std::uint32_t left_out) const;
+
+ private:
+  int joined_ = 1;
+};
+
+bool WalkAxes::has_far_elements() const noexcept {
+  // A thread accesses packs of adjacent elements, of which the last may end behind the last
+  // element, by fewer elements than this.
+  constexpr std::int64_t margin = 4096;
+  for (int array = 0; array < operands(); ++array) {
+    std::int64_t reach = 0;
+    for (int axis = 0; axis < rank(); ++axis)
+      reach += (extent(axis) - 1) * std::abs(stride(axis, array));
+    if (reach > INT32_MAX - margin) return true;
+  }
+  return false;
+}
+
+bool WalkAxes::has_equal_strides(int a, int b) const noexcept {
+  for (int axis = 0; axis < rank(); ++axis)
+    if (stride(axis, a) != stride(axis, b)) return false;
+  return true;
+}
+
+void WalkAxes::reverse(int axis) noexcept { Walk::reverse(axis, at(rank()), joined_); }
+
+void WalkAxes::join(int count) noexcept {
+  const int inner = rank() - 1;
+  at(inner)[0] /= count;
+  for (int axis = 0; axis < inner; ++axis)
+    for (int array = 0; array < operands(); ++array) at(axis)[1 + array] /= count;
+  joined_ = count;
+  if (inner > 0 && extent(inner) == 1) remove_last();
+}
+
+void WalkAxes::move(int axis, int to) noexcept {
+  if (axis < to)
+    std::rotate(at(axis), at(axis + 1), at(to + 1));
+  else
+    std::rotate(at(to), at(axis), at(axis + 1));
+}
+
+std::vector<std::int64_t> WalkAxes::numbers(std::uint32_t left_out) const {
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(static_cast<std::size_t>(rank()) * (1 + static_cast<std::size_t>(operands())));
+  for (int row = 0; row <= operands(); ++row)
+    if (row == 0 || (left_out >> (row - 1) & 1) == 0)
+      for (int axis = 0; axis < rank(); ++axis) numbers.push_back(at(axis)[row]);
+  return numbers;
+}
+
+/// Chooses the kind of loop for arrays that are not all C-contiguous: kind, width, patterns, tiles,
+/// and the order and direction of the axes. All arrays count, except those of role index.
+class Planner {
+ public:
+  /// `max_width`: elements of the widest pack that the body allows.
+  Planner(const Shape& shape, std::span<const Layout* const> layouts,
+          std::span<const PlanArray> arrays, int leader, int max_width);
+
+  /// Whether all arrays are contiguous in one order, aligned, or constant: Kind::dense, written to
+  /// `shape`.
+  bool try_make_dense(PlanShape& shape) const;
+  /// Joins as many adjacent elements of both arrays to one as alignment allows, and returns their
+  /// number.
+  int join_elements();
+  /// Chooses another kind. Returns the number of steps.
+  std::int64_t make(PlanShape& shape);
+  const WalkAxes& axes() const noexcept { return axes_; }
+
+ private:
+  /// Cells: the axes [first, end), of `size` elements each; `count` cells lie along axis `along`.
+  struct CellRange {
+    bool has_planes;  ///< PlanShape::has_planes
+    int along, first, end;
+    std::int64_t size, count;
+  };
+  bool is_memory(int k) const noexcept;
+  const PlanArray& array(int k) const noexcept { return arrays_[static_cast<std::size_t>(k)]; }
+  int itemsize(int k) const noexcept { return array(k).itemsize * joined_; }
+  std::uintptr_t bytes(std::int64_t elements, int k) const noexcept;
+  std::uintptr_t first_address(int k) const noexcept;
+  std::uintptr_t stride_bytes(int axis, int k) const noexcept;
+  bool is_aligned(int k, int along, std::int64_t ahead, std::int64_t width) const;
+  AccessPattern pattern_of(int k, std::int64_t width) const;
+  /// Chooses the widest packs that `fits(width)` accepts; false if only packs of one element fit.
+  template <class F>
+  bool try_choose_width(PlanShape& shape, F&& fits) const {
+    for (int width = max_width_; width > 1; width /= 2) {
+      shape.width = static_cast<std::uint8_t>(width);
+      if (fits(width)) return true;
+    }
+    shape.width = 1;
+    return false;
+  }
+  /// Sets shape.width to the widest packs in which the leader is contiguous; false if that is 1.
+  bool try_choose_leader_width(PlanShape& shape) const;
+  bool try_make_rows(PlanShape& shape) const;
+  bool try_make_mixed_rows(PlanShape& shape) const;
+  bool is_unaligned(const PlanShape& shape, int k) const;
+  bool try_make_tiles(PlanShape& shape);
+  bool try_make_cells(PlanShape& shape);
+  bool is_transposed(int k, int axis) const;
+  bool is_dense_in(int k, int first, int end) const;
+  std::optional<AccessPattern> cell_pattern(const CellRange& cell, int k) const;
+  bool try_set_cells(const CellRange& cell, PlanShape& shape) const;
+  bool has_aligned_cells(const CellRange& cell, const PlanShape& shape, int width) const;
+  std::int64_t cell_blocks(const PlanShape& shape) const;
+  std::optional<int> find_transposed_axis();
+  void choose_sides(PlanShape& shape) const;
+  AccessPattern tile_pattern(const PlanShape& shape, int k) const;
+  void store_patterns(PlanShape& shape) const;
+  std::int64_t steps(const PlanShape& shape) const;
+
+  WalkAxes axes_;
+  std::span<const PlanArray> arrays_;
+  int leader_, max_width_, inner_, joined_ = 1;
+  bool has_odd_itemsize_ = false;  ///< of an array: not 1, 2, 4, 8 or 16 bytes, so no packs
+};
+
+/// The minimal extents of the two axes of a tile; shorter axes are not transposed through shared
+/// memory. The minimal length of a row that is written in packs while an input is read element by
+/// element.
+constexpr std::int64_t min_side = 16, min_row = 32;
+/// The maximal bytes of the tile of one array, and of all tiles of a block: as much shared memory
+/// as a kernel gets without cuFuncSetAttribute.
+constexpr int tile_bytes = 16 << 10, shared_bytes = 48 << 10;
+/// The unit of memory transactions.
+constexpr std::int64_t sector_bytes = 32;
+
+bool fits_in_pack(int itemsize) noexcept {
+  return itemsize <= 16 && std::has_single_bit(static_cast<unsigned>(itemsize));
+}
+
+Planner::Planner(const Shape& shape, std::span<const Layout* const> layouts,
+                 std::span<const PlanArray> arrays, int leader, int max_width)
+    : axes_(shape, layouts, leader),
+      arrays_(arrays),
+      leader_(leader),
+      max_width_(max_width),
+      inner_(axes_.rank() - 1) {
+  for (int k = 0; k < axes_.operands(); ++k)
+    if (is_memory(k) && !fits_in_pack(array(k).itemsize)) has_odd_itemsize_ = true;
+  if (has_odd_itemsize_) max_width_ = 1;
+}
+
+bool Planner::is_memory(int k) const noexcept { return array(k).role != ArrayRole::index; }
+
+std::uintptr_t Planner::bytes(std::int64_t elements, int k) const noexcept {
+  return static_cast<std::uintptr_t>(elements) * static_cast<std::uintptr_t>(itemsize(k));
+}
+
+std::uintptr_t Planner::first_address(int k) const noexcept {
+  return array(k).address + static_cast<std::uintptr_t>(axes_.offset(k) * array(k).itemsize);
+}
+
+std::uintptr_t Planner::stride_bytes(int axis, int k) const noexcept {
+  return bytes(std::abs(axes_.stride(axis, k)), k);
+}
+
+bool Planner::try_make_dense(PlanShape& shape) const {
+  if (axes_.rank() != 1) return false;
+  PlanShape result = shape;
+  result.width = static_cast<std::uint8_t>(max_width_);
+  for (int k = 0; k < axes_.operands(); ++k) {
+    const std::int64_t step = axes_.stride(0, k);
+    if (step == 0 && array(k).role == ArrayRole::read) {
+      result.patterns[static_cast<std::size_t>(k)] = AccessPattern::constant;
+    } else if (step != 1 || (is_memory(k) && fits_in_pack(array(k).itemsize) &&
+                             !is_aligned(k, 0, 0, result.width))) {
+      return false;
+    }
+  }
+  shape = result;
+  return true;
+}
+
+int Planner::join_elements() {
+  for (int k = 0; k < axes_.operands(); ++k)
+    if (axes_.stride(inner_, k) != 1) return 1;
+  for (int width = max_width_; width > 1; width /= 2) {
+    if (axes_.extent(inner_) % width != 0 || !is_aligned(0, inner_, 0, width) ||
+        !is_aligned(1, inner_, 0, width))
+      continue;
+    axes_.join(width);
+    inner_ = axes_.rank() - 1;
+    max_width_ /= width;
+    return joined_ = width;
+  }
+  return 1;
+}
+
+std::int64_t Planner::make(PlanShape& shape) {
+  const bool is_packed = !shape.is_serial && is_memory(leader_) &&
+                         axes_.stride(inner_, leader_) == 1 &&
+                         (try_make_rows(shape) || try_make_cells(shape) || try_make_tiles(shape) ||
+                          try_make_mixed_rows(shape));
+  if (!is_packed) {
+    shape.kind = PlanShape::Kind::rows;
+    shape.width = 1;
+    shape.has_tail = false;
+  }
+  shape.rank = static_cast<std::uint8_t>(axes_.rank());
+  if (shape.kind != PlanShape::Kind::cells) store_patterns(shape);
+  for (int k = 0; k < axes_.operands() && !shape.is_serial; ++k)
+    if (k != leader_ && is_written(array(k).role) && axes_.has_equal_strides(k, leader_))
+      shape.shares_strides |= 1u << k;
+  return steps(shape);
+}
+
+// Whether packs of `width` elements along the axis `along`, the first of them `ahead` elements
+// after the first visited element, are aligned at all indices of the other axes.
+bool Planner::is_aligned(int k, int along, std::int64_t ahead, std::int64_t width) const {
+  bool aligned = (first_address(k) + bytes(ahead, k)) % bytes(width, k) == 0;
+  for (int axis = 0; axis <= inner_; ++axis)
+    if (axis != along) aligned &= axes_.stride(axis, k) % width == 0;
+  return aligned;
+}
+
+AccessPattern Planner::pattern_of(int k, std::int64_t width) const {
+  const std::int64_t step = axes_.stride(inner_, k);
+  if (step == 0 && is_loaded(array(k).role)) return AccessPattern::constant;
+  if (step == 1 && is_aligned(k, inner_, 0, width)) return AccessPattern::contiguous;
+  if (step == -1 && is_loaded(array(k).role) && is_aligned(k, inner_, 1 - width, width))
+    return AccessPattern::reversed;
+  return AccessPattern::strided;
+}
+
+bool Planner::try_choose_leader_width(PlanShape& shape) const {
+  return try_choose_width(
+      shape, [&](int width) { return pattern_of(leader_, width) == AccessPattern::contiguous; });
+}
+
+// Every array is accessed in packs, or is constant along the row.
+bool Planner::try_make_rows(PlanShape& shape) const {
+  shape.kind = PlanShape::Kind::rows;
+  return try_choose_width(shape, [&](int width) {
+    if (axes_.extent(inner_) % width != 0) return false;
+    for (int k = 0; k < axes_.operands(); ++k)
+      if (is_memory(k) && pattern_of(k, width) == AccessPattern::strided) return false;
+    return true;
+  });
+}
+
+// Only the leader is accessed in packs. Where small elements are aligned to less than 4 bytes, a
+// row's packs begin at its first aligned element.
+bool Planner::try_make_mixed_rows(PlanShape& shape) const {
+  shape.kind = PlanShape::Kind::rows;
+  const std::int64_t extent = axes_.extent(inner_);
+  if (extent < min_row) return false;
+  const bool is_packed = try_choose_leader_width(shape);
+  if (itemsize(leader_) * shape.width < 4 && itemsize(leader_) * max_width_ == 16 && extent >= 64) {
+    shape.is_shifted = true;
+    shape.width = static_cast<std::uint8_t>(max_width_);
+    return true;
+  }
+  shape.has_tail = extent % shape.width != 0;
+  return is_packed;
+}
+
+bool Planner::is_transposed(int k, int axis) const {
+  return is_loaded(array(k).role) && stride_bytes(inner_, k) > sector_bytes &&
+         axes_.stride(axis, k) != 0 && stride_bytes(axis, k) <= sector_bytes;
+}
+
+// For the first array that is transposed relative to the leader, the axis with its smallest stride,
+// which is reversed if that is negative.
+std::optional<int> Planner::find_transposed_axis() {
+  for (int k = 0; k < axes_.operands(); ++k) {
+    std::optional<int> fastest;
+    for (int axis = 0; axis < inner_; ++axis)
+      if (axes_.extent(axis) >= min_side && is_transposed(k, axis) &&
+          (!fastest || stride_bytes(axis, k) < stride_bytes(*fastest, k)))
+        fastest = axis;
+    if (!fastest) continue;
+    if (axes_.stride(*fastest, k) < 0) axes_.reverse(*fastest);
+    return fastest;
+  }
+  return {};
+}
+
+bool Planner::try_make_tiles(PlanShape& shape) {
+  if (axes_.extent(inner_) < min_side || has_odd_itemsize_) return false;
+  const std::optional<int> s = find_transposed_axis();
+  if (!s) return false;
+  axes_.move(*s, inner_ - 1);
+  shape.kind = PlanShape::Kind::tiles;
+  try_choose_leader_width(shape);
+  choose_sides(shape);
+  return shape.tile_rows >= min_side;  // many arrays may leave no room for their tiles
+}
+
+void Planner::choose_sides(PlanShape& shape) const {
+  int widest = 1, transposed_bytes = 0;
+  for (int k = 0; k < axes_.operands(); ++k) {
+    if (!is_memory(k)) continue;
+    widest = std::max(widest, itemsize(k));
+    if (is_transposed(k, inner_ - 1)) transposed_bytes += itemsize(k);
+  }
+  const int bits = std::countr_zero(static_cast<unsigned>(tile_bytes)) -
+                   std::countr_zero(static_cast<unsigned>(widest));
+  int tile_rows = 1 << (bits + 1) / 2, tile_columns = 1 << bits / 2;
+  const auto fit = [](int& side, std::int64_t extent) {
+    while (side > min_side && side >= 2 * extent) side /= 2;
+  };
+  fit(tile_rows, axes_.extent(inner_ - 1));
+  fit(tile_columns, axes_.extent(inner_));
+  while (transposed_bytes * tile_rows * tile_columns > shared_bytes) tile_rows /= 2;
+  shape.tile_rows = static_cast<std::uint8_t>(tile_rows);
+  shape.tile_columns = static_cast<std::uint8_t>(tile_columns);
+}
+
+AccessPattern Planner::tile_pattern(const PlanShape& shape, int k) const {
+  const int s = inner_ - 1;
+  if (is_transposed(k, s)) {
+    const int width = 16 / itemsize(k);
+    const bool in_packs = width > 1 && axes_.stride(s, k) == 1 && is_aligned(k, s, 0, width);
+    return in_packs ? AccessPattern::transposed_in_packs : AccessPattern::transposed;
+  }
+  const AccessPattern pattern = pattern_of(k, shape.width);
+  return pattern == AccessPattern::reversed ? AccessPattern::strided : pattern;
+}
+
+void Planner::store_patterns(PlanShape& shape) const {
+  const bool is_tiled = shape.kind == PlanShape::Kind::tiles;
+  for (int k = 0; k < axes_.operands(); ++k) {
+    AccessPattern& pattern = shape.patterns[static_cast<std::size_t>(k)];
+    pattern = AccessPattern::strided;
+    if (!is_memory(k)) continue;
+    if (is_tiled)
+      pattern = tile_pattern(shape, k);
+    else if (shape.width > 1 || shape.is_serial)
+      pattern = pattern_of(k, shape.width);
+    // The packs of a shifted row are aligned in the leader only.
+    if (shape.is_shifted && k == leader_)
+      pattern = AccessPattern::contiguous;
+    else if (shape.is_shifted && pattern != AccessPattern::constant)
+      pattern = AccessPattern::strided;
+    if (!is_tiled && is_unaligned(shape, k)) pattern = AccessPattern::unaligned;
+  }
+}
+
+// Whether the array's packs are contiguous 16 bytes, aligned to less than 4. The first and last of
+// a row are read element by element.
+bool Planner::is_unaligned(const PlanShape& shape, int k) const {
+  return is_loaded(array(k).role) && itemsize(k) <= 2 && itemsize(k) * shape.width == 16 &&
+         axes_.stride(inner_, k) == 1 && axes_.extent(inner_) * itemsize(k) >= 64 &&
+         (shape.is_shifted || !is_aligned(k, inner_, 0, 4 / itemsize(k)));
+}
+
+std::int64_t Planner::steps(const PlanShape& shape) const {
+  if (shape.kind == PlanShape::Kind::cells) return cell_blocks(shape);
+  const bool is_tiled = shape.kind == PlanShape::Kind::tiles;
+  // A shifted row has up to width - 1 elements before its first whole pack.
+  const std::int64_t extent = axes_.extent(inner_) + (shape.is_shifted ? shape.width - 1 : 0);
+  std::int64_t steps = ceil_div(extent, is_tiled ? shape.tile_columns : shape.width);
+  for (int axis = 0; axis < inner_; ++axis)
+    steps *= is_tiled && axis == inner_ - 1 ? ceil_div(axes_.extent(axis), shape.tile_rows)
+                                            : axes_.extent(axis);
+  return steps;
+}
+
+/// Shared memory of one array; two fit without an attribute.
+constexpr std::int64_t cells_bytes = 16 << 10;
+constexpr int max_staged = 2, max_staged_itemsize = 8;
+/// The maximum of lines along the cells that a block reads or writes, and their minimal extent.
+constexpr std::int64_t max_lines = 32, min_line = 64;
+/// The minimum of bytes along the cells for a pass through shared memory, and of cells in a block.
+constexpr std::int64_t min_bytes = 4096, min_cells = 16;
+
+// Whether the array is dense in the axes [first, end), in any order, with positive strides.
+bool Planner::is_dense_in(int k, int first, int end) const {
+  std::int64_t next = 1;
+  for (int count = first; count < end; ++count) {
+    int axis = first;
+    while (axis < end && axes_.stride(axis, k) != next) ++axis;
+    if (axis == end) return false;
+    next *= axes_.extent(axis);
+  }
+  return true;
+}
+
+// The pattern of an array whose cells are the axes [cell.first, cell.end) and follow each other
+// along cell.along.
+std::optional<AccessPattern> Planner::cell_pattern(const CellRange& cell, int k) const {
+  const bool is_read = is_loaded(array(k).role);
+  const std::int64_t along = axes_.stride(cell.along, k);
+  bool is_constant = is_read && along == 0, is_alike = along == axes_.stride(cell.along, leader_);
+  for (int axis = cell.first; axis < cell.end; ++axis) {
+    is_constant &= axes_.stride(axis, k) == 0;
+    is_alike &= axes_.stride(axis, k) == axes_.stride(axis, leader_);
+  }
+  if (is_constant) return AccessPattern::constant;
+  if (is_alike || (cell.has_planes && along == 1)) return AccessPattern::contiguous;
+  if (!is_read || itemsize(k) > max_staged_itemsize) return {};
+  if (along == cell.size && is_dense_in(k, cell.first, cell.end)) return AccessPattern::cells;
+  const bool has_lines = along == 1 && cell.size <= max_lines && cell.count >= min_line;
+  if (has_lines) return AccessPattern::planes;
+  return {};
+}
+
+// Sets the patterns of a plan of these cells; false if an array has none.
+bool Planner::try_set_cells(const CellRange& cell, PlanShape& shape) const {
+  int staged = 0, widest = 1;
+  for (int k = 0; k < axes_.operands(); ++k) {
+    if (!is_memory(k)) return false;
+    const std::optional<AccessPattern> pattern = cell_pattern(cell, k);
+    if (!pattern) return false;
+    shape.patterns[static_cast<std::size_t>(k)] = *pattern;
+    if (*pattern != AccessPattern::cells && *pattern != AccessPattern::planes) continue;
+    ++staged;
+    widest = std::max(widest, itemsize(k));
+  }
+  const std::int64_t elements = cells_bytes / widest;
+  shape.cell_chunks = static_cast<std::uint8_t>(elements / 128);
+  return staged > 0 && staged <= max_staged && cell.size * min_cells <= elements &&
+         cell.count * cell.size * widest >= min_bytes;
+}
+
+// Whether packs of `width` elements are aligned in all blocks, whose first cells are at multiples
+// of 16.
+bool Planner::has_aligned_cells(const CellRange& cell, const PlanShape& shape, int width) const {
+  for (int k = 0; k < axes_.operands(); ++k) {
+    const AccessPattern pattern = shape.patterns[static_cast<std::size_t>(k)];
+    if (pattern == AccessPattern::constant) continue;
+    const bool has_lines = pattern == AccessPattern::planes ||
+                           (cell.has_planes && pattern == AccessPattern::contiguous);
+    bool aligned = first_address(k) % bytes(width, k) == 0;
+    for (int axis = 0; axis <= inner_; ++axis)
+      if (axis != cell.along && (has_lines || axis < cell.first))
+        aligned &= axes_.stride(axis, k) % width == 0;
+    if (!aligned) return false;
+  }
+  return true;
+}
+
+bool Planner::try_make_cells(PlanShape& shape) {
+  if (has_odd_itemsize_) return false;
+  for (const bool has_planes : {false, true})
+    for (int inner = 1; inner <= inner_; ++inner) {
+      CellRange cell{has_planes, has_planes ? inner_ : inner_ - inner, 0, 0, 1, 0};
+      cell.first = has_planes ? inner_ - inner : inner_ - inner + 1;
+      cell.end = cell.first + inner;
+      for (int axis = cell.first; axis < cell.end; ++axis) cell.size *= axes_.extent(axis);
+      cell.count = axes_.extent(cell.along);
+      const bool fits = has_planes ? cell.size <= max_lines && cell.count >= min_line
+                                   : axes_.stride(cell.along, leader_) == cell.size &&
+                                         is_dense_in(leader_, cell.first, cell.end);
+      PlanShape result = shape;
+      if (!fits || !try_set_cells(cell, result)) continue;
+      try_choose_width(result, [&](int width) { return has_aligned_cells(cell, result, width); });
+      result.kind = PlanShape::Kind::cells;
+      result.inner = static_cast<std::uint8_t>(inner);
+      result.has_planes = has_planes;
+      if (has_planes) axes_.move(inner_, inner_ - inner);
+      shape = result;
+      return true;
+    }
+  return false;
+}
+
+std::int64_t Planner::cell_blocks(const PlanShape& shape) const {
+  const int along = inner_ - shape.inner;
+  std::int64_t size = 1, blocks = 1;
+  for (int axis = along + 1; axis <= inner_; ++axis) size *= axes_.extent(axis);
+  for (int axis = 0; axis < along; ++axis) blocks *= axes_.extent(axis);
+  const std::int64_t cells = std::int64_t{shape.cell_chunks} * 128 / size / min_cells * min_cells;
+  return blocks * ((axes_.extent(along) + cells - 1) / cells);
+}
 
 int widest_itemsize(std::span<const PlanArray> arrays) noexcept {
   int widest = 0;

@@ -1,15 +1,128 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu_loop.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
 
-#include "spanwise/runtime/host_block.hpp"
+#include "block_loop.hpp"
 #include "spanwise/runtime/parallel.hpp"
+#include "spanwise/strided/cpu_loop.hpp"
 
+// The loop of a body on the CPU.
 namespace spanwise::strided {
 namespace {
+
+/// Memory of the calling thread, 64-byte aligned, valid until the thread's next call.
+std::byte* thread_scratch(std::size_t bytes) {
+  thread_local std::unique_ptr<std::byte[]> memory;
+  thread_local std::size_t size = 0;
+  constexpr std::size_t alignment = 64;
+  if (size < bytes) {
+    memory = std::make_unique_for_overwrite<std::byte[]>(bytes + alignment);
+    size = bytes;
+  }
+  const auto first = reinterpret_cast<std::uintptr_t>(memory.get());
+  return memory.get() + (alignment - first % alignment) % alignment;
+}
+
+/// Whether the body can use the operand's elements in memory one by one.
+inline bool is_native(const CpuOperand& operand) noexcept {
+  if (operand.dtype != operand.compute) return false;
+  const auto size = static_cast<std::uintptr_t>(operand.compute.itemsize());  // a power of two
+  const std::uintptr_t part = operand.compute.is_complex() ? size / 2 : size;
+  return (reinterpret_cast<std::uintptr_t>(operand.data) & (part - 1)) == 0;
+}
+
+/// Calls run(begin, end) for each run of elements, of `n`, that a mask selects; `step` is the bytes
+/// between its elements.
+template <class F>
+void for_each_selected(const std::byte* mask, std::int64_t step, std::int64_t n, F&& run) {
+  for (std::int64_t i = 0; i < n;) {
+    if (mask[i * step] == std::byte{0}) {
+      ++i;
+      continue;
+    }
+    const std::int64_t begin = i;
+    while (i < n && mask[i * step] != std::byte{0}) ++i;
+    run(begin, i);
+  }
+}
+
+/// A loop over arrays that are not all contiguous in one order.
+///
+/// A block of the walk is computed in runs of whole rows. Each operand is used in place, or in a
+/// buffer that holds a run; transposed inputs are copied into their buffer for the whole block.
+class CpuLoop {
+ public:
+  CpuLoop(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body);
+  void run() const;
+
+ private:
+  /// An operand along the walk.
+  struct OperandAccess {
+    std::int64_t itemsize, compute_size;  ///< compute_size is 0 for CpuOperand::is_element
+    std::int64_t step, row_step;          ///< bytes along columns and rows
+    bool is_constant;                     ///< an input that is the same element everywhere
+    bool is_native, is_direct;            ///< direct: native, and contiguous along columns
+    bool is_transposed;
+    std::size_t buffer;  ///< its offset in the thread's memory
+  };
+  /// How the body accesses rows.
+  enum class RowAccess {
+    direct,       ///< in place
+    with_number,  ///< in place; operands after the first are one element per row
+    strided,      ///< in place, with the body's strided loop
+    buffered,
+  };
+  /// The buffers of one thread.
+  struct Buffers {
+    std::byte* memory = nullptr;
+    std::array<const std::byte*, max_arrays> source;       ///< where the contents were loaded from
+    std::array<std::int64_t, max_arrays> loaded, columns;  ///< elements, and those of a row
+  };
+
+  static Walk make_walk(const Shape& shape, std::span<const CpuOperand> operands);
+  std::optional<int> find_transposed_axis() const;
+  void find_access();
+  RowAccess find_row_access() const;
+  void split();
+  void place_buffers();
+
+  Buffers make_buffers() const;
+  void run_block(std::byte* const* data, std::int64_t rows, std::int64_t columns,
+                 Buffers& buffers) const;
+  void run_rows(std::byte* const* data, std::int64_t rows, std::int64_t columns, std::byte** arrays,
+                Buffers& buffers) const;
+  void run_masked(const std::byte* mask, std::int64_t columns, std::byte* const* arrays,
+                  std::byte* const* targets) const;
+  std::byte* load(std::size_t k, std::byte* from, std::int64_t rows, std::int64_t columns,
+                  Buffers& buffers) const;
+  void store(std::size_t k, const std::byte* from, std::byte* to, std::int64_t rows,
+             std::int64_t columns) const;
+  bool is_usable(const OperandAccess& access, std::int64_t rows,
+                 std::int64_t columns) const noexcept {
+    return access.is_direct && (rows == 1 || access.row_step == columns * access.step);
+  }
+
+  std::span<const CpuOperand> operands_;
+  const CpuBody& body_;
+  std::size_t count_;  ///< of operands, without the mask
+  bool has_mask_;
+  Walk walk_;
+  BlockSplit split_;
+  std::int64_t run_rows_ = 1;  ///< rows of a run
+  bool has_transposed_ = false;
+  RowAccess row_access_ = RowAccess::buffered;
+  std::array<OperandAccess, max_arrays> access_;
+  std::size_t memory_ = 0;  ///< bytes for a thread
+};
 
 constexpr std::int64_t cache_line_bytes = 64;
 // Bytes of a run in a buffer, which fits in the L1 cache.
@@ -28,8 +141,6 @@ bool is_transposed(std::int64_t step, std::int64_t row_step) noexcept {
   return std::abs(step) >= cache_line_bytes && row_step != 0 &&
          std::abs(row_step) <= cache_line_bytes / 4;
 }
-
-}  // namespace
 
 CpuLoop::CpuLoop(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body)
     : operands_(operands),
@@ -268,6 +379,84 @@ void CpuLoop::store(std::size_t k, const std::byte* from, std::byte* to, std::in
   convert_block(operands_[k].compute, operands_[k].dtype,
                 {to, from, rows, columns, access.row_step, access.step,
                  columns * access.compute_size, access.compute_size});
+}
+
+// Arrays of more bytes do not stay in the cache, and blocks of several arrays are too short for the
+// processor's own prefetching: the next blocks are prefetched to the L2 cache.
+constexpr std::int64_t cached_bytes = 8 << 20;
+
+void prefetch(const std::byte* data, std::int64_t bytes) noexcept {
+  for (std::int64_t offset = 0; offset < bytes; offset += 64)
+    __builtin_prefetch(data + offset, 0, 2);
+}
+
+// Runs the body on contiguous arrays of one shape and of the body's dtypes, from which a mask may
+// select, or on one such array and numbers. Returns false, and does nothing, for other operands.
+bool try_run_dense(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body) {
+  std::byte* arrays[max_arrays];
+  std::int64_t steps[max_arrays];
+  std::size_t count = 0, numbers = 0;
+  const std::byte* mask = nullptr;
+  for (const CpuOperand& operand : operands) {
+    const Layout& layout = *operand.layout;
+    std::int64_t step = 0;
+    if (!operand.is_element) {
+      if (operand.is_stored_late || !is_native(operand)) return false;
+      if (layout.shape == shape && layout.is_row_major())
+        step = operand.compute.itemsize();
+      else if (operand.role == ArrayRole::read && count > 0 && layout.size() == 1)
+        ++numbers;
+      else
+        return false;
+    }
+    if (operand.role == ArrayRole::mask) {
+      mask = operand.data;
+      break;
+    }
+    arrays[count] = operand.data;
+    steps[count++] = step;
+  }
+  if (numbers > 0 && (body.with_number == nullptr || numbers + 2 != count)) return false;
+  const CpuBody::Loop loop = numbers > 0 ? body.with_number : body.loop;
+  std::int64_t size = 1;
+  for (const std::int64_t extent : shape) size *= extent;
+  const bool is_small = body.block == 0 && size < 2 * body.grain;
+  if (is_small && mask == nullptr) {
+    loop(body.context, size, arrays);
+    return true;
+  }
+  const std::int64_t bytes = size * std::accumulate(steps, steps + count, std::int64_t{0});
+  const bool prefetches = body.block != 0 && bytes > cached_bytes;
+  const auto run = [&](std::int64_t first, std::int64_t last) {
+    std::byte* parts[max_arrays + 1];
+    if (body.scratch_bytes > 0) parts[count] = thread_scratch(body.scratch_bytes);
+    const std::int64_t block = body.block == 0 ? last - first : body.block;
+    for (; first < last; first += block) {
+      const std::int64_t n = std::min(block, last - first);
+      for (std::size_t k = 0; k < count; ++k) {
+        parts[k] = arrays[k] + first * steps[k];
+        if (prefetches) prefetch(parts[k] + n * steps[k], std::min(n, last - first - n) * steps[k]);
+      }
+      if (mask == nullptr)
+        loop(body.context, n, parts);
+      else
+        for_each_selected(mask + first, 1, n, [&](std::int64_t begin, std::int64_t end) {
+          for (std::size_t k = 0; k < count; ++k) parts[k] = arrays[k] + (first + begin) * steps[k];
+          loop(body.context, end - begin, parts);
+        });
+    }
+  };
+  if (is_small)
+    run(0, size);
+  else
+    parallel_for(size, body.grain, run);
+  return true;
+}
+
+}  // namespace
+
+void run_on_cpu(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body) {
+  if (!try_run_dense(shape, operands, body)) CpuLoop(shape, operands, body).run();
 }
 
 }  // namespace spanwise::strided

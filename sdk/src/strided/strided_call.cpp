@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/strided/call.hpp"
+#include "spanwise/strided/strided_call.hpp"
 
 #include <algorithm>
 
 #include "kernels/module_state.hpp"
-#include "runtime/kernel_check.hpp"
-#include "runtime/streams/ordering.hpp"
+#include "runtime/settings.hpp"
+#include "runtime/stream_order.hpp"
 
 namespace spanwise::strided {
 

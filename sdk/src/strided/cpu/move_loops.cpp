@@ -1,15 +1,42 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
+#include <utility>
 
 #include "spanwise/runtime/instruction_sets.hpp"
-#include "strided/cpu/loops/block.hpp"
+#include "strided/cpu/block_kernels.hpp"
 
 namespace spanwise::strided {
+namespace {
+
+namespace baseline {
+#define SW_VECTOR_BYTES 16
+#include "strided/cpu/move_loops.inc"
+#undef SW_VECTOR_BYTES
+}  // namespace baseline
+
+#if defined(__x86_64__)
+SW_BEGIN_AVX2
+namespace avx2 {
+#define SW_VECTOR_BYTES 32
+#include "strided/cpu/move_loops.inc"
+#undef SW_VECTOR_BYTES
+}  // namespace avx2
+SW_END_INSTRUCTIONS
+#endif
+
+}  // namespace
+
+constexpr MoveKernels baseline_kernels = baseline::kernels;
 
 const MoveKernels& move_kernels() noexcept {
 #if defined(__x86_64__)
-  static const MoveKernels& best = has_avx2() ? avx2_kernels : baseline_kernels;
+  static const MoveKernels& best = has_avx2() ? avx2::kernels : baseline_kernels;
   return best;
 #else
   return baseline_kernels;

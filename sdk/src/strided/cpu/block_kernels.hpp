@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "spanwise/runtime/host_block.hpp"
+#include "spanwise/strided/cpu_loop.hpp"
 
 namespace spanwise::strided {
 
@@ -48,18 +48,9 @@ inline int kernel_index(int bytes) noexcept {
   return std::countr_zero(static_cast<unsigned>(bytes));
 }
 
-/// The block with its rows reversed on both sides if the source's row step is -itemsize; else the
-/// same block.
-Block with_forward_rows(Block block, std::int64_t itemsize);
-/// Transposes the source of a block of at most tile_bytes into a buffer, and calls `then` with the
-/// buffer as the source.
-void transpose_then(const Block& block, int bytes, BlockKernel then);
-
-/// The loops of each instruction set (move_loops.hpp).
+/// The loops that every processor has (move_loops.inc).
 extern const MoveKernels baseline_kernels;
 #if defined(__x86_64__)
-extern const MoveKernels avx2_kernels;
-
 /// Casts in wide vectors; nullptr if there is none between these dtypes.
 BlockKernel avx2_cast(DType from, DType to);
 BlockKernel avx512_cast(DType from, DType to);

@@ -11,10 +11,9 @@
 
 #include "embedded/cast_text.hpp"
 #include "runtime/backend.hpp"
-#include "runtime/element_loops.hpp"
 #include "spanwise/core/error.hpp"
-#include "spanwise/parse/element_text.hpp"
-#include "spanwise/strided/call.hpp"
+#include "spanwise/parse/c_text.hpp"
+#include "spanwise/strided/strided_call.hpp"
 
 namespace spanwise::strided {
 namespace {
