@@ -27,7 +27,7 @@ template <class T, class V>
 void store_part(T* to, std::int64_t count, V vector) {
   for (std::int64_t i = 0; i < count; ++i) to[i] = vector[i];
 }
-#include "runtime/gemv_loops.inc"
+#include "backends/cpu/host_gemv.inc"
 }  // namespace gemv_baseline
 #if defined(__x86_64__)
 SW_BEGIN_AVX2_FMA
@@ -52,7 +52,7 @@ inline void store_part(float* to, std::int64_t count, __m256 vector) {
 inline void store_part(double* to, std::int64_t count, __m256d vector) {
   _mm256_maskstore_pd(to, first_doubles(count), vector);
 }
-#include "runtime/gemv_loops.inc"
+#include "backends/cpu/host_gemv.inc"
 }  // namespace gemv_avx2
 SW_END_INSTRUCTIONS
 SW_BEGIN_AVX512
@@ -71,7 +71,7 @@ inline void store_part(float* to, std::int64_t count, __m512 vector) {
 inline void store_part(double* to, std::int64_t count, __m512d vector) {
   _mm512_mask_storeu_pd(to, static_cast<__mmask8>(first_lanes(count)), vector);
 }
-#include "runtime/gemv_loops.inc"
+#include "backends/cpu/host_gemv.inc"
 }  // namespace gemv_avx512
 SW_END_INSTRUCTIONS
 #endif
