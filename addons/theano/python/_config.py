@@ -1,14 +1,145 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``theano.config``: one attribute for each flag, ``config.floatX``, ``config.nvcc.flags``."""
+"""Flags from ``THEANO_FLAGS`` and ``.theanorc``, ``theano.config``, and the devices that the flags
+``device`` and ``contexts`` choose.
+
+The dialect of names is "gpu" for ``device=gpu`` (the back end with CudaNdarray) and "cuda" for
+``device=cuda`` (the one with GpuArray). In the place of a GPU that this machine does not have comes
+another name of the CPU, ``cpu:1`` for GPU 0: graphs get the same transfers, and the CPU does the work.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import sys
+from collections.abc import Mapping
 from typing import Any
 
 import spanwise as sw
 
-from ._flags import DEFAULTS, WITHOUT_EFFECT, convert, read, warn
+_NO_FAST_MATH = "built-in ops have one precision; pass options to SourceModule for your own kernels"
+_NO_C_CODE = "no C code is generated"
+
+#: Flag -> default: those that have an effect, then those of WITHOUT_EFFECT.
+DEFAULTS: dict[str, object] = {
+    "device": "cpu",
+    "init_gpu_device": "",
+    "force_device": False,
+    "floatX": "float64",
+    "mode": "Mode",
+    "allow_gc": True,
+    "profile": False,
+    "contexts": "",
+    "gpuarray.preallocate": 0.0,
+    "lib.cnmem": 0.0,
+    "on_unused_input": "raise",
+    "optimizer": "fast_run",
+    "print_active_device": True,
+    "compute_test_value": "off",
+    "on_opt_error": "raise",
+}
+
+#: Flag -> (default, why it has no effect). Values other than the default cause a warning.
+WITHOUT_EFFECT: dict[str, tuple[object, str]] = {
+    "nvcc.flags": ("", _NO_FAST_MATH),
+    "nvcc.fastmath": (False, _NO_FAST_MATH),
+    "nvcc.compiler_bindir": ("", "kernels are compiled by NVRTC"),
+    "cuda.root": ("", "set SPANWISE_CUDA_LIBRARY_PATH"),
+    "cxx": ("", _NO_C_CODE),
+    "gcc.cxxflags": ("", _NO_C_CODE),
+    "linker": ("cvm", _NO_C_CODE),
+    "base_compiledir": ("", "set SPANWISE_CACHE_DIR"),
+    "compiledir": ("", "set SPANWISE_CACHE_DIR"),
+    "blas.ldflags": ("", "set SPANWISE_BLAS"),
+    "openmp": (False, "set SPANWISE_CPU_THREADS"),
+    "optimizer_including": ("", "use sw.Mode(...).including(...)"),
+    "optimizer_excluding": ("", "use sw.Mode(...).excluding(...)"),
+    "exception_verbosity": ("low", "errors name the node, its shapes and the line that made it"),
+    "assert_no_cpu_op": ("ignore", "see debugprint for the device of each op"),
+    "warn_float64": ("ignore", "see debugprint for dtypes"),
+    "cast_policy": ("custom", "dtypes follow NumPy's promotion rules"),
+    "int_division": ("int", "dtypes follow NumPy's promotion rules"),
+    "enable_initial_driver_test": (True, "the driver is called when a device is first used"),
+    "gpuarray.sync": (False, "set SPANWISE_LAUNCH_BLOCKING=1"),
+    "gpuarray.single_stream": (True, "each thread has one current stream"),
+    "gpuarray.sched": ("default", "the driver chooses"),
+    "gpuarray.cache_path": ("", "set SPANWISE_CACHE_DIR"),
+    "dnn.enabled": ("auto", "cuDNN is not used"),
+    "profile_memory": (False, "the profile always has the bytes of each node's results"),
+    "profile_optimizer": (False, "see sw.printing.rewrites(f)"),
+    "warn.ignore_bug_before": ("0.9", "there are no known bugs of Theano to warn about"),
+    "pycuda.init": (False, "all arrays are in the primary context"),
+}
+DEFAULTS.update((flag, default) for flag, (default, _) in WITHOUT_EFFECT.items())
+_BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+
+
+def warn(text: str) -> None:
+    """Prints one line to stderr, with the prefix of Theano's warnings."""
+    print(f"WARNING (theano): {text}", file=sys.stderr)
+
+
+def convert(flag: str, value: object) -> object:
+    """`value`, text or not, as the type of the flag's default. Raises ValueError if it cannot be converted."""
+    default = DEFAULTS[flag]
+    if not isinstance(value, str) or isinstance(default, str):
+        return value
+    if isinstance(default, bool):
+        if value.lower() in _BOOLEANS:
+            return _BOOLEANS[value.lower()]
+        raise ValueError(f"theano flag {flag}: expected True or False, got {value!r}")
+    try:
+        return float(value)
+    except ValueError:
+        raise ValueError(f"theano flag {flag}: expected a number, got {value!r}") from None
+
+
+def read(environment: Mapping[str, str] = os.environ) -> dict[str, object]:
+    """{flag: value} from ``.theanorc`` and, with priority, ``THEANO_FLAGS``. Warns about unknown
+    flags and those without effect."""
+    texts = _read_files(environment) | _read_text(environment.get("THEANO_FLAGS", ""))
+    values: dict[str, object] = {}
+    for flag, text in texts.items():
+        if flag not in DEFAULTS:
+            warn(f"unknown flag {flag!r} in THEANO_FLAGS or .theanorc; it has no effect")
+            continue
+        values[flag] = convert(flag, text)
+        if flag in WITHOUT_EFFECT and values[flag] != DEFAULTS[flag]:
+            warn(f"flag {flag}={text} has no effect: {WITHOUT_EFFECT[flag][1]}")
+    return values
+
+
+def _read_text(text: str) -> dict[str, str]:
+    """The flags of "flag=value,flag=value"."""
+    values = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        flag, equals, value = part.partition("=")
+        if not equals:
+            raise ValueError(f"THEANO_FLAGS: expected flag=value, got {part!r}")
+        values[flag.strip()] = value.strip()
+    return values
+
+
+def _read_files(environment: Mapping[str, str]) -> dict[str, str]:
+    """The flags of the files in ``THEANORC``, by default ``~/.theanorc``; section [nvcc] holds
+    ``nvcc.*``. Later files have priority."""
+    default = os.path.join(environment.get("HOME", "~"), ".theanorc")
+    names = (environment.get("THEANORC") or default).split(os.pathsep)
+    paths = [path for path in map(os.path.expanduser, names) if os.path.exists(path)]
+    if not paths:
+        return {}
+    import configparser
+
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment, method-assign]
+    parser.read(paths)
+    return {
+        name if section == "global" else f"{section}.{name}": value.strip()
+        for section in parser.sections()
+        for name, value in parser.items(section)
+    }
+
 
 #: Flags that are settings of Spanwise with the same values.
 _FORWARDED = {"floatX", "compute_test_value", "on_opt_error"}
@@ -52,3 +183,142 @@ class Config:
 config = Config(read())
 for _flag in _FORWARDED & set(config._values):
     setattr(sw.config, _flag, config._values[_flag])
+
+
+# ---- Devices ----
+
+
+_DEVICE = re.compile(r"(cpu|gpu|cuda|opencl)(\d*)(:\d+)?\Z")
+
+
+class Devices:
+    """``default`` is the device of functions, ``gpu`` that of CudaNdarray; both are names. ``names``
+    maps names of contexts to devices of Theano's, ``gpus`` is the number of GPUs in use."""
+
+    def __init__(self, flag: str, contexts: str) -> None:
+        self.names = _parse_contexts(contexts)
+        match = _DEVICE.match(flag)
+        if flag in self.names:
+            kind, number = "cuda", _gpu_number(self.names[flag])
+        elif match is None or match[1] == "opencl":
+            raise ValueError(
+                f"theano flag device: expected cpu, gpu, gpu0, cuda, cuda0 or a name of contexts, got {flag!r}"
+            )
+        else:
+            kind, number = match[1], int(match[2] or 0)
+        self.is_gpu = kind != "cpu"
+        self.dialect = kind if self.is_gpu else "cuda"
+        # SPANWISE_DEVICE=cpu keeps a script off the GPU.
+        uses_cpu = str(sw.config.device).startswith("cpu")
+        self.gpus = 0 if uses_cpu else sum(device.kind == "cuda" for device in sw.devices())
+        self.number = number
+        self.gpu = self.device_of(number)
+        self.default = self.gpu if self.is_gpu else "cpu"
+
+    def choose_dialect(self, dialect: str) -> None:
+        """Uses the names of a back end whose module is imported, if the flags choose none."""
+        if not self.is_gpu:
+            self.dialect = dialect
+
+    def device_of(self, number: int) -> str:
+        """The device for GPU `number`: another name of the CPU if that GPU is not there."""
+        return f"cuda:{number}" if number < self.gpus else f"cpu:{1 + number}"
+
+    @property
+    def has_gpu(self) -> bool:
+        """Whether the default GPU is a real one."""
+        return self.gpu.startswith("cuda")
+
+    def missing(self) -> list[str]:
+        """The GPUs named by the flags that this machine does not have, such as "cuda1"."""
+        numbers = {_gpu_number(target) for target in self.names.values()}
+        if self.is_gpu:
+            numbers.add(self.number)
+        return [f"cuda{number}" for number in sorted(numbers) if number >= self.gpus]
+
+    def target(self, context: Any) -> str:
+        """The device of a context's name; None is the default GPU. ValueError for other values."""
+        if context is None:
+            return self.gpu
+        if context == "cpu":
+            return "cpu"
+        if context in self.names:
+            return self.device_of(_gpu_number(self.names[context]))
+        match = _DEVICE.match(str(context))
+        if match is not None and match[1] in ("gpu", "cuda"):
+            return self.device_of(int(match[2] or 0))
+        raise ValueError(
+            f"Can't transfer to target {context!r}; expected None, 'cpu' or one of {sorted(self.names)}"
+        )
+
+    def context_of(self, device: Any) -> str | None:
+        """The name of the context on `device`; None for the default one."""
+        for name, target in self.names.items():
+            if self.device_of(_gpu_number(target)) == str(device):
+                return name
+        return None
+
+
+def _gpu_number(device: str) -> int:
+    match = _DEVICE.match(device)
+    if match is None or match[1] not in ("cuda", "gpu"):
+        raise ValueError(f"theano flag contexts: expected a device cuda<number>, got {device!r}")
+    return int(match[2] or 0)
+
+
+def _parse_contexts(text: str) -> dict[str, str]:
+    """{name: device} of "name->cuda0;name->cuda1"."""
+    names = {}
+    for part in filter(None, text.split(";")):
+        name, arrow, device = part.partition("->")
+        if not arrow or _DEVICE.match(name):
+            raise ValueError(
+                f"theano flag contexts: expected name->cuda<number> with a name of your own, got {part!r}"
+            )
+        names[name] = device
+    return names
+
+
+def is_host(device: Any) -> bool:
+    """Whether `device` (a device or its name) is the host, not a GPU or the CPU in its place."""
+    return str(device) == "cpu"
+
+
+def _describe(number: int) -> str:
+    """The name of GPU `number` and its PCI address."""
+    if number >= devices.gpus:
+        return "the CPU"
+    gpu: Any = sw.driver.Device(number)  # type: ignore[no-untyped-call]
+    address = f"{gpu.PCI_DOMAIN_ID:04x}:{gpu.PCI_BUS_ID:02x}:{gpu.PCI_DEVICE_ID:02x}.0"
+    return f"{gpu.name()} ({address})"
+
+
+def _print_choice() -> None:
+    """Prints the chosen devices to stderr, as Theano does, and sets the sizes of pools."""
+    sizes = (config.gpuarray.preallocate, config.lib.cnmem)
+    size = next((size for size in sizes if size > 0), 0)
+    if size and devices.has_gpu:  # below 1 it is a fraction of the memory
+        sw.config.preallocate = size if size < 1 else f"{int(size)}MiB"
+    if missing := devices.missing():
+        flag = f"device={config.device}" if devices.is_gpu else f"contexts={config.contexts}"
+        lacks = "has no GPU" if devices.gpus == 0 else f"has no {', '.join(missing)}"
+        warn(
+            f"{flag}: this machine {lacks}, so the program runs on the CPU back end"
+            f"{' in its place' if devices.gpus else ''}; names of GPU ops stand for work of the CPU"
+        )
+    for name, target in devices.names.items():
+        print(
+            f"Mapped name {name} to device {target}: {_describe(_gpu_number(target))}",
+            file=sys.stderr,
+        )
+    if not devices.names and devices.has_gpu and config.print_active_device:
+        number = int(devices.gpu.partition(":")[2])
+        word = "gpu device " if devices.dialect == "gpu" else "device cuda"
+        print(f"Using {word}{number}: {_describe(number)}", file=sys.stderr)
+
+
+devices = Devices(config.device, config.contexts)
+# Kernels of scripts run where CudaNdarrays are.
+sw.config.device = devices.gpu
+if devices.is_gpu or devices.names:
+    _print_choice()

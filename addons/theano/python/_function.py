@@ -1,23 +1,208 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``theano.function``: compiled functions that take and return NumPy arrays or device arrays."""
+"""``theano.function`` and ``theano.shared``: modes by name, variables on the host and on the device,
+compiled functions that take and return NumPy arrays or device arrays, and the methods of Spanwise's
+variables that have another meaning in Theano."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
+from operator import methodcaller
 from types import SimpleNamespace
 from typing import Any
 
-import spanwise as sw
-from spanwise.graph import ancestors
+import numpy as np
 
-from ._call import caller, combined, result_conversion
-from ._config import config
-from ._device_array import unwrap
-from ._devices import devices
-from ._mode import as_mode
-from ._variables import stays_on_device
+import spanwise as sw
+from spanwise.graph import SharedVariable, Variable, ancestors, recipe_of
+from spanwise.tensor import trace
+
+from ._config import config, devices, is_host
+from ._device_array import as_theano, class_for, unwrap
+
+# ---- Modes: names of sets of rewrites ----
+
+
+_MODES = {
+    "Mode": "fast_run",
+    "FAST_RUN": "fast_run",
+    "FAST_COMPILE": "fast_compile",
+    "DebugMode": "debug",
+    "DEBUG_MODE": "debug",
+    "NanGuardMode": "nan_guard",
+    "ProfileMode": "fast_run",
+}
+
+
+class Mode(sw.graph.Mode):
+    """``Mode(linker=, optimizer=)``: `linker` is accepted for compatibility, `optimizer` is
+    "fast_run", "fast_compile" or None. Tags that only Theano's rewrites have are ignored by
+    including() and excluding()."""
+
+    def __init__(self, linker: Any = None, optimizer: Any = "default") -> None:
+        is_fast = optimizer in ("fast_compile", None, "None")
+        super().__init__("fast_compile" if is_fast else "fast_run")
+
+    def including(self, *tags: str) -> sw.graph.Mode:
+        return super().including(*_tags_of_spanwise(tags))
+
+    def excluding(self, *tags: str) -> sw.graph.Mode:
+        return super().excluding(*_tags_of_spanwise(tags))
+
+
+def _tags_of_spanwise(tags: tuple[str, ...]) -> list[str]:
+    """Those of `tags` that are names or tags of Spanwise's rewrites."""
+    known = {word for name, _, own_tags in sw.graph.rewrites() for word in (name, *own_tags)}
+    return [tag for tag in tags if tag in known]
+
+
+def as_mode(mode: Any) -> Any:
+    """Theano's name of a mode, or a Mode, as a Mode. ValueError for an unknown name."""
+    mode = config.mode if mode is None else mode
+    if mode == "Mode" and config.optimizer in ("fast_compile", "None"):
+        mode = "FAST_COMPILE"
+    if not isinstance(mode, str):
+        return mode
+    if mode not in _MODES:
+        raise ValueError(f"theano: expected a mode of {', '.join(_MODES)}, got {mode!r}")
+    result = Mode()
+    result.name = _MODES[mode]
+    return result
+
+
+# ---- Shared variables, and the devices of variables ----
+
+
+def shared(
+    value: Any,
+    name: str | None = None,
+    strict: bool = False,
+    allow_downcast: Any = None,
+    borrow: bool = False,
+    broadcastable: Any = None,
+    target: Any = "default",
+) -> SharedVariable:
+    """A shared variable, on `target` ("cpu", None for the GPU, or the name of a context).
+
+    By default it is on the device of the flag ``device``. Exceptions are on the CPU: with
+    ``device=gpu`` values that are not float32, which CudaNdarray cannot hold, and integer and bool
+    scalars. `borrow` is that of spanwise.shared; `strict`, `allow_downcast` and `broadcastable` are
+    accepted for compatibility and have no effect. Raises ValueError for an unknown `target`.
+    """
+    del strict, allow_downcast, broadcastable
+    value = unwrap(value)
+    if not hasattr(value, "dtype"):
+        value = np.asarray(value)
+    if target != "default":
+        device = devices.target(target)
+    elif (devices.dialect == "gpu" and value.dtype != "float32") or (
+        not value.ndim and np.dtype(str(value.dtype)).kind in "biu"
+    ):
+        device = "cpu"
+    else:
+        device = devices.default
+    return sw.shared(value, name, borrow=borrow, target=device)
+
+
+def transfer(variable: Any, target: Any) -> Any:
+    """`variable` on `target`: "cpu", None for the GPU, or the name of a context. Raises ValueError
+    for an unknown `target`."""
+    variable = sw.graph.as_variable(variable)
+    device, current = devices.target(target), variable.type.device
+    if is_host(device) and is_host(current or "cpu"):
+        return variable
+    if isinstance(variable, SharedVariable) and str(current) == device:
+        return variable
+    # Applied also where the value is on the device already: it marks a result that stays there.
+    return sw.ops.transfer(variable, device=device)
+
+
+def is_on_gpu(variable: Any) -> bool:
+    """Whether the type of `variable` names a GPU, or the CPU in its place."""
+    return variable.type.device is not None and not is_host(variable.type.device)
+
+
+def stays_on_device(variable: Any) -> bool:
+    """Whether a function returns `variable` as an array on the device instead of a NumPy array: it
+    is a shared variable or an input there, the output of an op that the script defines, or was
+    transferred there explicitly."""
+    if not is_on_gpu(variable):
+        return False
+    node = variable.owner
+    if node is None or not isinstance(node.op, sw.graph.NativeOp):
+        return True
+    # gpu_contiguous() makes the op "contiguous".
+    return recipe_of(node.op)[0] in ("transfer", "contiguous")
+
+
+# ---- Conversions of arguments and results ----
+# They are chosen when the function is compiled, so that a call runs only those that its types need.
+
+
+Conversion = Callable[[Any], Any]
+
+
+def result_conversion(variable: Any, on_gpu: bool) -> Conversion | None:
+    """Makes a result of `variable` a device array if it stays on the GPU, or int8 if it is a bool
+    array on the host. None if the result is returned as it is."""
+    dtype = str(variable.type.dtype)
+    if on_gpu:
+        # The class's own __new__ checks what the compiler of the graph has checked.
+        return partial(sw.Array.__new__, class_for(dtype))
+    return methodcaller("view", "int8") if dtype == "bool" else None
+
+
+def combined(conversions: Any) -> Conversion | None:
+    """One conversion for the result of a call from `conversions`, which has the form of the outputs: a
+    single one, a list or a dict. None if no result is converted."""
+    if isinstance(conversions, Mapping):
+        if not any(conversions.values()):
+            return None
+        return lambda results: {key: _converted(conversions[key], results[key]) for key in results}
+    if isinstance(conversions, list):
+        if not any(conversions):
+            return None
+        return lambda results: [
+            _converted(*pair) for pair in zip(conversions, results, strict=True)
+        ]
+    return conversions
+
+
+def caller(compiled: Any, convert: Conversion | None, may_overwrite: bool) -> Callable[..., Any]:
+    """What a call of the function runs: `compiled` itself if there is nothing to convert.
+
+    With `may_overwrite`, arguments that are Spanwise's arrays are copied: the program may overwrite
+    an argument that is on its device.
+    """
+    if not may_overwrite:
+        if convert is None:
+            return compiled
+        if isinstance(convert, partial):  # one Python call fewer than below
+            make, (kind,) = convert.func, convert.args
+            return lambda *arguments, **named: make(kind, compiled(*arguments, **named))
+        return lambda *arguments, **named: convert(compiled(*arguments, **named))
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        result = compiled(
+            *[_copied(value) for value in arguments],
+            **{name: _copied(value) for name, value in named.items()},
+        )
+        return result if convert is None else convert(result)
+
+    return call
+
+
+def _copied(value: Any) -> Any:
+    return unwrap(value).copy() if isinstance(value, sw.Array) else value
+
+
+def _converted(convert: Conversion | None, value: Any) -> Any:
+    return value if convert is None else convert(value)
+
+
+# ---- Functions ----
 
 
 class Out(sw.Out):
@@ -51,7 +236,7 @@ class Function:
     def maker(self) -> Any:
         """``maker.fgraph`` is the compiled graph, with Theano's names."""
         if self._view is None:
-            from ._view_builder import of_function
+            from ._view import of_function
 
             self._view = of_function(self.compiled, self._on_gpu)
         return SimpleNamespace(fgraph=self._view, function=self, inputs=self._inputs)
@@ -93,7 +278,7 @@ class Function:
         return f"<theano.compile.function_module.Function object {self.name!r}>"
 
 
-def _as_in(x: Any) -> Any:
+def _input_spec(x: Any) -> Any:
     """`x`, a variable or an In, as an In that the program may overwrite if it is copied to the GPU."""
     spec = x if isinstance(x, sw.In) else sw.In(x)
     if _is_copied(spec):
@@ -158,7 +343,7 @@ def function(
         conversions = listed[0]
     pairs = updates.items() if isinstance(updates, Mapping) else updates or ()
     variables += [sw.graph.as_variable(unwrap(new)) for _, new in pairs]
-    specs = [_as_in(x) for x in inputs] if isinstance(inputs, (list, tuple)) else inputs
+    specs = [_input_spec(x) for x in inputs] if isinstance(inputs, (list, tuple)) else inputs
     compiled = sw.function(
         specs,
         outputs,
@@ -206,3 +391,49 @@ def evaluate(self: Any, inputs_to_values: Any = None) -> Any:
     if key not in cache:
         cache[key] = function(list(values), self, on_unused_input="ignore", profile=False)
     return cache[key](*values.values())
+
+
+# ---- Methods of variables ----
+
+
+_get_array = SharedVariable.get_value
+
+
+class DTypeName(str):
+    """The name of a dtype, as Theano's variables have it; the attributes are the dtype's."""
+
+    _dtype: Any
+
+    def __new__(cls, dtype: Any) -> DTypeName:
+        name = super().__new__(cls, dtype)
+        name._dtype = dtype
+        return name
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._dtype, name)
+
+
+def _get_value(self: Any, borrow: bool = False, return_internal_type: bool = False) -> Any:
+    """The value as a NumPy array, or with `return_internal_type` as an array on the device."""
+    value = _get_array(self, borrow=borrow)
+    return as_theano(value) if return_internal_type else value.numpy()
+
+
+def _text(self: Any) -> str:
+    if self.name is not None:
+        return self.name
+    from ._view import type_of
+
+    return f"<{type_of(self)}>"
+
+
+def adapt_variables() -> None:
+    """Gives ``get_value``, ``eval``, ``transfer``, ``trace`` and ``repr`` of Spanwise's variables the
+    meaning that they have in Theano, for this process."""
+    SharedVariable.get_value = _get_value
+    SharedVariable.__repr__ = SharedVariable.__str__ = _text
+    Variable.eval = evaluate
+    Variable.transfer = transfer
+    Variable.trace = trace  # type: ignore[attr-defined]
+    Variable.dtype = property(lambda self: DTypeName(self.type.dtype))
+    Variable.broadcastable = property(lambda self: self.type.broadcastable)

@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 import sys
 
-from .._import_alias import alias_package
+from spanwise.compat import alias_package
 
 _PACKAGE = __name__.rpartition(".")[0]
 
@@ -28,4 +28,4 @@ def install() -> None:
 
 def _adapt() -> None:
     # Not before: scripts that only use NumPy or PyCUDA start sooner without graphs.
-    importlib.import_module(f"{_PACKAGE}._adapt").adapt_variables()
+    importlib.import_module(f"{_PACKAGE}._function").adapt_variables()

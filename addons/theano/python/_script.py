@@ -15,8 +15,7 @@ from importlib.machinery import PathFinder, SourceFileLoader
 from typing import Any
 
 from . import install as install
-from ._python2 import is_python2, translate
-from ._semantics import DIVIDE, LIST, as_list, divide, with_python2_semantics
+from ._python2 import DIVIDE, LIST, as_list, divide, is_python2, translate, with_python2_semantics
 
 
 def read_script(path: str) -> str:

@@ -5,6 +5,6 @@
 import spanwise.gradient as _gradient
 from spanwise.gradient import *  # noqa: F403
 
-from ._jacobian import hessian as hessian, jacobian as jacobian
+from ._namespace import hessian as hessian, jacobian as jacobian
 
 __all__ = [*_gradient.__all__, "hessian", "jacobian"]

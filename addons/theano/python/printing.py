@@ -12,8 +12,8 @@ from spanwise import printing as _printing
 from spanwise.graph import Apply, FunctionGraph, Variable, as_variable
 
 from ._function import Function
-from ._op import Op
-from ._view_builder import of_variables
+from ._ops import Op
+from ._view import of_variables
 
 __all__ = ["Print", "debugprint", "pp", "pydotprint"]
 

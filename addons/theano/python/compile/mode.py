@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``theano.compile.mode``: modes by name."""
 
-from .._mode import Mode, as_mode as get_mode
+from .._function import Mode, as_mode as get_mode
 
 __all__ = ["Mode", "get_default_mode", "get_mode"]
 

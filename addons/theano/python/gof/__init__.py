@@ -4,6 +4,6 @@
 
 from spanwise.graph import Apply, Constant, FunctionGraph, TensorType as Type, Variable, clone
 
-from .._op import Op
+from .._ops import Op
 
 __all__ = ["Apply", "Constant", "FunctionGraph", "Op", "Type", "Variable", "clone"]

@@ -9,8 +9,8 @@ from typing import Any
 
 from spanwise.graph import TensorType
 
-from .._devices import devices
-from .._gpu_array import GpuArray
+from .._config import devices
+from .._device_array import GpuArray
 from . import basic_ops, elemwise
 from .basic_ops import as_gpuarray_variable, gpu_contiguous, gpu_from_host, host_from_gpu
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from spanwise.graph import Variable, as_variable, contiguous
 
-from .._op_kinds import gpu_classes_of
-from .._variables import is_on_gpu, transfer
+from .._function import is_on_gpu, transfer
+from .._ops import gpu_classes_of
 
 _CLASSES = gpu_classes_of("gpuarray.basic_ops")
 globals().update(_CLASSES)

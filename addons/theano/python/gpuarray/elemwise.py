@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``theano.gpuarray.elemwise``: classes of ops, which scripts test for and profiles print."""
 
-from .._op_kinds import GPU_KINDS
+from .._ops import GPU_KINDS
 
 GpuElemwise = GPU_KINDS["cuda"]["Elemwise"]
 GpuDimShuffle = GPU_KINDS["cuda"]["DimShuffle"]

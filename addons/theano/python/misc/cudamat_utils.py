@@ -12,8 +12,7 @@ from typing import Any
 
 from spanwise.compat import cudamat_utils as _compat
 
-from .._cuda_ndarray import CudaNdarray
-from .._device_array import for_library
+from .._device_array import CudaNdarray, for_library
 from .._hook import is_importable
 
 __all__ = ["cudamat_available", "cudamat_to_cudandarray", "cudandarray_to_cudamat"]

@@ -8,8 +8,7 @@ from typing import Any
 
 from spanwise.compat import gnumpy_utils as _compat
 
-from .._cuda_ndarray import CudaNdarray
-from .._device_array import for_library
+from .._device_array import CudaNdarray, for_library
 from .._hook import is_importable
 
 __all__ = ["cudandarray_to_garray", "garray_to_cudandarray", "gnumpy_available"]

@@ -10,8 +10,7 @@ from typing import Any
 import spanwise as sw
 from spanwise.compat import pycuda_utils as _compat
 
-from .._cuda_ndarray import CudaNdarray
-from .._device_array import for_library, unwrap
+from .._device_array import CudaNdarray, for_library, unwrap
 from .._hook import is_importable
 
 __all__ = ["to_cudandarray", "to_gpuarray"]

@@ -14,9 +14,9 @@ from spanwise.graph import (
 )
 from spanwise.tensor import *  # noqa: F403
 
-from .._jacobian import hessian, jacobian
-from .._op_kinds import Alloc, CAReduce, DimShuffle, Dot, Elemwise, Subtensor
-from .._variables import shared
+from .._function import shared
+from .._namespace import hessian, jacobian
+from .._ops import Alloc, CAReduce, DimShuffle, Dot, Elemwise, Subtensor
 from . import nnet as nnet, shared_randomstreams as shared_randomstreams
 from .basic import alloc, fill, ones, zeros
 from .shared_randomstreams import RandomStreams as RandomStreams

@@ -11,7 +11,7 @@ from spanwise.graph import Variable
 from spanwise.tensor import *  # noqa: F403
 
 from .._config import config
-from .._op_kinds import Alloc as Alloc, Dot as Dot, Join as Join, Reshape as Reshape
+from .._ops import Alloc as Alloc, Dot as Dot, Join as Join, Reshape as Reshape
 from . import nlinalg as nlinalg  # an attribute of theano.tensor
 
 

@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``theano.tensor.blas``: classes of ops, which scripts test for and profiles print."""
 
-from .._op_kinds import BatchedDot, Dot22, Gemm
+from .._ops import BatchedDot, Dot22, Gemm
 
 __all__ = ["BatchedDot", "Dot22", "Gemm"]

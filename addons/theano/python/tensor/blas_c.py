@@ -2,6 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """``theano.tensor.blas_c``: classes of ops, which scripts test for and profiles print."""
 
-from .._op_kinds import CGemv
+from .._ops import CGemv
 
 __all__ = ["CGemv"]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``theano.tensor.subtensor``: classes of ops, which scripts test for and profiles print."""
 
-from .._op_kinds import (
+from .._ops import (
     AdvancedIncSubtensor as AdvancedIncSubtensor,
     AdvancedIncSubtensor1 as AdvancedIncSubtensor1,
     AdvancedSubtensor as AdvancedSubtensor,

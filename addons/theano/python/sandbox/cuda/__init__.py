@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """``theano.sandbox.cuda``: CudaNdarray and ops on it."""
 
-from ..._cuda_ndarray import CudaNdarray, dimshuffle, dot, from_gpu_pointer
-from ..._devices import devices
+from ..._config import devices
+from ..._device_array import CudaNdarray, dimshuffle, dot, from_gpu_pointer
 from . import basic_ops, var
 from .basic_ops import as_cuda_ndarray_variable, gpu_contiguous, gpu_from_host, host_from_gpu
 from .type import CudaNdarrayType

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``theano.sandbox.cuda.cuda_ndarray``: the array, which old scripts import from here."""
 
-from ..._cuda_ndarray import CudaNdarray, dimshuffle, dot, from_gpu_pointer
+from ..._device_array import CudaNdarray, dimshuffle, dot, from_gpu_pointer
 
 __all__ = ["CudaNdarray", "cuda_ndarray", "dimshuffle", "dot", "from_gpu_pointer"]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from spanwise.graph import TensorType
 
-from ..._devices import devices
+from ..._config import devices
 
 
 def CudaNdarrayType(  # noqa: N802

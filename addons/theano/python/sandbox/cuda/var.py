@@ -8,7 +8,7 @@ from typing import Any
 
 from spanwise.graph import Constant, SharedVariable, Variable
 
-from ..._variables import is_on_gpu, shared
+from ..._function import is_on_gpu, shared
 
 __all__ = [
     "CudaNdarrayConstant", "CudaNdarraySharedVariable", "CudaNdarrayVariable",
