@@ -114,7 +114,7 @@ class CudamatBridge final : public LibraryBridge {
     check_matrix(array);
     if (auto blocker = cudamat_library.share_blocker(array)) return blocker;
     if (is_packed_columns(array)) return std::nullopt;
-    return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
+    return ShareBlocker{text("its strides ", strides_text(array), " for shape ", array.shape(),
                              " are no packed columns, the only layout that CUDAMat has"),
                         "allow a copy (copyif=True), pass x.T where x is in C order, or ask for "
                         "Theano's reading (theano_layout=True)"};

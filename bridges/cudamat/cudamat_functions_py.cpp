@@ -7,12 +7,11 @@
 #include "python/interop/import.hpp"
 #include "python/interop/library.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
-#include "python/support/gil.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/runtime/copy.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/python/binding.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 /// to_cudamat() and from_cudamat(), which take one more argument than those of other libraries.
 ///
@@ -42,7 +41,7 @@ Array in_c_order(const Array& array, CopyMode mode) {
   if (array.layout().is_row_major()) return array;
   if (mode == CopyMode::never || StrictCopies::active()) {
     throw SharingError("to_cudamat",
-                       {text("its strides ", array.strides(), " for shape ", array.shape(),
+                       {text("its strides ", strides_text(array), " for shape ", array.shape(),
                              " are not C order, which theano_layout=True needs"),
                         "allow a copy (copyif=True), or leave theano_layout out"});
   }

@@ -9,12 +9,11 @@
 #include "dlpack_capsule.hpp"
 #include "dlpack_streams.hpp"
 #include "dlpack_tensor.hpp"
-#include "python/interop/objects.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
-#include "python/support/gil.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/python/binding.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 #include "spanwise/runtime/stream.hpp"
 
 /// Array.__dlpack__ and __dlpack_device__ (array API standard 2024.12, "Data interchange").
@@ -94,9 +93,10 @@ void refuse_negative_strides(const Array& array) {
   for (int axis = 0; axis < layout.rank(); ++axis) {
     if (layout.strides[axis] >= 0 || layout.shape[axis] <= 1 || array.size() == 0) continue;
     if (!is_called_by_torch()) return;
-    throw SharingError("__dlpack__", {text("its strides ", layout.strides, " are negative on axis ",
-                                           axis, ", which torch cannot represent"),
-                                      "pass x.copy(), or spanwise.to_torch(x, copyif=True)"});
+    throw SharingError("__dlpack__",
+                       {text("its strides ", strides_text(array), " are negative on axis ", axis,
+                             ", which torch cannot represent"),
+                        "pass x.copy(), or spanwise.to_torch(x, copyif=True)"});
   }
 }
 

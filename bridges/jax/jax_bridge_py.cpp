@@ -96,7 +96,7 @@ class JaxBridge final : public LibraryBridge {
                        "jax.config.update(\"jax_enable_x64\", True), or cast it first");
     if (array.size() == 0) return std::nullopt;
     if (!is_permuted_row_major(array.layout())) {
-      return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
+      return ShareBlocker{text("its strides ", strides_text(array), " for shape ", array.shape(),
                                " are no C order of permuted axes, the only layouts that JAX has"),
                           "allow a copy (copyif=True)"};
     }

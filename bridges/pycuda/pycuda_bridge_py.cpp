@@ -10,13 +10,12 @@
 #include "python/interop/legacy.hpp"
 #include "python/interop/library.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
 #include "python/support/dtype.hpp"
-#include "python/support/gil.hpp"
 #include "python/support/tuple.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/runtime/copy.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/python/binding.hpp"
+#include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/devices.hpp"
 
 /// Imports PyCUDA's GPUArray by its attributes (pycuda/gpuarray.py, GPUArray.__init__).
@@ -90,8 +89,8 @@ class PycudaBridge final : public LibraryBridge {
     if (auto blocker = pycuda_library.share_blocker(array)) return blocker;
     for (int axis = 0; axis < array.rank(); ++axis) {
       if (array.strides()[axis] > 0 || array.shape()[axis] <= 1 || array.size() == 0) continue;
-      return ShareBlocker{text("its strides ", array.strides(), " are not positive on axis ", axis,
-                               ", and PyCUDA copies such arrays wrongly or not at all"),
+      return ShareBlocker{text("its strides ", strides_text(array), " are not positive on axis ",
+                               axis, ", and PyCUDA copies such arrays wrongly or not at all"),
                           "allow a copy (copyif=True)"};
     }
     return std::nullopt;

@@ -11,9 +11,9 @@
 
 #include "python/interop/exchange.hpp"
 #include "python/interop/library.hpp"
-#include "python/support/bind.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/python/binding.hpp"
 #include "tensor_functions.hpp"
 #include "tensor_impl_offsets.hpp"
 
@@ -216,7 +216,7 @@ class TorchBridge final : public LibraryBridge {
     const Layout& layout = array.layout();
     for (int axis = 0; axis < layout.rank(); ++axis) {
       if (layout.strides[axis] >= 0 || layout.shape[axis] <= 1 || array.size() == 0) continue;
-      return ShareBlocker{text("its strides ", layout.strides, " are negative on axis ", axis,
+      return ShareBlocker{text("its strides ", strides_text(array), " are negative on axis ", axis,
                                ", which torch cannot represent"),
                           "allow a copy (copyif=True), or pass it unflipped and flip it in torch"};
     }

@@ -2,20 +2,132 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "product.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
-#include "product_shape.hpp"
-#include "run_product.hpp"
+#include "product_problem.hpp"
+#include "spanwise/core/device.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/core/layout.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
-#include "spanwise/core/error.hpp"
 #include "spanwise/strided/walk.hpp"
-#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops::linalg {
 namespace {
+
+struct ProductInfo {
+  const char *name, *signature;
+  bool left_is_vector, right_is_vector;  ///< matmul: false, depends on operand ranks
+  bool conjugates;
+};
+const ProductInfo& info_of(ProductKind product) noexcept {
+  static constexpr ProductInfo all[] = {{"matmul", "(n?,k),(k,m?)->(n?,m?)", false, false, false},
+                                        {"vecdot", "(n),(n)->()", true, true, true},
+                                        {"matvec", "(m,n),(n)->(m)", false, true, false},
+                                        {"vecmat", "(n),(n,m)->(m)", true, false, true}};
+  return all[static_cast<int>(product)];
+}
+
+Shape first_axes(const Shape& shape, int count) {
+  return Shape(std::span(shape.begin(), static_cast<std::size_t>(std::max(count, 0))));
+}
+
+/// The shape of a product, from those of its operands, in which extents of -1 are unknown. Throws
+/// what product_shape() throws. The operands' shapes must outlive it.
+class ProductShape {
+ public:
+  ProductShape(ProductKind product, const Shape& left, const Shape& right)
+      : info_(info_of(product)), left_(left), right_(right) {
+    check_rank(left, 0, info_.left_is_vector || product == ProductKind::matmul ? 1 : 2);
+    check_rank(right, 1, info_.right_is_vector || product == ProductKind::matmul ? 1 : 2);
+    drops_row = info_.left_is_vector || left.size() == 1;
+    drops_column = info_.right_is_vector || right.size() == 1;
+    check_depth();
+    const int left_batch = left.size() - (drops_row ? 1 : 2),
+              right_batch = right.size() - (drops_column ? 1 : 2);
+    if (left_batch > 0 || right_batch > 0)
+      batch = broadcast_batch(first_axes(left, left_batch), first_axes(right, right_batch));
+  }
+
+  bool drops_row = false, drops_column = false;  ///< an operand is a vector
+  Shape batch;                                   ///< the broadcast axes before the product's
+
+  /// The batch axes, then the axes of the product.
+  Shape whole() const {
+    Shape shape(batch.size() + (drops_row ? 0 : 1) + (drops_column ? 0 : 1));
+    int axis = 0;
+    for (const std::int64_t extent : batch) shape[axis++] = extent;
+    if (!drops_row) shape[axis++] = left_[left_.size() - 2];
+    if (!drops_column) shape[axis++] = right_.back();
+    return shape;
+  }
+
+ private:
+  void check_rank(const Shape& shape, int operand, int min_rank) const {
+    if (shape.size() < min_rank)
+      fail<LayoutError>(info_.name, ": Input operand ", operand,
+                        " does not have enough dimensions (has ", shape.size(),
+                        ", gufunc core with signature ", info_.signature, " requires ", min_rank,
+                        "; shape ", shapes_text(std::span(&shape, 1)), ")",
+                        shape.empty() ? "; use * for numbers" : "");
+  }
+  void check_depth() const {
+    const std::int64_t left_depth = left_.back();
+    const std::int64_t right_depth = right_[right_.size() - (drops_column ? 1 : 2)];
+    if (left_depth != right_depth && left_depth != -1 && right_depth != -1)
+      fail<LayoutError>(info_.name,
+                        ": Input operand 1 has a mismatch in its core dimension 0, with gufunc "
+                        "signature ",
+                        info_.signature, " (size ", right_depth, " is different from ", left_depth,
+                        "; shapes ", shapes_text(std::array{left_, right_}), ")");
+  }
+  Shape broadcast_batch(const Shape& left, const Shape& right) const {
+    try {
+      return broadcast_shapes(std::array{left, right});
+    } catch (const LayoutError&) {
+      fail<LayoutError>(info_.name, ": operands could not be broadcast together with shapes ",
+                        shapes_text(std::array{left_, right_}),
+                        "; the axes before those of the product must be equal or 1");
+    }
+  }
+
+  const ProductInfo& info_;
+  const Shape &left_, &right_;
+};
+
+// Throws DeviceError unless `array` is on `device` or both are on the host.
+void check_device(const char* caller, const Array& array, Device device) {
+  if (!work_together(array.device(), device))
+    fail<DeviceError>(caller, ": operands are on ", device, " and on ", array.device(),
+                      "; expected one device, move one of them with .to(\"", device, "\")");
+}
+
+// The dtype in which the product is computed. Throws DTypeError where the options forbid it.
+DType computed_dtype(const char* caller, const Array& left, const Array& right,
+                     const ProductOptions& options) {
+  std::array<const Array*, 3> operands{&left, &right, options.addend};
+  const auto count = options.addend == nullptr ? 2 : 3;
+  DType dtype = left.dtype();
+  for (const Array* array : std::span(operands.data(), count)) {
+    if (!array->dtype().is_computable())
+      fail<DTypeError>(caller, ": cannot multiply arrays of ", array->dtype(), " (shapes ",
+                       left.shape(), " and ", right.shape(), "); cast them with astype()");
+    if (array->dtype() != dtype) dtype = promote(dtype, array->dtype());
+  }
+  if (options.dtype) dtype = *options.dtype;
+  if (!dtype.is_computable()) fail<DTypeError>(caller, ": cannot compute in ", dtype);
+  if (options.casting == Casting::unsafe) return dtype;
+  for (const Array* array : std::span(operands.data(), count))
+    if (!can_cast(array->dtype(), dtype, options.casting))
+      fail<DTypeError>(caller, ": cannot cast an operand from ", array->dtype(), " to ", dtype,
+                       " by the casting rule; allow more with casting=\"unsafe\"");
+  return dtype;
+}
 
 /// The operands as batches of matrices, and the shape of their product.
 class ProductOperands {
@@ -50,7 +162,7 @@ class ProductOperands {
     return empty_in(std::move(layout), dtype, device());
   }
 
-  /// `result` with the axes that the product drops inserted addition, with extent 1.
+  /// `result` with the axes that the product drops inserted again, with extent 1.
   Array as_matrices(const Array& result) const {
     const bool drops_column = product_shape_.drops_column;
     Array matrices =
@@ -71,8 +183,7 @@ class ProductOperands {
                         " has shape ", expected, ", which does not fit out's shape ", out.shape(),
                         "; pass an out of that shape (gufunc signature ", info_.signature, ")");
     if (out.readonly())
-      fail<ReadOnlyError>(info_.name, ": cannot write to ", out,
-                          ", which is read-only; pass a writable out=");
+      fail<ReadOnlyError>(info_.name, ": cannot write to ", out, "; pass a writable out=");
     check_device(info_.name, out, device());
   }
 
@@ -93,42 +204,12 @@ class ProductOperands {
     const Layout* const operands[] = {&left, &right};
     return result_layout(extents, operands);
   }
+
   const ProductInfo& info_;
   Shape left_shape_, right_shape_;
   ProductShape product_shape_;
   Array left_, right_;
 };
-
-}  // namespace
-
-void check_device(const char* caller, const Array& array, Device device) {
-  if (!work_together(array.device(), device))
-    fail<DeviceError>(caller, ": operands are on ", device, " and on ", array.device(),
-                      "; expected one device, move one of them with .to(\"", device, "\")");
-}
-
-DType computed_dtype(const char* caller, const Array& left, const Array& right,
-                     const ProductOptions& options) {
-  std::array<const Array*, 3> operands{&left, &right, options.addend};
-  const auto count = options.addend == nullptr ? 2 : 3;
-  DType dtype = left.dtype();
-  for (const Array* array : std::span(operands.data(), count)) {
-    if (!array->dtype().is_computable())
-      fail<DTypeError>(caller, ": cannot multiply arrays of ", array->dtype(), " (shapes ",
-                       left.shape(), " and ", right.shape(), "); cast them with astype()");
-    if (array->dtype() != dtype) dtype = promote(dtype, array->dtype());
-  }
-  if (options.dtype) dtype = *options.dtype;
-  if (!dtype.is_computable()) fail<DTypeError>(caller, ": cannot compute in ", dtype);
-  if (options.casting == Casting::unsafe) return dtype;
-  for (const Array* array : std::span(operands.data(), count))
-    if (!can_cast(array->dtype(), dtype, options.casting))
-      fail<DTypeError>(caller, ": cannot cast an operand from ", array->dtype(), " to ", dtype,
-                       " by the casting rule; allow more with casting=\"unsafe\"");
-  return dtype;
-}
-
-namespace {
 
 // Runs a product into `result`, whose shape is that of the product.
 void run_into(const ProductOperands& operation, const Array& result, ProductTerms terms,
@@ -172,6 +253,17 @@ Array multiply_and_broadcast(const ProductOperands& operation, const Array& left
 
 }  // namespace
 
+Shape product_shape(ProductKind product, const Shape& left, const Shape& right,
+                    const Shape* addend) {
+  Shape shape = ProductShape(product, left, right).whole();
+  if (addend == nullptr || *addend == shape) return shape;
+  try {
+    return broadcast_shapes(std::array{shape, *addend});
+  } catch (const LayoutError& error) {
+    fail<LayoutError>(info_of(product).name, ": the product and the addend: ", error.what());
+  }
+}
+
 Array multiply(ProductKind product, const Array& left, const Array& right,
                const ProductOptions& options) {
   const char* caller = info_of(product).name;
@@ -209,6 +301,112 @@ Array multiply(ProductKind product, const Array& left, const Array& right,
     copy(temporary, out);
   }
   return out;
+}
+
+// ---- contractions over any axes: products of matrices into which the axes are merged
+
+namespace {
+
+// A list of axes without heap allocation, which would take longer than a small contraction.
+class AxisList {
+ public:
+  void add(int axis) noexcept { axes_[size_++] = axis; }
+  void add(std::span<const int> axes) noexcept {
+    for (const int axis : axes) add(axis);
+  }
+  operator std::span<const int>() const noexcept { return {axes_.data(), size_}; }
+  std::size_t size() const noexcept { return size_; }
+  const int* begin() const noexcept { return axes_.data(); }
+  const int* end() const noexcept { return axes_.data() + size_; }
+
+ private:
+  std::array<int, max_rank> axes_;  // only the first size_ are set
+  std::size_t size_ = 0;
+};
+
+// The axes in the order `first`, `others`, `last`. Throws LayoutError if an axis is repeated.
+AxisList ordered_axes(const Array& array, std::span<const int> first, std::span<const int> others,
+                      std::span<const int> last) {
+  if (first.size() + others.size() + last.size() != static_cast<std::size_t>(array.rank()))
+    fail<LayoutError>("contract: an axis of the array of shape ", array.shape(),
+                      " is named more than once");
+  AxisList order;
+  order.add(first);
+  order.add(others);
+  order.add(last);
+  return order;
+}
+
+AxisList other_axes(const Array& array, std::span<const int> a, std::span<const int> b) {
+  AxisList others;
+  for (int axis = 0; axis < array.rank(); ++axis)
+    if (std::find(a.begin(), a.end(), axis) == a.end() &&
+        std::find(b.begin(), b.end(), axis) == b.end())
+      others.add(axis);
+  return others;
+}
+
+// The permuted array with the axes from `batch` on merged into two: the first `first` of them into
+// the rows, the others into the columns.
+Array as_matrix(const Array& array, std::span<const int> order, int batch, int first) {
+  // A permutation in ascending order moves no axis.
+  Array permuted = std::ranges::is_sorted(order) ? array : array.permute(order);
+  if (first == 1 && array.rank() == batch + 2) return permuted;
+  Shape shape(batch + 2, 1);
+  for (int axis = 0; axis < array.rank(); ++axis)
+    shape[axis < batch ? axis : axis < batch + first ? batch : batch + 1] *= permuted.shape()[axis];
+  for (int axis = 0; axis < batch; ++axis) shape[axis] = permuted.shape()[axis];
+  return reshape(permuted, shape);
+}
+
+void check_pairs(const char* caller, const Array& left, const Array& right,
+                 const ContractedAxes& axes) {
+  for (std::size_t i = 0; i < axes.left_sum.size(); ++i) {
+    const std::int64_t a = left.shape()[axes.left_sum[i]], b = right.shape()[axes.right_sum[i]];
+    if (a != b)
+      fail<LayoutError>(caller, ": shapes ", left.shape(), " and ", right.shape(),
+                        " are not aligned: ", a, " (dim ", axes.left_sum[i], ") != ", b, " (dim ",
+                        axes.right_sum[i], "); the axes that are summed over must be equal");
+  }
+}
+
+}  // namespace
+
+Array contract(const char* caller, const Array& left, const Array& right,
+               const ContractedAxes& axes) {
+  check_device(caller, right, left.device());
+  check_pairs(caller, left, right, axes);
+  const DType dtype = computed_dtype(caller, left, right, {});
+  const AxisList left_kept = other_axes(left, axes.left_batch, axes.left_sum);
+  const AxisList right_kept = other_axes(right, axes.right_batch, axes.right_sum);
+  const int batch = static_cast<int>(axes.left_batch.size());
+  Shape shape(batch + static_cast<int>(left_kept.size() + right_kept.size()));
+  int axis = 0;
+  for (int i = 0; i < batch; ++i) {
+    const auto pair = static_cast<std::size_t>(i);
+    const std::int64_t a = left.shape()[axes.left_batch[pair]];
+    const std::int64_t b = right.shape()[axes.right_batch[pair]];
+    if (a != b && a != 1 && b != 1)
+      fail<LayoutError>(caller, ": shapes ", left.shape(), " and ", right.shape(),
+                        " do not broadcast: ", a, " and ", b);
+    shape[axis++] = a == 1 ? b : a;
+  }
+  for (const int kept : left_kept) shape[axis++] = left.shape()[kept];
+  for (const int kept : right_kept) shape[axis++] = right.shape()[kept];
+  const Array left_matrices =
+      as_matrix(left, ordered_axes(left, axes.left_batch, left_kept, axes.left_sum), batch,
+                static_cast<int>(left_kept.size()));
+  const Array right_matrices =
+      as_matrix(right, ordered_axes(right, axes.right_batch, axes.right_sum, right_kept), batch,
+                static_cast<int>(axes.right_sum.size()));
+  Array result = empty(shape, dtype, working_device(left.device()));
+  Shape matrices(batch + 2);
+  for (int i = 0; i < batch; ++i) matrices[i] = shape[i];
+  matrices[batch] = left_matrices.shape()[batch];
+  matrices[batch + 1] = right_matrices.shape()[batch + 1];
+  run_product(left_matrices, right_matrices,
+              matrices == shape ? result : *result.try_reshape(matrices), {});
+  return result;
 }
 
 }  // namespace spanwise::ops::linalg

@@ -192,7 +192,7 @@ TEST(Array, PrintsInOneLine) {
   std::ostringstream out;
   out << floats({2, 3}) << '|' << floats({3}).as_readonly();
   EXPECT_EQ(out.str(),
-            "float32 (2, 3) on cpu, strides (3, 1)|float32 (3,) on cpu, strides (1,), read-only");
+            "float32 (2, 3) on cpu, strides (12, 4)|float32 (3,) on cpu, strides (4,), read-only");
 }
 
 TEST(MayShareMemory, NeverMissesACommonByte) {

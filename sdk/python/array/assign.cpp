@@ -6,8 +6,8 @@
 #include "python/support/array.hpp"
 #include "python/support/call.hpp"
 #include "python/support/scalar.hpp"
-#include "spanwise/runtime/copy.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 namespace spanwise::python {
 
@@ -21,8 +21,7 @@ Array without_surplus_axes(Array value, int rank) {
 
 void check_writeable(const Array& target) {
   if (target.readonly())
-    fail<ReadOnlyError>("Array: cannot assign to ", target,
-                        ", which is read-only; assign to a copy: a.copy()");
+    fail<ReadOnlyError>("Array: cannot assign to ", target, "; assign to a copy: a.copy()");
 }
 
 }  // namespace

@@ -4,9 +4,9 @@
 #include "library.hpp"
 
 #include "python/support/call.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "spanwise/runtime/devices.hpp"
-#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 
@@ -20,7 +20,7 @@ void LibraryBridge::check_dtype(DType dtype, bool has_dtype) const {
 std::optional<ShareBlocker> LibraryBridge::order_blocker(const Array& array,
                                                          std::string_view display_name) {
   if (array.layout().is_row_major()) return std::nullopt;
-  return ShareBlocker{text("its strides ", array.strides(), " for shape ", array.shape(),
+  return ShareBlocker{text("its strides ", strides_text(array), " for shape ", array.shape(),
                            " are not C order, the only layout that ", display_name, " has"),
                       "allow a copy (copyif=True)"};
 }

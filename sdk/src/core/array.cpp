@@ -51,7 +51,8 @@ void check(const Storage& storage, const Layout& layout, DType dtype) {
   if (is_inside(storage, layout, dtype)) [[likely]]
     return;
   if (layout.shape.size() != layout.strides.size())
-    fail<LayoutError>("array: shape ", layout.shape, " and strides ", layout.strides,
+    fail<LayoutError>("array: shape ", layout.shape, " and strides ",
+                      strides_text(layout.strides, dtype.itemsize()),
                       "; expected as many strides as extents");
   core::check_shape(layout.shape);
   // For size 0 only the offset is checked, so that data() stays an address inside the storage.
@@ -160,7 +161,7 @@ bool may_share_memory(const Array& a, const Array& b) noexcept {
 
 std::ostream& operator<<(std::ostream& out, const Array& array) {
   out << array.dtype() << ' ' << array.shape() << " on " << array.device() << ", strides "
-      << array.strides();
+      << strides_text(array);
   return array.readonly() ? out << ", read-only" : out;
 }
 

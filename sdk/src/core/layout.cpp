@@ -149,6 +149,15 @@ std::ostream& operator<<(std::ostream& out, const Layout& layout) {
              << layout.offset;
 }
 
+std::string strides_text(const Strides& strides, int itemsize) {
+  Strides bytes = strides;
+  // Unsigned: refused strides may be beyond the range.
+  for (std::int64_t& stride : bytes)
+    stride = static_cast<std::int64_t>(static_cast<std::uint64_t>(stride) *
+                                       static_cast<std::uint64_t>(itemsize));
+  return text(bytes);
+}
+
 std::ostream& print_tuple(std::ostream& out, std::span<const std::int64_t> values) {
   out << '(';
   for (std::size_t i = 0; i < values.size(); ++i) out << (i > 0 ? ", " : "") << values[i];
@@ -275,9 +284,10 @@ Layout Layout::reinterpret(int from, int to) const {
   const int last = rank() - 1;
   const std::int64_t count = shape[last];
   if (count != 1 && size() != 0 && strides[last] != 1)
-    fail<LayoutError>("view: reading ", from, "-byte elements as ", to,
-                      "-byte elements needs a last axis of stride 1, got strides ", strides,
-                      "; copy to a contiguous array first");
+    fail<LayoutError>(
+        "view: reading ", from, "-byte elements as ", to,
+        "-byte elements needs neighbouring elements along the last axis, got strides ",
+        strides_text(strides, from), "; copy to a contiguous array first");
   if (to <= from && from % to != 0)
     fail<LayoutError>("view: ", to, " bytes do not divide the present element of ", from);
   Layout view = *this;

@@ -37,12 +37,6 @@ std::string list(const std::vector<Ref<Cell>>& cells, ArrayText array_text) {
 
 std::string shape_text(const Array& value) { return text(value.shape()); }
 
-std::string strides_text(const Array& value) {
-  Strides bytes = value.strides();
-  for (std::int64_t& stride : bytes) stride *= value.dtype().itemsize();
-  return text(bytes);
-}
-
 std::string elements_text(const Array& value) {
   if (value.rank() == 0) return text(item(value));
   std::string elements;
@@ -118,8 +112,8 @@ std::string note_on_run(const std::string& function_name, const std::vector<Step
   return text("Apply node that caused the error: ", step.node->label(),
               "\nToposort index: ", failed, " of function ", function_name,
               "\nInputs types: ", types(step.node->inputs()),
-              "\nInputs shapes: ", list(step.inputs, shape_text),
-              "\nInputs strides: ", list(step.inputs, strides_text),
+              "\nInputs shapes: ", list(step.inputs, shape_text), "\nInputs strides: ",
+              list(step.inputs, [](const Array& value) { return strides_text(value); }),
               "\nInputs values: ", list(step.inputs, value_text),
               "\nOutputs clients: ", clients(steps, step), created_at(*step.node));
 }

@@ -99,7 +99,7 @@ class ArgumentMismatch {
              "reshape it, or declare the parameter with the array's number of axes");
     if (rule_.writes && array.readonly() && rule_.kind != Rule::opaque) explain_readonly(array);
     refuse("a C-contiguous array, as a raw pointer carries no strides",
-           text("an array whose strides are ", array.strides(), " elements: ", array),
+           text("an array that is not C-contiguous: ", array),
            text("say how the parameter takes arrays: contiguous, copied in and back out, "
                 "f.bind(args=[..., \"contiguous ",
                 array.dtype(), "*\", ...]) or contiguous(x) yourself; strided, spanwise::View<T, ",

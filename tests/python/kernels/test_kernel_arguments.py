@@ -183,11 +183,11 @@ class TestRefusals:
 
     def test_strided_array_for_a_pointer_raises(self, axpy, args, on_device):
         args[1] = on_device(random(16))[::2]
-        message = self.refused(axpy, args, r"strides are \(2,\) elements")
+        message = self.refused(axpy, args, r"not C-contiguous: .*strides \(8,\)")
         assert "contiguous float32*" in message and "View<T, 1>" in message
         assert "raw, its address x.ptr" in message
         args[1] = on_device(random(8))[::-1]
-        self.refused(axpy, args, r"strides are \(-1,\)")
+        self.refused(axpy, args, r"strides \(-4,\)")
 
     def test_read_only_array_is_accepted_for_a_pointer_to_const(self, axpy, args, device):
         if device_kind(device) != "cpu":

@@ -123,8 +123,13 @@ class SW_API Array {
 
 SW_API bool may_share_memory(const Array& a, const Array& b) noexcept;
 
-/// Prints dtype, shape, device and strides in one line, for messages: "float32 (2, 3) on cuda:0,
-/// strides (3, 1)". Does not read the elements.
+/// strides_text() of the array: its strides in bytes.
+inline std::string strides_text(const Array& array) {
+  return strides_text(array.strides(), array.dtype().itemsize());
+}
+
+/// Prints dtype, shape, device and strides (in bytes) in one line, for messages: "float32 (2, 3) on
+/// cuda:0, strides (12, 4)". Does not read the elements.
 SW_API std::ostream& operator<<(std::ostream& out, const Array& array);
 
 /// Required alignment of an element's address on `device`, in bytes: the size of the element (of

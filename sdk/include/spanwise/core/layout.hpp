@@ -227,4 +227,8 @@ SW_API Shape broadcast_shapes(std::span<const Shape> shapes);
 /// "(2, 3) and (3, ?)", for messages: extents of -1 are unknown.
 SW_API std::string shapes_text(std::span<const Shape> shapes);
 
+/// "(12, 4)": strides of elements of `itemsize` bytes in bytes, as messages and a.strides of Python
+/// show them.
+SW_API std::string strides_text(const Strides& strides, int itemsize);
+
 }  // namespace spanwise
