@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // For CUDA C kernels: #include <spanwise/elements.cuh>. Types for elements that C has no type for,
-// under the names that element_text() of spanwise/parse/element_text.hpp gives. Compiled by NVRTC
+// under the names that element_text() of spanwise/parse/c_text.hpp gives. Compiled by NVRTC
 // and by the host's C++ compiler, so it includes nothing.
 //
 // The types belong to the namespace that includes the text. Functions for them in that namespace

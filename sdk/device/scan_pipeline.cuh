@@ -4,10 +4,10 @@
 #define SPANWISE_SCAN_PIPELINE_CUH
 
 // For CUDA C kernels: #include <spanwise/scan_pipeline.cuh>. Scans of long contiguous lines, for
-// devices of compute capability 9.0 or higher; <spanwise/scan_blocks.cuh> is for all others.
+// devices of compute capability 9.0 or higher; <spanwise/scan.cuh> is for all others.
 
 #include <spanwise/bulk_copy.cuh>
-#include <spanwise/group_sums.cuh>
+#include <spanwise/scan.cuh>
 
 namespace spanwise {
 
@@ -21,6 +21,33 @@ constexpr int pipeline_stages = 12, pipeline_lag = 8;
 /// Packs of 16 bytes of each lane in a chunk: an odd number, so that their accesses use all banks.
 constexpr int pipeline_packs = 3;
 constexpr int pipeline_chunk_bytes = pipeline_warps * 32 * pipeline_packs * 16;
+
+/// Called by a warp: sums[k] is the sum of group k of 32 chunks from chunk `first` on, of those
+/// that precede chunk `end`. Waits until they are published; reads all groups before it waits for
+/// one, so that the latencies overlap.
+template <class Body, int groups>
+__device__ __forceinline__ void sum_groups(const TilePrefixState<typename Body::Acc>& prefixes,
+                                           unsigned int first, unsigned int end,
+                                           typename Body::Acc (&sums)[groups]) {
+  const unsigned int chunk = first + threadIdx.x % 32;
+  bool is_ready[groups], are_all_ready;
+#pragma unroll
+  for (int k = 0; k < groups; ++k) {
+    sums[k] = Body::identity();
+    is_ready[k] = chunk + k * 32 >= end;
+  }
+  do {
+    are_all_ready = true;
+#pragma unroll
+    for (int k = 0; k < groups; ++k)
+      if (!is_ready[k]) is_ready[k] = prefixes.get(chunk + k * 32, sums[k]);
+#pragma unroll
+    for (int k = 0; k < groups; ++k) are_all_ready &= is_ready[k];
+  } while (!are_all_ready);
+  __syncwarp();
+#pragma unroll
+  for (int k = 0; k < groups; ++k) sums[k] = scan_from_lane(scan_of_lanes<Body>(sums[k]), 31);
+}
 
 /// Scans lines in chunks, which blocks take in the order of their numbers; one block runs on each
 /// multiprocessor. Each role has its own warps, which wait for one another only through the stages:

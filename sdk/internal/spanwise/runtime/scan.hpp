@@ -8,7 +8,7 @@
 #include "spanwise/core/device.hpp"
 #include "spanwise/core/export.hpp"
 
-/// Launch parameters of kernels on <spanwise/scan.cuh> and <spanwise/scan_blocks.cuh>.
+/// Launch parameters of kernels on <spanwise/scan.cuh>.
 namespace spanwise {
 
 /// Threads per block, and bytes of each thread's elements or results in a buffer.
