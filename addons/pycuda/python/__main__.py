@@ -7,9 +7,9 @@ import runpy
 import sys
 from pathlib import Path
 
-from ._import_hook import PACKAGE, replace_pycuda
+from spanwise.compat import alias_package
 
-USAGE = f"usage: python -m {PACKAGE} (script.py | -m module) [ARGUMENT ...]"
+USAGE = f"usage: python -m {__package__} (script.py | -m module) [ARGUMENT ...]"
 
 
 def main(arguments):
@@ -18,7 +18,7 @@ def main(arguments):
     if not arguments or arguments[0].startswith("-"):
         print(USAGE, file=sys.stderr)
         return 2
-    replace_pycuda()
+    alias_package("pycuda", __package__)
     sys.argv[:] = arguments
     if is_module:
         runpy.run_module(arguments[0], run_name="__main__", alter_sys=True)

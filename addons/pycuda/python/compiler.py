@@ -7,10 +7,8 @@ import os
 
 import spanwise as sw
 
-from ._errors import CompileError, pycuda_compile_error
-from ._headers import with_spanwise_headers
-from ._modules import Module
-from ._textures import with_texture_objects
+from ._devices import CompileError, pycuda_compile_error
+from ._modules import Module, with_spanwise_headers, with_texture_objects
 from ._unsupported import module_getattr
 
 __all__ = [

@@ -7,7 +7,7 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray
-from ._memory import on_stream
+from ._devices import on_stream
 from ._unsupported import module_getattr
 
 _UNARY = {

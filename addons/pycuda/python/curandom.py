@@ -13,7 +13,7 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray, to_gpu
-from ._memory import mem_alloc, on_stream
+from ._devices import mem_alloc, on_stream
 from ._unsupported import module_getattr
 
 __all__ = [

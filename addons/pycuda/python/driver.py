@@ -4,19 +4,9 @@
 
 import spanwise as _sw
 
-from .._driver.memory import order_of as _order_of
-from ._copies import *  # noqa: F403
 from ._devices import *  # noqa: F403
-from ._errors import *  # noqa: F403
-from ._launch import *  # noqa: F403
-from ._memory import (
-    DeviceAllocation as DeviceAllocation,
-    PointerHolderBase as PointerHolderBase,
-    allocation_at as _allocation_at,
-    mem_alloc as mem_alloc,
-)
+from ._devices import allocation_at as _allocation_at
 from ._modules import *  # noqa: F403
-from ._textures import *  # noqa: F403
 from ._unsupported import module_getattr as _module_getattr
 
 #: Names that spanwise.driver has with the same meaning.
@@ -39,7 +29,7 @@ class compute_mode:  # noqa: N801  (PyCUDA's name)
 
 def aligned_empty_like(array, alignment=4096):
     """aligned_empty() with the shape, dtype and order of `array`."""
-    return _sw.driver.aligned_empty(array.shape, array.dtype, _order_of(array), alignment)
+    return _sw.driver.aligned_empty(array.shape, array.dtype, _sw.driver.order_of(array), alignment)
 
 
 def aligned_zeros_like(array, alignment=4096):

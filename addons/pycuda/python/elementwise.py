@@ -6,11 +6,9 @@ import numpy as np
 
 import spanwise as sw
 
-from ._array import GPUArray
-from ._errors import pycuda_compile_error
-from ._headers import with_spanwise_headers
-from ._layout import is_opaque, require_contiguous, selected_indices, splay
-from ._memory import on_stream
+from ._array import GPUArray, is_opaque, require_contiguous, selected_indices, splay
+from ._devices import on_stream, pycuda_compile_error
+from ._modules import with_spanwise_headers
 from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_args
 from ._unsupported import module_getattr
 from .compiler import SourceModule

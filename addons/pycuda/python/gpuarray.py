@@ -7,11 +7,10 @@ import warnings
 import numpy as np
 
 import spanwise as sw
+from spanwise.driver import order_of
 
-from .._driver.memory import order_of
-from ._array import ArrayFlags, GPUArray, to_gpu
-from ._layout import packed_like, splay
-from ._memory import mem_alloc, on_stream
+from ._array import ArrayFlags, GPUArray, packed_like, splay, to_gpu
+from ._devices import mem_alloc, on_stream
 from ._types import vec
 from ._unsupported import module_getattr
 

@@ -9,7 +9,7 @@ import importlib
 import importlib.util
 import sys
 
-from ._import_hook import replace_pycuda
+from spanwise.compat import alias_package as _alias_package
 
 
 def _pycuda_works():
@@ -25,6 +25,12 @@ def _pycuda_works():
             del sys.modules[name]
         return False
     return True
+
+
+def replace_pycuda():
+    """Makes ``import pycuda`` import spanwise.pycuda, also where PyCUDA is installed. Modules of
+    PyCUDA that are imported already stay as they are."""
+    _alias_package("pycuda", __package__)
 
 
 if not _pycuda_works():

@@ -7,9 +7,8 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray
-from ._errors import pycuda_compile_error
-from ._headers import with_spanwise_headers
-from ._memory import on_stream
+from ._devices import on_stream, pycuda_compile_error
+from ._modules import with_spanwise_headers
 from ._unsupported import module_getattr
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]

@@ -9,8 +9,14 @@ from pathlib import Path
 
 import spanwise as sw
 
-from ._devices import Context, Device
-from ._pools import DeviceMemoryPool, PageLockedMemoryPool, PooledDeviceAllocation, bitlog2
+from ._devices import (
+    Context,
+    Device,
+    DeviceMemoryPool,
+    PageLockedMemoryPool,
+    PooledDeviceAllocation,
+    bitlog2,
+)
 from ._types import (
     Argument,
     ScalarArg,
