@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "problem.hpp"
-#include "spanwise/runtime/linear_algebra.hpp"
+#include "product_problem.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
+#include "spanwise/runtime/linear_algebra.hpp"
 #include "spanwise/runtime/parallel.hpp"
 
 namespace spanwise::ops::linalg {
@@ -26,7 +26,7 @@ constexpr std::int64_t unit = 8, shared_rows = 2 * unit;
 
 // A vector times a matrix is the transposed matrix times the vector.
 template <class T>
-HostGemv<T> gemv_of(const Problem& problem) {
+HostGemv<T> gemv_of(const ProductProblem& problem) {
   const Matrix &l = problem.left, &r = problem.right, &z = problem.result;
   const auto at = [](const Matrix& m) { return reinterpret_cast<T*>(m.data); };
   const bool is_column = problem.columns == 1;
@@ -93,7 +93,7 @@ bool is_faster(const HostGemv<T>& gemv) {
 }
 
 template <class T>
-bool try_dense(const Problem& problem, GemvSizes sizes) {
+bool try_dense(const ProductProblem& problem, GemvSizes sizes) {
   HostGemv<T> gemv = gemv_of<T>(problem);
   const bool by_rows = gemv.column_stride == 1;
   if (!by_rows && gemv.row_stride != 1) return false;
@@ -118,7 +118,7 @@ bool try_dense(const Problem& problem, GemvSizes sizes) {
 
 }  // namespace
 
-bool gemv_on_cpu(const Problem& problem, GemvSizes sizes) {
+bool gemv_on_cpu(const ProductProblem& problem, GemvSizes sizes) {
   if (problem.batches != 1 || (problem.columns != 1 && problem.rows != 1)) return false;
   if (!has_avx2_and_fma()) return false;
   if (problem.dtype == float32) return try_dense<float>(problem, sizes);

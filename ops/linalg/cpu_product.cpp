@@ -1,15 +1,16 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
+#include <vector>
 
-#include "cpu_elements.hpp"
-#include "matrix_by_vector.hpp"
-#include "problem.hpp"
-#include "spanwise/core/element_words.hpp"
+#include "product_problem.hpp"
+#include "spanwise/core/element_types.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
 #include "spanwise/runtime/parallel.hpp"
@@ -18,6 +19,207 @@
 /// Blocks of both factors are packed in the order in which the innermost loop reads them.
 namespace spanwise::ops::linalg {
 namespace {
+
+/// How elements of a type are read, accumulated and stored. Integers wrap around, so signedness
+/// does not matter.
+template <class T>
+struct IntegerElement {
+  using Element = T;
+  using Number = T;
+  typedef T Vector __attribute__((vector_size(32)));
+  static constexpr std::int64_t lanes = 32 / sizeof(T);
+  static Number read(const Element& element, bool) { return element; }
+  static void write(Element& element, Number number) { element = number; }
+  /// Whether a sum can be final before all products are added, and whether any of eight partial
+  /// sums of one element is.
+  static constexpr bool stops_early = false;
+  static bool is_decided(const Number*) { return false; }
+  static void join(Number& sum, Number other) { sum = static_cast<Number>(sum + other); }
+  /// `factor` is a whole number.
+  static Number scaled(Number number, double factor) {
+    return static_cast<Number>(std::uint64_t{number} *
+                               static_cast<std::uint64_t>(static_cast<std::int64_t>(factor)));
+  }
+  static void add_product(Vector& sum, Number a, const Vector& b) { sum += b * a; }
+  static void add_product(Number& sum, Number a, Number b) {
+    sum = static_cast<Number>(sum + static_cast<Number>(std::uint64_t{a} * b));
+  }
+};
+template <class T>
+struct FloatElement : IntegerElement<T> {
+  static T scaled(T number, double factor) { return number * static_cast<T>(factor); }
+  static void add_product(typename IntegerElement<T>::Vector& sum, T a,
+                          const typename IntegerElement<T>::Vector& b) {
+    sum += b * a;
+  }
+  static void add_product(T& sum, T a, T b) { sum += a * b; }
+};
+/// bool: any byte other than 0 is true, since other libraries may store other values than 1.
+struct BoolElement : IntegerElement<std::uint8_t> {
+  static Number read(const Element& element, bool) { return element != 0; }
+  static constexpr bool stops_early = true;
+  static bool is_decided(const Number* sums) {
+    std::uint64_t all;
+    std::memcpy(&all, sums, sizeof all);
+    return all != 0;
+  }
+  static void join(Number& sum, Number other) { sum = static_cast<Number>(sum | other); }
+  static Number scaled(Number number, double factor) { return factor != 0 ? number : Number{0}; }
+  static void add_product(Vector& sum, Number a, const Vector& b) {
+    sum |= b & static_cast<Number>(-a);
+  }
+  static void add_product(Number& sum, Number a, Number b) {
+    sum = static_cast<Number>(sum | (a & b));
+  }
+};
+/// Complex product without std::complex, whose multiplication checks for infinities when the result
+/// is NaN.
+template <class T>
+struct ComplexValue {
+  T re, im;
+};
+template <class T>
+struct ComplexElement {
+  using Element = ComplexValue<T>;
+  using Number = ComplexValue<T>;
+  using Vector = ComplexValue<T>;
+  static constexpr std::int64_t lanes = 1;
+  static Number read(const Element& element, bool conjugates) {
+    return {element.re, conjugates ? -element.im : element.im};
+  }
+  static void write(Element& element, Number number) { element = number; }
+  static constexpr bool stops_early = false;
+  static bool is_decided(const Number*) { return false; }
+  static void join(Number& sum, Number other) {
+    sum.re += other.re;
+    sum.im += other.im;
+  }
+  static Number scaled(Number number, double factor) {
+    return {number.re * static_cast<T>(factor), number.im * static_cast<T>(factor)};
+  }
+  static void add_product(Number& sum, Number a, Number b) {
+    sum.re += a.re * b.re - a.im * b.im;
+    sum.im += a.re * b.im + a.im * b.re;
+  }
+};
+
+/// Stores alpha * sum + beta * addend; without an addend, alpha * sum.
+template <class E>
+struct Scales {
+  double alpha = 1, beta = 0;
+
+  void write(typename E::Element& to, typename E::Number sum,
+             const typename E::Element* addend) const {
+    if (alpha != 1) sum = E::scaled(sum, alpha);
+    if (addend != nullptr)
+      E::join(sum, beta == 1 ? E::read(*addend, false) : E::scaled(E::read(*addend, false), beta));
+    E::write(to, sum);
+  }
+};
+
+/// result[i] = alpha * sum over p of matrix[i, p] * vector[p] + beta * addend[i]. Every element of
+/// the matrix is read once, so the matrix is not packed. Strides in elements, any sign.
+template <class E>
+struct MatrixByVector {
+  using Element = typename E::Element;
+  using Number = typename E::Number;
+
+  const Element* matrix;
+  std::int64_t row_stride, column_stride;
+  bool conjugates_matrix;
+  const Element* vector;
+  std::int64_t vector_stride;
+  bool conjugates_vector;
+  Element* result;
+  std::int64_t result_stride;
+  std::int64_t rows, depth;
+  Scales<E> scales{};
+  const Element* addend = nullptr;
+  std::int64_t addend_stride = 0;
+
+  /// `grain`: minimum of multiplications per thread.
+  void run(std::int64_t grain) const {
+    std::vector<Number> packed(static_cast<std::size_t>(depth));
+    for (std::int64_t p = 0; p < depth; ++p)
+      packed[static_cast<std::size_t>(p)] = E::read(vector[p * vector_stride], conjugates_vector);
+    parallel_for(rows, grain / depth + 1, [&](std::int64_t first, std::int64_t last) {
+      if (E::stops_early || std::abs(column_stride) <= std::abs(row_stride) || rows == 1)
+        add_along_rows(packed.data(), first, last);
+      else
+        add_whole_columns(packed.data(), first, last);
+    });
+  }
+
+ private:
+  static constexpr std::int64_t parallel_sums = 8;      // independent partial sums of a row
+  static constexpr std::int64_t max_column_sums = 256;  // sums that fit in the L1 cache
+
+  void write(std::int64_t i, Number sum) const {
+    scales.write(result[i * result_stride], sum,
+                 addend == nullptr ? nullptr : addend + i * addend_stride);
+  }
+
+  void add_along_rows(const Number* x, std::int64_t first, std::int64_t last) const {
+    for (std::int64_t i = first; i < last; ++i) {
+      const Element* row = matrix + i * row_stride;
+      const Number sum = column_stride == 1 ? dot(row, 1, x) : dot(row, column_stride, x);
+      write(i, sum);
+    }
+  }
+
+  // Inlined twice, so that the compiler vectorizes the call with step 1.
+  [[gnu::always_inline]] Number dot(const Element* row, std::int64_t step, const Number* x) const {
+    if constexpr (E::stops_early)
+      if (step == 1) return any_product(row, x);
+    Number sums[parallel_sums] = {};
+    std::int64_t p = 0;
+    for (; p + parallel_sums <= depth; p += parallel_sums) {
+      for (std::int64_t k = 0; k < parallel_sums; ++k)
+        E::add_product(sums[k], E::read(row[(p + k) * step], conjugates_matrix), x[p + k]);
+      if (E::is_decided(sums)) break;
+    }
+    const bool is_decided = E::stops_early && p + parallel_sums <= depth;
+    for (; p < depth && !is_decided; ++p)
+      E::add_product(sums[0], E::read(row[p * step], conjugates_matrix), x[p]);
+    for (std::int64_t k = 1; k < parallel_sums; ++k) E::join(sums[0], sums[k]);
+    return sums[0];
+  }
+
+  // For bool: whether the row is nonzero anywhere that x is 1, eight elements at a time.
+  Number any_product(const Element* row, const Number* x) const {
+    std::int64_t p = 0;
+    for (; p + 8 <= depth; p += 8) {
+      std::uint64_t row_bytes, x_bytes;
+      std::memcpy(&row_bytes, row + p, sizeof row_bytes);
+      std::memcpy(&x_bytes, x + p, sizeof x_bytes);
+      if ((row_bytes & (x_bytes * 255)) != 0) return 1;  // 1 becomes 255: any bit of a true byte
+    }
+    for (; p < depth; ++p)
+      if (row[p] != 0 && x[p] != 0) return 1;
+    return 0;
+  }
+
+  void add_whole_columns(const Number* x, std::int64_t first, std::int64_t last) const {
+    Number sums[max_column_sums];
+    for (std::int64_t start = first; start < last; start += max_column_sums) {
+      const std::int64_t count = std::min(max_column_sums, last - start);
+      std::fill_n(sums, count, Number{});
+      for (std::int64_t p = 0; p < depth; ++p) {
+        const Element* column = matrix + start * row_stride + p * column_stride;
+        if (row_stride == 1)
+          add_column(sums, column, 1, count, x[p]);
+        else
+          add_column(sums, column, row_stride, count, x[p]);
+      }
+      for (std::int64_t i = 0; i < count; ++i) write(start + i, sums[i]);
+    }
+  }
+  [[gnu::always_inline]] void add_column(Number* sums, const Element* column, std::int64_t step,
+                                         std::int64_t count, Number factor) const {
+    for (std::int64_t i = 0; i < count; ++i)
+      E::add_product(sums[i], E::read(column[i * step], conjugates_matrix), factor);
+  }
+};
 
 constexpr int panel_rows = 4, panel_vectors = 2;
 constexpr std::int64_t block_rows = 64, block_depth = 256, block_panels = 8;
@@ -48,7 +250,7 @@ auto choose_panels() {
 template <class E>
 class CpuProduct {
  public:
-  explicit CpuProduct(const Problem& problem) : problem_(problem) {}
+  explicit CpuProduct(const ProductProblem& problem) : problem_(problem) {}
 
   void run() const {
     const std::int64_t batch = problem_.batches;
@@ -246,12 +448,12 @@ class CpuProduct {
     }
   }
 
-  const Problem& problem_;
+  const ProductProblem& problem_;
 };
 
 }  // namespace
 
-void own_product_on_cpu(const Problem& problem) {
+void own_product_on_cpu(const ProductProblem& problem) {
   const DType dtype = problem.dtype;
   if (dtype == float32) return CpuProduct<FloatElement<float>>(problem).run();
   if (dtype == float64) return CpuProduct<FloatElement<double>>(problem).run();

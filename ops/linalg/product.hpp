@@ -7,6 +7,7 @@
 
 #include "spanwise/core/array.hpp"
 #include "spanwise/core/export.hpp"
+#include "spanwise/op_sdk.hpp"
 
 /// Products of vectors and matrices of any strides, on the arrays' device: by the device's library
 /// (a BLAS, cuBLAS) if it supports the dtype, else by Spanwise's own loops and kernels. Transposed
@@ -68,5 +69,15 @@ struct ContractedAxes {
 /// `caller`.
 SW_API Array contract(const char* caller, const Array& left, const Array& right,
                       const ContractedAxes& axes);
+
+/// ProductKind::matmul as a graph op, registered as "matmul".
+SW_API Ref<const Op> matmul_op();
+
+/// alpha * a @ b + beta * c, of inputs a, b and c: matrices, vectors or batches of matrices as
+/// matmul takes them, and c broadcast together with their product. Without an input c: alpha * a @
+/// b. Registered as "affine" with the real properties alpha and beta. Throws ArgumentError for
+/// factors that are not finite, and, when a node is made, DTypeError for factors of integers that
+/// are not whole numbers, or of bool that are not 0 or 1.
+SW_API Ref<const Op> affine_op(double alpha, double beta);
 
 }  // namespace spanwise::ops::linalg

@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "product_op.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -9,12 +9,18 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
-#include "spanwise/runtime/copy.hpp"
+#include "product.hpp"
+#include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk/expression.hpp"
+#include "spanwise/runtime/copy.hpp"
 
+// Products as ops of graphs, their derivatives, and the rewrite that collects sums of products.
 namespace spanwise::ops::linalg {
 namespace {
+
+using namespace expression;
 
 // The shape of the product of the first two inputs, broadcast with the third if there is one, as
 // far as the types show.
@@ -38,20 +44,17 @@ std::vector<ExtentSource> product_extent_sources(const Apply& node, int from_las
 
 // The derivatives for operands of at least two axes.
 std::vector<Cotangent> matrix_gradient(const Variable& a, const Variable& b, const Variable& g) {
-  using expression::apply, expression::matrix_transpose, expression::sum_to;
   return {sum_to(apply("matmul", {g, matrix_transpose(b)}), a),
           sum_to(apply("matmul", {matrix_transpose(a), g}), b)};
 }
 
 // x[:, None] * y
 Variable outer_product(const Variable& x, const Variable& y) {
-  using expression::dimshuffle, expression::operator*;
   return dimshuffle(x, {0, -1}) * dimshuffle(y, {-1, 0});
 }
 
 // The derivatives with respect to the factors of a @ b, from `g`, that of the product.
 std::vector<Cotangent> product_gradient(const Variable& a, const Variable& b, const Variable& g) {
-  using expression::apply, expression::matrix_transpose, expression::operator*;
   const int left = a.type().rank(), right = b.type().rank();
   if (left == 1 && right == 1) return {g * b, g * a};
   if (left == 2 && right == 1)
@@ -62,15 +65,15 @@ std::vector<Cotangent> product_gradient(const Variable& a, const Variable& b, co
   for (int axis = 0; axis < g.type().rank(); ++axis) with_axis.push_back(axis);
   if (left > 1 && right > 1) return matrix_gradient(a, b, g);
   with_axis.insert(left == 1 ? with_axis.end() - 1 : with_axis.end(), -1);
-  const Variable matrix_g = expression::dimshuffle(g, with_axis);
+  const Variable matrix_g = dimshuffle(g, with_axis);
   const auto flat = [](const Cotangent& derivative, int axis) -> Cotangent {
-    return expression::dimshuffle(derivative.variable(), {axis});
+    return dimshuffle(derivative.variable(), {axis});
   };
   if (left == 1) {
-    const auto both = matrix_gradient(expression::dimshuffle(a, {-1, 0}), b, matrix_g);
+    const auto both = matrix_gradient(dimshuffle(a, {-1, 0}), b, matrix_g);
     return {flat(both[0], 1), both[1]};
   }
-  const auto both = matrix_gradient(a, expression::dimshuffle(b, {0, -1}), matrix_g);
+  const auto both = matrix_gradient(a, dimshuffle(b, {0, -1}), matrix_g);
   return {both[0], flat(both[1], 0)};
 }
 
@@ -186,7 +189,6 @@ class ProductOp final : public Op {
 
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override {
-    using expression::call, expression::sum_to, expression::operator*;
     const auto inputs = node.inputs();
     if (node.output(0).type().dtype().is_complex())
       return {inputs.size(),
@@ -251,5 +253,131 @@ Ref<const Op> matmul_op() {
   }());
   return op;
 }
+
+// ---- the rewrite "linear"
+
+namespace {
+
+// Collects sums of products: w - 0.01 * (x.T @ g + 0.02 * w) becomes -0.01 * x.T @ g + 0.9998 * w,
+// one affine node. The factors of each variable are added in float64, so the result is rounded at
+// other places than that of the sum as written, by a few units in the last place of its terms; for
+// floating-point dtypes only. Terms whose factors cancel to 0 stay as written, for NaN and
+// infinity.
+
+struct Term {
+  double factor;
+  Variable variable;
+};
+
+/// A sum of products and of other variables, each with a factor.
+class LinearSum {
+ public:
+  LinearSum(const Apply& root, const NodeSurroundings& around)
+      : type_(root.output(0).type()), around_(around) {
+    add_inputs(root, 1);
+  }
+
+  /// The sum as affine nodes; null where the sum has no product, or where the nodes would be as
+  /// many as before.
+  Variable collected() const {
+    if (products_.empty() || others_.size() > 1) return {};
+    if (others_.empty() && products_.size() == 1 && products_[0].factor == 1) return {};
+    for (const std::vector<Term>* terms : {&products_, &others_})
+      for (const Term& term : *terms)
+        if (term.factor == 0 || !std::isfinite(term.factor)) return {};
+    std::optional<Term> sum;
+    if (!others_.empty()) sum = others_[0];
+    for (const Term& product : products_) {
+      const auto factors = product.variable.owner()->inputs();
+      std::vector<Variable> inputs(factors.begin(), factors.end());
+      const double beta = sum ? sum->factor : 1;
+      if (sum) inputs.push_back(sum->variable);
+      sum = {1, (*affine_op(product.factor, beta))(inputs)[0]};
+    }
+    return sum->variable;
+  }
+
+ private:
+  void add(const Variable& variable, double factor) {
+    const Apply* node = variable.owner();
+    if (node != nullptr && around_.readers(variable).size() == 1) {
+      if (node_of(variable, "matmul") != nullptr && has_shape_of_sum(variable.type())) {
+        products_.push_back({factor, variable});
+        return;
+      }
+      if (add_inputs(*node, factor)) return;
+    }
+    const auto known = std::find_if(others_.begin(), others_.end(),
+                                    [&](const Term& term) { return term.variable == variable; });
+    if (known == others_.end())
+      others_.push_back({factor, variable});
+    else
+      known->factor += factor;
+  }
+
+  // Whether a variable of this type has the sum's dtype and is not broadcast to its shape.
+  bool has_shape_of_sum(const TensorType& type) const {
+    if (type.dtype() != type_.dtype() || type.rank() != type_.rank()) return false;
+    for (int axis = 0; axis < type.rank(); ++axis)
+      if (type.shape()[axis] == 1 && type_.shape()[axis] != 1) return false;
+    return true;
+  }
+
+  // Adds the terms of a sum, or of a variable times a number. Returns false for other nodes.
+  bool add_inputs(const Apply& node, double factor) {
+    if (node.output_count() != 1 || node.output(0).type().dtype() != type_.dtype()) return false;
+    const auto inputs = node.inputs();
+    for (const Variable& input : inputs)
+      if (input.type().dtype() != type_.dtype()) return false;
+    const Variable output = node.output(0);
+    if (node_of(output, "negative") != nullptr) {
+      add(inputs[0], -factor);
+    } else if (node_of(output, "add") != nullptr) {
+      add(inputs[0], factor);
+      add(inputs[1], factor);
+    } else if (node_of(output, "subtract") != nullptr) {
+      add(inputs[0], factor);
+      add(inputs[1], -factor);
+    } else if (node_of(output, "multiply") != nullptr && number(inputs[0])) {
+      add(inputs[1], factor * *number(inputs[0]));
+    } else if (node_of(output, "multiply") != nullptr && number(inputs[1])) {
+      add(inputs[0], factor * *number(inputs[1]));
+    } else if (node_of(output, "divide") != nullptr && number(inputs[1])) {
+      add(inputs[0], factor / *number(inputs[1]));
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  static std::optional<double> number(const Variable& x) {
+    return x.type().rank() == 0 ? constant_number(x) : std::nullopt;
+  }
+
+  TensorType type_;
+  const NodeSurroundings& around_;
+  std::vector<Term> products_, others_;
+};
+
+// A sum that only elementwise operations read becomes part of their pass over memory instead.
+bool is_read_by_unfusible(const Apply& node, const NodeSurroundings& around) {
+  const auto all = around.readers(node.output(0));
+  return std::any_of(all.begin(), all.end(),
+                     [](const Apply* reader) { return reader == nullptr || !is_fusible(*reader); });
+}
+
+std::vector<Variable> linear(const Apply& node, const NodeSurroundings& around) {
+  if (node.output_count() != 1 || !is_read_by_unfusible(node, around)) return {};
+  const TensorType& type = node.output(0).type();
+  if (!type.dtype().is_floating() || type.rank() == 0) return {};
+  const Variable sum = LinearSum(node, around).collected();
+  if (!sum || sum.type().dtype() != type.dtype() || sum.type().rank() != type.rank()) return {};
+  return {sum};
+}
+
+[[maybe_unused]] const bool linear_registered = register_node_rewrite(
+    {.name = "linear", .position = 50, .tags = {"fast_run"}, .apply_within = linear});
+
+}  // namespace
 
 }  // namespace spanwise::ops::linalg

@@ -9,7 +9,7 @@
 #include <random>
 #include <utility>
 
-#include "../../ops/linalg/problem.hpp"
+#include "../../ops/linalg/product_problem.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "../../ops/linalg/problem.hpp"
+#include "../../ops/linalg/product_problem.hpp"
 #include "spanwise/core/error.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "../../ops/elementwise/elementwise_compute.hpp"
-#include "../../ops/indexing/indexing_backend.hpp"
 #include "../../ops/indexing/cuda/cuda_indexing.hpp"
-#include "../../ops/linalg/product_problem.hpp"
+#include "../../ops/indexing/selection.hpp"
 #include "../../ops/linalg/product.hpp"
+#include "../../ops/linalg/product_problem.hpp"
 #include "../../ops/random/draw.hpp"
 #include "../../ops/reduce/reduce.hpp"
 #include "runtime/backend.hpp"
@@ -70,9 +70,9 @@ int product_calls = 0;
 constexpr linalg::ProductBackend product{
     .has_halves = false,
     .small = INT64_MAX,
-    .gemv = [](const linalg::Problem&, Device) { return false; },
+    .gemv = [](const linalg::ProductProblem&, Device) { return false; },
     .product =
-        [](const linalg::Problem& problem, Device device) {
+        [](const linalg::ProductProblem& problem, Device device) {
           EXPECT_EQ(device, third);
           ++product_calls;
           linalg::own_product_on_cpu(problem);
