@@ -13,8 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ._array import SymArray as SymArray, array as array
-from ._check import check as check
+from ._array import SymArray as SymArray, array as array, check as check
 from ._gradient import grad as grad
 from ._record import ALIASES, FUNCTIONS
 

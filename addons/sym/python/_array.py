@@ -1,21 +1,107 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """SymArray, which has the operators, methods and functions of NumPy's arrays, and records their calls
-instead of computing."""
+instead of computing; its evaluation by the generated programs, and their comparison."""
 
 from __future__ import annotations
 
+import importlib.util
 import math
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 
-from .._numpy.array_ufunc import METHODS
-from . import _evaluate as evaluate
-from ._program import short
-from ._record import FUNCTIONS, leaf, record
-from ._tree import Node, Symbolic
+import spanwise as sw
+
+from ._program import Program, cudamat_code, numpy_code, program_of, short, spanwise_code
+from ._record import FUNCTIONS, Leaf, Node, Symbolic, leaf, record
+
+# ---- Running the generated programs on the values that the leaves have now ----
+
+
+_WRITERS = {"numpy": numpy_code, "spanwise": spanwise_code, "cudamat": cudamat_code}
+
+
+def _code(node: Node, target: str) -> str:
+    """The program of `node` for "numpy", "spanwise" or "cudamat". Raises ValueError for another
+    target, NotSupportedError where CUDAMat has no such operation."""
+    writer = _WRITERS.get(target)
+    if writer is None:
+        raise ValueError(f"commands: expected one of {', '.join(_WRITERS)}, got {target!r}")
+    return writer(program_of(node))
+
+
+def _as_numpy(node: Node) -> np.ndarray[Any, Any]:
+    function, program = _prepared(node, "numpy")
+    values = [np.asarray(sw.convert(v, "numpy", copyif=True)) for v in _values(program)]
+    result = np.asarray(function(*values))
+    shares = any(np.may_share_memory(result, v) for v in values)
+    return result.copy() if shares or not result.flags.writeable else result
+
+
+def _as_cuda(node: Node, device: Any = None) -> sw.Array:
+    device = sw.default_device() if device is None else sw.device(device)
+    function, program = _prepared(node, "spanwise", device)
+    return function(*_values(program))  # type: ignore[no-any-return]
+
+
+def _as_cudamat(node: Node) -> Any:
+    function, program = _prepared(node, "cudamat")
+    return function(*(sw.convert(v, "cudamat", copyif=True) for v in _values(program)))
+
+
+def _prepared(node: Node, target: str, device: Any = None) -> tuple[Callable[..., Any], Program]:
+    """The generated function and its program, kept in the node."""
+    key = target if device is None else str(device)
+    if key not in node.prepared:
+        program = program_of(node)
+        names: dict[str, Any] = {}
+        source = compile(_WRITERS[target](program), f"<sym program for {key}>", "exec")
+        try:
+            exec(source, names)
+        except ModuleNotFoundError as error:
+            raise ImportError(f"asCUDAMat: {error}; install CUDAMat, or use asCUDA()") from error
+        function = names["program"] if device is None else names["compiled"](device)
+        node.prepared[key] = function, program
+    return node.prepared[key]
+
+
+def _inputs(node: Node) -> dict[str, Any]:
+    """The arguments of the generated programs."""
+    program = program_of(node)
+    return dict(zip(program.leaves, _values(program), strict=True))
+
+
+def _values(program: Program) -> list[Any]:
+    """The arrays of the leaves. Raises ValueError if one has changed its shape."""
+    return [_value(name, x) for name, x in program.leaves.items()]
+
+
+def _value(name: str, leaf: Leaf) -> Any:
+    shape = tuple(leaf.value.shape)
+    if shape != leaf.shape:
+        raise ValueError(
+            f"{name}: the array had shape {leaf.shape} when sym.array was called at {leaf.place}, now "
+            f"it has {shape}; make the expression again"
+        )
+    return sw.asarray(leaf.value).astype(leaf.dtype) if leaf.is_cast else leaf.value
+
+
+# ---- Symbolic arrays ----
+
+
+#: Ufunc and its method -> the function of NumPy that is the same.
+_UFUNC_METHODS = {
+    ("add", "reduce"): "sum",
+    ("multiply", "reduce"): "prod",
+    ("minimum", "reduce"): "min",
+    ("maximum", "reduce"): "max",
+    ("logical_and", "reduce"): "all",
+    ("logical_or", "reduce"): "any",
+    ("add", "accumulate"): "cumsum",
+    ("multiply", "accumulate"): "cumprod",
+}
 
 
 def _recorded(name: str) -> Callable[..., Any]:
@@ -125,13 +211,13 @@ class SymArray(Operators):
     def asNumpy(self) -> np.ndarray[Any, Any]:  # noqa: N802
         """The value, computed by the NumPy calls of `numpy_code`. Arrays on a GPU are copied to
         the host, which waits for them."""
-        return evaluate.as_numpy(self._node)
+        return _as_numpy(self._node)
 
     def asCUDA(self, device: Any = None) -> Any:  # noqa: N802
         """The value as a Spanwise array on `device`, by default the default device, computed by the
         compiled function of `cuda_code`. The function is kept for later calls; its work is queued
         on the current stream."""
-        return evaluate.as_cuda(self._node, device)
+        return _as_cuda(self._node, device)
 
     def asCUDAMat(self) -> Any:  # noqa: N802
         """The value as a CUDAMatrix, computed by the CUDAMat calls of `cudamat_code`, on CUDAMat's
@@ -140,33 +226,33 @@ class SymArray(Operators):
         Raises ImportError without CUDAMat, NotSupportedError for an operation, dtype (other than
         float32) or shape (other than two axes) that it does not have, with the place.
         """
-        return evaluate.as_cudamat(self._node)
+        return _as_cudamat(self._node)
 
     def numpy_code(self) -> str:
         """The NumPy calls as Python: a function ``program``, whose arguments are `inputs`."""
-        return evaluate.code(self._node, "numpy")
+        return _code(self._node, "numpy")
 
     def cuda_code(self) -> str:
         """The same in Spanwise, and a function ``compiled(device)`` that compiles it."""
-        return evaluate.code(self._node, "spanwise")
+        return _code(self._node, "spanwise")
 
     def cudamat_code(self) -> str:
         """The CUDAMat calls as Python; raises as `asCUDAMat` does."""
-        return evaluate.code(self._node, "cudamat")
+        return _code(self._node, "cudamat")
 
     def commands(self, target: str) -> str:
         """The program for "numpy", "spanwise" or "cudamat"."""
-        return evaluate.code(self._node, target)
+        return _code(self._node, target)
 
     def inputs(self) -> dict[str, Any]:
         """The arrays that the expression reads, by their names in the programs."""
-        return evaluate.inputs(self._node)
+        return _inputs(self._node)
 
     # ---- NumPy's protocols ----
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> SymArray:
         name = ufunc.__name__
-        called = name if method == "__call__" else METHODS.get((name, method))
+        called = name if method == "__call__" else _UFUNC_METHODS.get((name, method))
         if called not in FUNCTIONS:
             shown = name if method == "__call__" else f"{name}.{method}"
             return SymArray.of(shown, *args)  # raises a TypeError that names it
@@ -246,3 +332,62 @@ def array(x: Any, dtype: Any = None, name: str | None = None) -> SymArray:
     if isinstance(x, SymArray):
         return x if dtype is None or dtype == x.dtype else SymArray.of("astype", x, dtype)
     return SymArray.wrap(leaf(x, name, dtype))  # type: ignore[no-any-return]
+
+
+# ---- Comparing the values that the targets compute ----
+
+
+_TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4}
+
+
+def check(x: SymArray, tolerance: float | None = None, device: Any = None) -> dict[str, float]:
+    """The largest difference of each target from NumPy: ``{"cuda": 1e-16, "cudamat": ...}``,
+    relative to the largest element of NumPy's result where that exceeds 1.
+
+    CUDAMat is a target where it can be imported and has the operations, the dtype and the shapes.
+    Raises AssertionError for a difference above `tolerance` (by default 1e-4 for float32, 1e-2 for
+    float16, 1e-9 for float64, 0 for integers and bool), for NaN or infinity at other places, and
+    for another dtype or shape.
+    """
+    expected = x.asNumpy()
+    if tolerance is None:
+        is_exact = expected.dtype.kind in "biu"
+        tolerance = 0.0 if is_exact else _TOLERANCES.get(expected.dtype.name, 1e-9)
+    got = {"cuda": sw.to_numpy(x.asCUDA(device), copyif=True)}
+    if (matrix := _cudamat_value(x)) is not None:
+        got["cudamat"] = matrix.astype(expected.dtype)  # a mask comes as 0 and 1
+    for target, value in got.items():
+        if value.shape != expected.shape or value.dtype != expected.dtype:
+            raise AssertionError(
+                f"{x!r}: NumPy gives {expected.dtype} {expected.shape}, {target} gives "
+                f"{value.dtype} {value.shape}"
+            )
+    differences = {target: _difference(value, expected) for target, value in got.items()}
+    for target, difference in differences.items():
+        if not difference <= tolerance:
+            raise AssertionError(
+                f"{x!r}: {target} differs from NumPy by {difference:g}; expected at most {tolerance:g}"
+            )
+    return differences
+
+
+def _cudamat_value(x: SymArray) -> np.ndarray[Any, Any] | None:
+    """CUDAMat's result; None where it is not installed or lacks an operation."""
+    try:
+        x.cudamat_code()
+        if importlib.util.find_spec("cudamat") is None:
+            return None
+    except (sw.NotSupportedError, ValueError):  # ValueError: a module without __spec__
+        return None
+    return np.array(x.asCUDAMat().asarray())
+
+
+def _difference(got: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> float:
+    with np.errstate(all="ignore"):
+        wide = "complex128" if expected.dtype.kind == "c" else "float64"
+        a, b = got.astype(wide), expected.astype(wide)
+        same = (a == b) | (np.isnan(a) & np.isnan(b))
+        if same.all():
+            return 0.0
+        scale = max(1.0, float(np.max(np.abs(b[np.isfinite(b)]), initial=0.0)))
+        return float(np.nan_to_num(np.abs(a - b)[~same], nan=np.inf).max()) / scale

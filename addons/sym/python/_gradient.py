@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core
-from .._core import Constant, NotSupportedError, Variable
-from .._graph import gradient
-from .._graph.op import recipe_of
-from .._graph.traversal import ancestors
+import spanwise as sw
+from spanwise import Constant, NotSupportedError, Variable
+from spanwise.gradient import grad as graph_grad
+from spanwise.graph import ancestors, recipe_of
+
 from ._array import SymArray
 from ._program import program_of
 from ._record import FUNCTIONS, UFUNCS, leaf
@@ -44,7 +44,7 @@ def grad(cost: SymArray, wrt: Any) -> Any:
     known: dict[Variable, SymArray | _ConstantArray] = {
         node.variable: SymArray.wrap(node) for node in nodes
     }
-    derivatives = gradient.grad(cost._node.variable, [x._node.variable for x in listed])
+    derivatives = graph_grad(cost._node.variable, [x._node.variable for x in listed])
     for apply in ancestors(derivatives, known):
         known[apply.outputs[0]] = _translated(apply, [_operand(x, known) for x in apply.inputs])
     arrays = [_array(_operand(v, known)) for v in derivatives]
@@ -57,7 +57,7 @@ def _operand(
     if x not in known:
         if not isinstance(x, Constant):
             raise NotSupportedError(f"sym.grad: {x} is not part of the expression")
-        value = _core.to_numpy(x.data, copyif=True)
+        value = sw.to_numpy(x.data, copyif=True)
         known[x] = SymArray.wrap(leaf(value)) if value.ndim else _ConstantArray(value[()], ())
     return known[x]
 

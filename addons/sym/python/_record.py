@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Records calls of NumPy's functions as nodes; nothing is computed.
+"""Records calls of NumPy's functions as the nodes of an expression; nothing is computed.
 
 Each function is applied to graph variables as well: their types are the dtype and the shape of the
 result, and its errors are raised where the expression is written.
@@ -8,19 +8,95 @@ result, and its errors are raised where the expression is written.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from .. import _core, tensor
-from .._core import TensorType, Variable
-from ._tree import Leaf, Node, Symbolic, map_nested, operands, place_of_caller
+import spanwise as sw
+from spanwise import TensorType, Variable, tensor
+
+_LIBRARIES = ("spanwise", "numpy")  # their frames are not the place where an operation is written
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """``function(*args, **kwargs)`` with nodes instead of arrays, also inside tuples, lists
+    and slices. The type of `variable`, the same operation in a graph, holds dtype and shape."""
+
+    function: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    variable: Variable
+    place: str  #: "file:line" of the statement that made it
+    name: str | None = None  #: in generated programs
+    #: Generated functions and their programs, by target or device.
+    prepared: dict[str, tuple[Callable[..., Any], Any]] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.variable.type.shape  # type: ignore[return-value]  # record() checks it
+
+    @property
+    def dtype(self) -> str:
+        return self.variable.dtype.name
+
+
+@dataclass(slots=True, eq=False)
+class Leaf(Node):
+    """An array of any library, read when an expression is evaluated."""
+
+    value: Any = None
+    is_cast: bool = False  #: whether it is cast to `dtype` at each evaluation
+
+
+class Symbolic:
+    """The base class of SymArray, by which modules that SymArray imports recognize it."""
+
+    __slots__ = ("_node",)
+    _node: Node
+
+
+def map_nested(value: Any, change: Callable[[Any], Any]) -> Any:
+    """`value` with `change` applied to everything that is not a tuple, list, dict or slice."""
+    if isinstance(value, tuple | list):
+        return type(value)([map_nested(x, change) for x in value])
+    if isinstance(value, dict):
+        return {key: map_nested(x, change) for key, x in value.items()}
+    if isinstance(value, slice):
+        parts = (value.start, value.stop, value.step)
+        return slice(*(map_nested(x, change) for x in parts))
+    return change(value)
+
+
+def operands(node: Node) -> list[Node]:
+    """The nodes among the arguments of `node`."""
+    arguments: list[Any] = []
+    map_nested((node.args, node.kwargs), arguments.append)
+    return [x for x in arguments if isinstance(x, Node)]
+
+
+def place_of_caller() -> str:
+    """ "file:line" of the innermost frame outside Spanwise and NumPy."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None:
+        module = frame.f_globals.get("__name__", "")
+        if module.partition(".")[0] not in _LIBRARIES:
+            break
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+# ---- Recording ----
+
 
 #: Elementwise functions, by NumPy's name.
 UFUNCS = frozenset(
     name
-    for name, value in vars(_core).items()
-    if isinstance(value, _core.ufunc) and not name.startswith("_") and hasattr(np, name)
+    for name, value in vars(sw).items()
+    if isinstance(value, sw.ufunc) and not name.startswith("_") and hasattr(np, name)
 )
 #: Elementwise functions that NumPy does not have.
 OWN = ("sigmoid", "softplus")
@@ -56,7 +132,7 @@ def leaf(value: Any, name: str | None = None, dtype: Any = None) -> Leaf:
     if not (hasattr(value, "shape") and hasattr(value, "dtype")):
         value = np.asarray(value)
     own_dtype = _dtype_of(value)
-    leaf_dtype = own_dtype if dtype is None else _core.dtype(dtype)
+    leaf_dtype = own_dtype if dtype is None else sw.dtype(dtype)
     variable = TensorType(leaf_dtype, tuple(int(n) for n in value.shape))(name)
     is_cast = leaf_dtype != own_dtype
     return Leaf("array", (), {}, variable, place_of_caller(), name, value=value, is_cast=is_cast)
@@ -103,12 +179,12 @@ def _clip_arguments(
     return x, *(next((b for b in names if b is not None), None) for names in bounds)
 
 
-def _dtype_of(array: Any) -> _core.dtype:
+def _dtype_of(array: Any) -> sw.dtype:
     """Spanwise's dtype of another library's array; PyTorch's print as "torch.float32"."""
     try:
-        return _core.dtype(array.dtype)
-    except (TypeError, _core.Error):
-        return _core.dtype(str(array.dtype).rpartition(".")[2])
+        return sw.dtype(array.dtype)
+    except (TypeError, sw.Error):
+        return sw.dtype(str(array.dtype).rpartition(".")[2])
 
 
 def _operand(x: Any) -> Any:
@@ -117,7 +193,7 @@ def _operand(x: Any) -> Any:
         return x._node
     if isinstance(x, np.generic) or x is None or isinstance(x, bool | int | float | complex | str):
         return x
-    if x is ... or isinstance(x, type | np.dtype | _core.dtype):
+    if x is ... or isinstance(x, type | np.dtype | sw.dtype):
         return x
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         return leaf(x)
