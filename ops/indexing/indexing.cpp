@@ -10,7 +10,6 @@
 
 #include "cpu/index_loops.hpp"
 #include "indexing.hpp"
-#include "indexing_backend.hpp"
 #include "selection.hpp"
 #include "spanwise/core/device.hpp"
 #include "spanwise/core/error.hpp"

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "indexing_backend.hpp"
 #include "selection.hpp"
 #include "spanwise/core/element_types.hpp"
 #include "spanwise/core/error.hpp"

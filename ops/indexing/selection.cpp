@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "indexing_backend.hpp"
 #include "selection.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/core/indexed_layout.hpp"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cuda_draw.hpp"
 #include "draw.hpp"
 #include "embedded/random_text.hpp"
 #include "spanwise/core/error.hpp"

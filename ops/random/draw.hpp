@@ -3,16 +3,19 @@
 #pragma once
 
 #include <atomic>
+#include <compare>
 #include <cstdint>
 
 #include "spanwise/core/array.hpp"
 #include "spanwise/core/device_table.hpp"
 #include "spanwise/core/export.hpp"
+#include "spanwise/strided/strided_call.hpp"
+
+namespace spanwise::ops::random {
 
 /// Arrays of random numbers, the same on every device. Element i of a draw depends only on the
 /// position in the sequence, the kind, the parameters, the dtype and i, not on strides, threads or
 /// launches.
-namespace spanwise::ops::random {
 
 #include "draw_parameters.cuh"
 
@@ -125,5 +128,22 @@ Fill find_baseline_fill(Distribution kind, int itemsize);
 /// The functions for AVX2 and FMA; null on processors without them.
 Fill find_avx2_fill(Distribution kind, int itemsize);
 Permute find_avx2_permute();
+
+// The generators of random numbers as bodies of strided loops.
+
+/// What distinguishes the kernels of a kind.
+struct FillKey {
+  Distribution kind;
+  int itemsize;
+  bool is_scaled;  ///< whether Draw::shift and Draw::scale are used
+  bool is_packed;  ///< whether blocks are complete, and aligned to their size or to 16 bytes
+  auto operator<=>(const FillKey&) const = default;
+};
+
+/// Arrays: elements_per_block() adjacent elements as one, and its index. Parameter: a Draw. Throws
+/// Error if the kind has no elements of this size.
+strided::Body fill_body(const FillKey& key);
+/// Arrays: the int64 images, and the indices that they are images of. Parameter: a Bijection.
+strided::Body permutation_body();
 
 }  // namespace spanwise::ops::random

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "join.hpp"
+#include "shape_functions.hpp"
 #include "spanwise/core/device.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/core/layout.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "join.hpp"
+#include "shape_functions.hpp"
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
 #include "python/support/declared.hpp"

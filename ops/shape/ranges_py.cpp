@@ -1,7 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ranges.hpp"
+#include "shape_functions.hpp"
 
 #include <algorithm>
 #include <cmath>

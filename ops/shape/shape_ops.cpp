@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "ranges.hpp"
+#include "shape_functions.hpp"
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "spanwise/op_sdk/expression.hpp"

@@ -13,7 +13,7 @@
 #include <numeric>
 #include <vector>
 
-#include "../../ops/shape/join.hpp"
+#include "../../ops/shape/shape_functions.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "spanwise/core/error.hpp"

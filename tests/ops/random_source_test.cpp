@@ -11,7 +11,6 @@
 #include <utility>
 #include <vector>
 
-#include "../../ops/random/cuda_draw.hpp"
 #include "../../ops/random/draw.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"

@@ -9,7 +9,6 @@
 #include <optional>
 #include <vector>
 
-#include "../indexing_backend.hpp"
 #include "../selection.hpp"
 #include "index_loops.hpp"
 #include "spanwise/core/array.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "../indexing_backend.hpp"
+#include "../selection.hpp"
 #include "cuda_indexing.hpp"
 #include "embedded/indexing_text.hpp"
 #include "spanwise/core/error.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../indexing.hpp"
-#include "../indexing_backend.hpp"
+#include "../selection.hpp"
 #include "cuda_indexing.hpp"
 #include "embedded/indexing_text.hpp"
 #include "spanwise/core/error.hpp"

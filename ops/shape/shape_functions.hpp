@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 
@@ -25,5 +26,20 @@ Shape joined_shape(std::span<const Shape> shapes, int axis);
 /// Throws LayoutError if the shapes do not match, and what copy() throws.
 SW_API Array concatenate(std::span<const Array> arrays, int axis, DType dtype);
 SW_API void concatenate_into(std::span<const Array> arrays, int axis, const Array& out);
+
+// Evenly spaced numbers as arrays on the CPU, bit-identical to NumPy's.
+
+/// start + i * step for i < count; all must be representable in `dtype`, int64 or int32.
+SW_API Array integer_range(std::int64_t start, std::int64_t step, std::int64_t count,
+                           DType dtype = int64);
+
+/// numpy.arange of float64 or float32: `first` and `second` are rounded to `dtype`; the elements
+/// after them are first + i * (second - first), computed in `dtype`.
+SW_API Array float_range(double first, double second, std::int64_t count, DType dtype = float64);
+
+/// numpy.linspace of float64 or float32: first + i * step in float64, rounded to `dtype`, and
+/// `last`, if given, at the end.
+SW_API Array linear_range(double first, double step, std::optional<double> last, std::int64_t count,
+                          DType dtype);
 
 }  // namespace spanwise::ops
