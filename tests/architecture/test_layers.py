@@ -19,6 +19,7 @@ ALLOWED = {
     "runtime": {"core", "parse"},
     "kernels": {"core", "parse", "runtime"},
     "strided": {"core", "parse", "runtime", "kernels"},
+    "kernel_expressions": {"core", "parse", "runtime", "kernels", "strided"},
     "graph": {"core", "runtime", "kernels", "strided"},
     "op_sdk": LIBRARY - {"op_sdk"} | {"plugin"},
     "plugin": set(),
@@ -29,7 +30,7 @@ ALLOWED = {
     "ops": LIBRARY | {"device", "python"},
     "bridges": {"core", "runtime", "bridge", "python"},
     "addons": LIBRARY | {"bridge", "python"},
-    "python": {"core", "runtime", "kernels", "graph", "op_sdk", "bridge"},
+    "python": {"core", "runtime", "kernels", "kernel_expressions", "graph", "op_sdk", "bridge"},
     "spanwise": LIBRARY | {"bridge"},  # spanwise.hpp, for programs
 }
 # Layers that use the rest of the library only through headers of sdk/include, as code outside the
@@ -41,6 +42,7 @@ CUDA_HEADER = re.compile(
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.MULTILINE)
 FOLDERS = ("sdk", "ops", "bridges", "addons")
+ADDON_HEADERS = [folder.relative_to(ROOT) for folder in ROOT.glob("addons/*/include")]
 REMEDY = (
     "Move the code to the layer that it needs, or the need behind an interface of a lower layer. "
     "The edges are in ALLOWED, above, and in CONTRIBUTING.md."
@@ -85,6 +87,7 @@ def resolve(file: Path, included: str) -> Path | None:
     candidates = [beside, Path("sdk/include", included), Path("sdk/internal", included)]
     candidates += [Path("sdk/device", name), Path("sdk/src", included), Path("sdk", included)]
     candidates += [Path(included), Path("addons", included)]
+    candidates += [folder / included for folder in ADDON_HEADERS]
     return next((path for path in candidates if (ROOT / path).is_file()), None)
 
 
@@ -100,7 +103,8 @@ def forbidden(file: Path, included: str, target: Path | None) -> str | None:
         return f"{source} may not include headers of {target_layer}"
     if source == "ops" and target_layer == "python" and not file.stem.endswith("_py"):
         return "only the Python bindings of a family, *_py.cpp, may include headers of python"
-    own_folder = file.parts[:2] == target.parts[:2] or target_layer == "python"
+    is_binding = target_layer == "python" and source != "addons"
+    own_folder = file.parts[:2] == target.parts[:2] or is_binding
     public = target.is_relative_to("sdk/include") or target_layer == "device"
     internal = target.is_relative_to("sdk/internal")
     if source in ONLY_PUBLIC_HEADERS and not own_folder and not public:

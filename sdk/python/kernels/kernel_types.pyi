@@ -43,14 +43,14 @@ class _DriverMemory:
 
 class _ElementwiseKernel:
     name: str
-    def __new__(cls, *parts: Any) -> _ElementwiseKernel: ...
+    def __new__(cls, **spec: Any) -> _ElementwiseKernel: ...
     def __call__(
         self, *args: Any, size: SupportsIndex | None = None, stream: Any = None, out: Any = None
     ) -> Any: ...
 
 class _ReductionKernel:
     name: str
-    def __new__(cls, *parts: Any) -> _ReductionKernel: ...
+    def __new__(cls, **spec: Any) -> _ReductionKernel: ...
     def __call__(
         self,
         *args: Any,
@@ -62,7 +62,7 @@ class _ReductionKernel:
 
 class _ScanKernel:
     name: str
-    def __new__(cls, *parts: Any) -> _ScanKernel: ...
+    def __new__(cls, **spec: Any) -> _ScanKernel: ...
     def __call__(
         self,
         input: Any,

@@ -1,16 +1,14 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/kernel_expressions/expression_kernels.hpp"
 
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include "embedded/kernel_expression_text.hpp"
-#include "parameters.hpp"
+#include "kernel_expressions/expression_parameters.hpp"
+#include "kernel_expressions/expression_source.hpp"
 #include "spanwise/core/device.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/runtime/copy.hpp"

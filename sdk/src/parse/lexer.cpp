@@ -181,6 +181,11 @@ class Lexer {
 
 std::vector<Token> lex(std::string_view source) { return Lexer(source).run(); }
 
+bool is_name(std::string_view text) {
+  const std::vector<Token> tokens = lex(text);
+  return tokens.size() == 1 && tokens[0].kind == Token::Kind::identifier && tokens[0].text == text;
+}
+
 bool opens_launch(std::span<const Token> tokens, std::size_t i) noexcept {
   for (std::size_t k = 0; k < 3; ++k)
     if (i + k >= tokens.size() || tokens[i + k].text != "<" ||

@@ -22,6 +22,9 @@ struct Token {
 /// Splits source into tokens; never fails, since the compiler reports malformed source.
 std::vector<Token> lex(std::string_view source);
 
+/// Whether `text` is one identifier, and nothing else.
+bool is_name(std::string_view text);
+
 /// Whether the "<<<" of a launch, kernel<<<grid, block>>>(...), begins at token i.
 bool opens_launch(std::span<const Token> tokens, std::size_t i) noexcept;
 

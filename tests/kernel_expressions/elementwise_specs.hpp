@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "../../ops/user_kernels/elementwise.hpp"
+#include "spanwise/kernel_expressions/expression_kernels.hpp"
 
-namespace spanwise::ops::user_kernels {
+namespace spanwise::kernel_expressions {
 
 /// An ElementwiseKernel whose parameters are values of elements, as in CuPy.
 inline ElementwiseSpec values_spec(std::string in, std::string out, std::string operation) {
@@ -29,4 +29,4 @@ inline ElementwiseSpec pointers_spec(std::string arguments, std::string operatio
   return spec;
 }
 
-}  // namespace spanwise::ops::user_kernels
+}  // namespace spanwise::kernel_expressions

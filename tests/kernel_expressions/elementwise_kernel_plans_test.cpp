@@ -9,11 +9,11 @@
 #include <functional>
 #include <vector>
 
-#include "ops/elementwise_specs.hpp"
+#include "kernel_expressions/elementwise_specs.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 
-namespace spanwise::ops::user_kernels {
+namespace spanwise::kernel_expressions {
 namespace {
 
 Array numbers(const Shape& shape, DType dtype, int seed) {
@@ -151,4 +151,4 @@ TEST(ElementwiseKernelMemory, StatementsAroundTheLoopRunOncePerThread) {
 }
 
 }  // namespace
-}  // namespace spanwise::ops::user_kernels
+}  // namespace spanwise::kernel_expressions

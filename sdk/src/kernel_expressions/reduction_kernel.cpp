@@ -1,15 +1,78 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
-#include "reduction_call.hpp"
-#include "spanwise/runtime/creation.hpp"
+#include "kernel_expressions/expression_parameters.hpp"
+#include "kernel_expressions/reduction_source.hpp"
+#include "spanwise/core/device.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "spanwise/runtime/stream.hpp"
-#include "type_names.hpp"
 
-namespace spanwise::ops::user_kernels {
+namespace spanwise::kernel_expressions {
+
+/// What selects compiled kernels.
+struct ReductionKernel::Variant {
+  ReductionShape shape;
+  Device device;
+
+  friend bool operator==(const Variant&, const Variant&) = default;
+};
+struct ReductionKernel::Kernels {
+  Kernel run, fold;
+};
+
+/// One call. try_plan() determines shapes, outputs and the variant, from which the source and the
+/// launch follow.
+class ReductionKernel::Call {
+ public:
+  Call(const ReductionKernel& kernel, std::span<const Argument> arguments,
+       const ReductionAxes& axes)
+      : kernel_(kernel),
+        operands_(kernel.label_, kernel.parameters_, arguments),
+        axes_(axes),
+        on_gpu_(!runs_on_host(operands_.device()) || kernel.spec_.common.use_gpu_code) {}
+
+  void run(std::vector<Array>& allocated);
+  std::string source(bool on_gpu);
+
+ private:
+  // Returns false if there are no results.
+  bool try_plan(std::vector<Array>& allocated);
+  void find_shape();
+  bool is_reduced(int axis) const {
+    return axes_.all || axes_.axes[static_cast<std::size_t>(axis)];
+  }
+  void find_results();
+  void make_outputs(std::vector<Array>& allocated);
+  void plan_walks();
+  void find_kernel_shape();
+  // Depends on shapes and strides alone, so that sums are the same on all devices of a kind.
+  void choose_parts();
+  // Blocks of about 32,000 elements; long reductions with few results are split into parts.
+  void choose_cpu_parts();
+  void choose_gpu_parts();
+  // Whether adjacent results have a smaller stride in memory than the elements of one result.
+  bool are_results_nearer() const;
+  std::string source_text(bool on_gpu) const;
+
+  const Kernels& kernels();
+  void launch();
+
+  const ReductionKernel& kernel_;
+  Operands operands_;
+  const ReductionAxes& axes_;
+  bool on_gpu_;
+  Shape shape_, result_shape_;
+  std::int64_t results_ = 1, length_ = 1;  // results, and elements of each
+  std::int64_t parts_ = 1, part_length_ = 1, results_per_block_ = 1, blocks_ = 1;
+  ReductionShape kernel_shape_;
+  std::optional<Walk> kept_, reduced_;  // over the results, and over the elements of one result
+};
+
 bool ReductionKernel::Call::try_plan(std::vector<Array>& allocated) {
   find_shape();
   find_results();
@@ -203,4 +266,66 @@ void ReductionKernel::Call::launch() {
   fold.launch_raw({{blocks, 1, 1}, {threads, 1, 1}, 0, stream}, values.all());
 }
 
-}  // namespace spanwise::ops::user_kernels
+ReductionKernel::ReductionKernel(ReductionSpec spec)
+    : spec_(std::move(spec)), label_(checked_label(spec_.common)) {
+  if (spec_.reduce_expr.empty())
+    fail<ArgumentError>(label_, ": expected reduce_expr such as \"a + b\", got nothing");
+  const std::string& preamble = spec_.common.preamble;
+  map_expr_ = spec_.map_expr;
+  if (spec_.style == ParameterStyle::pointers) {
+    parameters_ = pointer_parameters(label_, spec_.arguments, preamble);
+    check_names(label_, parameters_);
+    find_elements(spec_.map_expr, false, parameters_);
+    for (Parameter& parameter : parameters_) parameter.is_output = false;
+    inputs_ = parameters_.size();
+    if (inputs_ == 0)
+      fail<ArgumentError>(label_, ": expected arguments such as \"float *x\", got none");
+    if (map_expr_.empty()) {
+      map_expr_ = parameters_[0].name + "[i]";
+      parameters_[0].needs_whole_array = false;
+    }
+    map_expr_ = replace_element_accesses(map_expr_, element_names(parameters_));
+    Parameter result = parse_type(label_, spec_.result_type, preamble);
+    if (!result.dtype.has_value())
+      fail<ArgumentError>(label_, ": expected dtype_out as a dtype, got '", spec_.result_type,
+                          "'; pass one such as \"float32\"");
+    result.name = "sw_out";
+    result.is_output = true;
+    result.needs_whole_array = false;
+    parameters_.push_back(std::move(result));
+  } else {
+    parameters_ = value_parameters(label_, spec_.in_params, spec_.out_params);
+    check_names(label_, parameters_);
+    for (Parameter& parameter : parameters_) {
+      parameter.needs_whole_array = false;
+      inputs_ += parameter.is_output ? 0 : 1;
+    }
+    if (inputs_ == 0 || parameters_.size() == inputs_)
+      fail<ArgumentError>(label_, ": expected inputs and outputs such as \"T x\" and \"T y\", got ",
+                          inputs_, " inputs and ", parameters_.size() - inputs_, " outputs");
+    if (map_expr_.empty())
+      fail<ArgumentError>(label_, ": expected map_expr such as \"x * x\", got nothing");
+    for (std::size_t k = inputs_; k < parameters_.size(); ++k)
+      if (parameters_[k].kind != Parameter::Kind::element)
+        fail<ArgumentError>(label_, ": output '", parameters_[k].name,
+                            "' is raw; declare it without raw");
+  }
+  accumulator_ = spec_.reduce_type.empty() ? parameters_[inputs_]
+                                           : parse_type(label_, spec_.reduce_type, preamble);
+  accumulator_.name = "reduce_type";
+  needs_index_ = has_token(map_expr_, "i") || has_token(preamble, "i");
+}
+
+ReductionKernel::~ReductionKernel() = default;
+
+void ReductionKernel::operator()(std::span<const Argument> arguments, const ReductionAxes& axes,
+                                 std::vector<Array>& allocated) const {
+  Call(*this, arguments, axes).run(allocated);
+}
+
+std::string ReductionKernel::source(std::span<const Argument> arguments, const ReductionAxes& axes,
+                                    bool on_gpu) const {
+  return Call(*this, arguments, axes).source(on_gpu);
+}
+
+}  // namespace spanwise::kernel_expressions

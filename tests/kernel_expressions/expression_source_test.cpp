@@ -8,15 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "../../ops/user_kernels/reduction.hpp"
-#include "../../ops/user_kernels/scan.hpp"
-#include "ops/elementwise_specs.hpp"
+#include "spanwise/kernel_expressions/expression_kernels.hpp"
+#include "kernel_expressions/elementwise_specs.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"
 
-namespace spanwise::ops::user_kernels {
+namespace spanwise::kernel_expressions {
 namespace {
 
 class UserKernelSource : public test::NvrtcTest<> {};
@@ -252,4 +251,4 @@ TEST(UserKernelsAsOnAGpu, ScansMatchTheCpu) {
 }
 
 }  // namespace
-}  // namespace spanwise::ops::user_kernels
+}  // namespace spanwise::kernel_expressions

@@ -6,11 +6,10 @@
 #include <span>
 #include <string>
 
-#include "kernel_text.hpp"
-#include "reduction.hpp"
+#include "kernel_expressions/expression_source.hpp"
 
 /// The source of a reduction.
-namespace spanwise::ops::user_kernels {
+namespace spanwise::kernel_expressions {
 
 /// What determines the source in addition to the user's code.
 struct ReductionShape {
@@ -53,4 +52,4 @@ inline constexpr int reduction_columns = 256;
 /// The largest size of an accumulator, for user types too.
 inline constexpr std::int64_t max_accumulator_bytes = 64;
 
-}  // namespace spanwise::ops::user_kernels
+}  // namespace spanwise::kernel_expressions

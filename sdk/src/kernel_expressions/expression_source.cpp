@@ -1,24 +1,19 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel_text.hpp"
+#include "kernel_expressions/expression_source.hpp"
 
-#include "embedded/user_kernel_text.hpp"
-#include "expression_text.hpp"
+#include <utility>
+
+#include "embedded/kernel_expression_text.hpp"
+#include "kernel_expressions/expression_parameters.hpp"
+#include "parse/lexer.hpp"
 #include "spanwise/core/error.hpp"
-#include "spanwise/parse/token.hpp"
-#include "type_names.hpp"
 
-namespace spanwise::ops::user_kernels {
+namespace spanwise::kernel_expressions {
 namespace {
 
-bool is_identifier(std::string_view text) {
-  const std::vector<parse::Token> tokens = parse::lex(text);
-  return tokens.size() == 1 && tokens[0].kind == parse::Token::Kind::identifier &&
-         tokens[0].text == text;
-}
-
 std::string_view library_text(std::string_view name) {
-  return embedded::file_text(embedded::user_kernel_text, name);
+  return embedded::file_text(embedded::kernel_expression_text, name);
 }
 
 // The undeclared name in messages of NVRTC, g++ and clang++; empty if there is none.
@@ -34,7 +29,7 @@ std::string unknown_name(std::string_view log) {
     if (start == std::string_view::npos) continue;
     start += before.size();
     const std::string_view name = log.substr(start, log.find(after, start) - start);
-    if (is_identifier(name)) return std::string(name);
+    if (parse::is_name(name)) return std::string(name);
   }
   return "";
 }
@@ -57,7 +52,7 @@ std::string label_of(const CommonSpec& spec) { return text(spec.kind, " '", spec
 
 std::string checked_label(const CommonSpec& spec) {
   std::string label = label_of(spec);
-  if (!is_identifier(spec.name))
+  if (!parse::is_name(spec.name))
     fail<ArgumentError>(label, ": expected a name that C++ allows for a function, got '", spec.name,
                         "'; use letters, digits and _");
   return label;
@@ -92,7 +87,7 @@ std::string prologue(const CommonSpec& spec, std::span<const ConvertedArgument> 
   if (has_bfloat16 || types.find("__nv_bfloat16") != std::string::npos)
     out += "#include <cuda_bf16.h>\n";
   if (has_complex) out += "#include <spanwise/complex.cuh>\nusing spanwise::complex;\n";
-  out += library_text("raw.cuh");
+  out += library_text("raw_array.cuh");
   // The preamble may use type parameters, and types of operands may be defined in it.
   out += type_parameter_typedefs(operands);
   out += with_line_directives(text("preamble of ", spec.name), spec.preamble);
@@ -202,4 +197,4 @@ Kernel compiled(const CommonSpec& spec, const std::string& source, const std::st
   }
 }
 
-}  // namespace spanwise::ops::user_kernels
+}  // namespace spanwise::kernel_expressions

@@ -11,26 +11,16 @@
 #include <string_view>
 #include <vector>
 
-#include "arguments.hpp"
-#include "parameter.hpp"
+#include "kernel_expressions/expression_operands.hpp"
 #include "spanwise/kernels/kernel.hpp"
-#include "spanwise/parse/user_code.hpp"
+#include "spanwise/parse/c_text.hpp"
 #include "spanwise/strided/walk.hpp"
 
 /// The CUDA C around a user's code, for both devices: parts that all kinds of kernel share.
-namespace spanwise::ops::user_kernels {
+namespace spanwise::kernel_expressions {
 
+using parse::has_token;
 using parse::with_line_directives;
-
-/// The properties of every kind of kernel in addition to its expressions.
-struct CommonSpec {
-  std::string kind;  ///< "ElementwiseKernel"
-  std::string name;  ///< of the kernel in profiles and messages
-  std::string preamble{};
-  std::vector<std::string> options{};
-  /// Uses the GPU's source and block sizes on the CPU too, which is slower: for tests.
-  bool use_gpu_code = false;
-};
 
 /// The name in error messages: "ElementwiseKernel 'scale'".
 std::string label_of(const CommonSpec& spec);
@@ -123,4 +113,4 @@ class ParameterValues {
 Kernel compiled(const CommonSpec& spec, const std::string& source, const std::string& kernel,
                 Device device, std::string_view user_code);
 
-}  // namespace spanwise::ops::user_kernels
+}  // namespace spanwise::kernel_expressions

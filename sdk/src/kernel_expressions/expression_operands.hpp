@@ -3,33 +3,15 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#include "parameter.hpp"
-#include "spanwise/core/array.hpp"
-#include "spanwise/core/scalar.hpp"
+#include "spanwise/kernel_expressions/expression_kernels.hpp"
 
 /// The arguments of a call, checked against the kernel's declarations.
-namespace spanwise::ops::user_kernels {
-
-/// The argument for one parameter; empty for an output that the kernel allocates.
-struct Argument {
-  const Array* array = nullptr;  ///< must live until the call returns
-  std::optional<Scalar> number{};
-  bool is_weak = false;                ///< a Python number, which has no dtype
-  std::span<const std::byte> bytes{};  ///< a struct by value; must live as `array`
-
-  bool is_given() const noexcept { return array != nullptr || number || !bytes.empty(); }
-};
-
-/// The array that determines the device of a call: the first of rank > 0, else the first on a GPU,
-/// else the first. Null without arrays.
-SW_API const Array* device_array(std::span<const Argument> arguments) noexcept;
+namespace spanwise::kernel_expressions {
 
 /// An argument after the checks of Operands.
 struct ConvertedArgument {
@@ -46,25 +28,6 @@ struct ConvertedArgument {
   bool is_raw() const noexcept {
     return array != nullptr && parameter->kind == Parameter::Kind::raw;
   }
-};
-
-inline constexpr std::size_t max_operands = 24;
-
-/// Storage for max_operands elements of type T, of which make() constructs the first few: clearing
-/// all of them would take a large part of a small call's time.
-template <class T>
-class UninitializedArray {
- public:
-  static_assert(std::is_trivially_destructible_v<T>);
-
-  void make(std::size_t count) { std::uninitialized_value_construct_n(data(), count); }
-  T* data() noexcept { return reinterpret_cast<T*>(storage_); }
-  const T* data() const noexcept { return reinterpret_cast<const T*>(storage_); }
-  T& operator[](std::size_t i) noexcept { return data()[i]; }
-  const T& operator[](std::size_t i) const noexcept { return data()[i]; }
-
- private:
-  alignas(T) std::byte storage_[max_operands * sizeof(T)];
 };
 
 /// The arguments of one call. Throws KernelArgumentError for arguments of the wrong number or kind,
@@ -133,4 +96,4 @@ class Operands {
 Scalar converted_number(const std::string& label, const Parameter& parameter, const Scalar& number,
                         DType dtype);
 
-}  // namespace spanwise::ops::user_kernels
+}  // namespace spanwise::kernel_expressions

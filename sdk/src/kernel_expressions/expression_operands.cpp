@@ -1,18 +1,18 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "arguments.hpp"
+#include "kernel_expressions/expression_operands.hpp"
 
 #include <array>
 #include <cmath>
 #include <utility>
 
+#include "spanwise/core/device.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/devices.hpp"
-#include "spanwise/core/error.hpp"
 #include "spanwise/strided/walk.hpp"
-#include "spanwise/core/device.hpp"
 
-namespace spanwise::ops::user_kernels {
+namespace spanwise::kernel_expressions {
 namespace {
 
 // A struct of `bytes` bytes.
@@ -282,4 +282,4 @@ Scalar converted_number(const std::string& label, const Parameter& parameter, co
   return number.cast(dtype);
 }
 
-}  // namespace spanwise::ops::user_kernels
+}  // namespace spanwise::kernel_expressions
