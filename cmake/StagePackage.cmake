@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Mirrors the Python sources in the folder `from` to the folder `to`, and those of each addon,
-# <addons>/<name>/python, to <to>/<name>, by symbolic links. Outputs of the build (the extension, lib/)
+# <addons>/<name>/python, to <to>/<name>, <addons>/<name>/package to `to`, by symbolic links. Outputs of the build (the extension, lib/)
 # are not touched; dangling links are removed.
 
 file(GLOB_RECURSE staged LIST_DIRECTORIES false "${to}/*")
@@ -30,4 +30,5 @@ foreach(folder IN LISTS folders)
   cmake_path(GET folder PARENT_PATH addon)
   cmake_path(GET addon FILENAME name)
   stage("${folder}" "${to}/${name}")
+  stage("${addon}/package" "${to}")
 endforeach()

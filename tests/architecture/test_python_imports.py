@@ -25,6 +25,8 @@ for _addon, _folder in ADDONS.items():
     MODULES |= {
         name_of(file, _folder, f"spanwise.{_addon}"): file for file in _folder.rglob("*.py")
     }
+    _beside = _folder.parent / "package"
+    MODULES |= {name_of(file, _beside, "spanwise"): file for file in _beside.glob("*.py")}
 
 
 def imports_of(name: str) -> Iterator[tuple[int, str, bool]]:
@@ -65,16 +67,15 @@ def test_there_are_no_circular_imports():
 
 @pytest.mark.parametrize("addon", ADDONS)
 def test_addon_uses_public_names_only(addon):
-    package = f"spanwise.{addon}"
     private = [
         f"{MODULES[name].relative_to(ROOT)}:{line}: uses {used}"
         for name in MODULES
-        if is_part(name, package)
+        if is_of_addon(name, addon)
         for line, used in [
             *((line, used) for line, used, _ in imports_of(name)),
             *attributes_of(name),
         ]
-        if is_part(used, "spanwise") and not is_part(used, package)
+        if is_part(used, "spanwise") and not is_of_addon(used, addon)
         if any(part.startswith("_") and not part.endswith("__") for part in used.split("."))
     ]
     assert not private, "\n".join(["", *private, "Use or add a public name of spanwise."])
@@ -82,16 +83,19 @@ def test_addon_uses_public_names_only(addon):
 
 @pytest.mark.parametrize("addon", ADDONS)
 def test_only_the_addon_imports_itself(addon):
-    package = f"spanwise.{addon}"
     importers = [
         f"{MODULES[name].relative_to(ROOT)}:{line}: imports {imported}"
         for name in MODULES
-        if not is_part(name, package) and not is_part(name, "spanwise.compat")
+        if not is_of_addon(name, addon) and not is_part(name, "spanwise.compat")
         for line, imported, _ in imports_of(name)
-        if is_part(imported, package)
+        if is_of_addon(imported, addon)
         or (addon == "dask" and imported.startswith(("dask", "distributed")))
     ]
     assert not importers, "\n".join(importers)
+
+
+def is_of_addon(name: str, addon: str) -> bool:
+    return is_part(name, f"spanwise.{addon}") or name.startswith(f"spanwise._{addon}_")
 
 
 def is_part(name: str, package: str) -> bool:

@@ -16,9 +16,11 @@ except ImportError as error:
         "pip install 'spanwise[dask]'"
     ) from error
 
-from . import _lookups as _lookups, _serialize as _serialize
-from ._backend import SpanwiseBackend as SpanwiseBackend
-from ._random import BitGenerator as BitGenerator, RandomState as RandomState
+from ._backend import (
+    BitGenerator as BitGenerator,
+    RandomState as RandomState,
+    SpanwiseBackend as SpanwiseBackend,
+)
 from ._ranks import Rank as Rank, RankError as RankError, run_ranks as run_ranks
 
 __all__ = ["BitGenerator", "RandomState", "Rank", "RankError", "SpanwiseBackend", "run_ranks"]

@@ -136,7 +136,7 @@ def test_serialized_arrays_keep_their_strides():
 )
 def test_gpu_array_is_serialized_as_one_device_frame(x):
     """The frame is one contiguous piece of device memory; deserialized arrays share it."""
-    from spanwise.dask._serialize import cuda_deserialize, packed
+    from spanwise.dask._backend import cuda_deserialize, packed
 
     header, frame = packed(x)
     assert frame.ndim == 1 and frame.dtype == "uint8" and frame.nbytes == x.nbytes

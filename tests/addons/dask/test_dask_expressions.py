@@ -18,7 +18,7 @@ from addons.dask.expressions import (  # noqa: E402
 )
 
 import spanwise.dask  # noqa: E402
-from spanwise._numpy import array_function  # noqa: E402
+from spanwise._numpy import array_protocols as array_function  # noqa: E402
 
 on_gpu = sw.device().kind != "cpu"
 
