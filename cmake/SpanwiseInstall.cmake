@@ -15,11 +15,6 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/sdk/include/spanwise" "${SW_GENERATED_D
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/sdk/device/" DESTINATION include/spanwise
   FILES_MATCHING PATTERN "*.cuh")
 
-# The kit for bridges in modules of their own.
-set(interop "${PROJECT_SOURCE_DIR}/sdk/python/interop")
-install(FILES "${interop}/attributes.hpp" "${interop}/foreign_class.hpp" "${interop}/objects.hpp"
-  DESTINATION include/spanwise/python)
-
 set(package_dir lib/cmake/spanwise)
 install(EXPORT spanwise-targets NAMESPACE spanwise:: DESTINATION ${package_dir})
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/spanwise-config.cmake.in"

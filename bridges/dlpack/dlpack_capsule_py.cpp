@@ -8,7 +8,7 @@
 #include "dlpack_capsule.hpp"
 #include "dlpack_tensor.hpp"
 #include "python/interop/lifetime.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/core/error.hpp"
 
 namespace spanwise::dlpack {

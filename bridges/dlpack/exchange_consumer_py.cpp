@@ -12,7 +12,7 @@
 #include "python/interop/interface.hpp"
 #include "python/interop/lifetime.hpp"
 #include "python/interop/streams.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/core/error.hpp"
 
 /// Imports through DLPack's C exchange API: a type with the table gives its tensors, and the stream

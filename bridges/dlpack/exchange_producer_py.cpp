@@ -8,7 +8,7 @@
 #include "dlpack_capsule.hpp"
 #include "dlpack_tensor.hpp"
 #include "python/support/array.hpp"
-#include "python/support/slot.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/runtime/stream.hpp"

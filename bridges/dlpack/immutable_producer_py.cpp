@@ -8,9 +8,9 @@
 #include "dlpack_streams.hpp"
 #include "dlpack_tensor.hpp"
 #include "python/interop/exchange.hpp"
-#include "python/interop/objects.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 
 namespace spanwise {
 namespace {

@@ -8,15 +8,14 @@
 #include "python/interop/legacy.hpp"
 #include "python/interop/library.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
 #include "python/support/dtype.hpp"
-#include "python/support/gil.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/tuple.hpp"
 #include "reuse_cache.hpp"
 #include "spanwise/bridge.hpp"
-#include "spanwise/runtime/copy.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/python/binding.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 /// Gnumpy's garray: C order over a flat CUDAMatrix (`_base`), or over an ndarray where Gnumpy
 /// simulates on the CPU with npmat. The bridges of CUDAMat and NumPy import and export those.

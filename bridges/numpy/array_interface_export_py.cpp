@@ -5,7 +5,7 @@
 
 #include "python/interop/interface.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/type.hpp"
 

@@ -9,9 +9,9 @@
 #include "python/interop/exchange.hpp"
 #include "python/interop/library.hpp"
 #include "spanwise/bridge.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
-#include "spanwise/core/error.hpp"
 
 namespace spanwise::python {
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A bridge for frames.Frame: it describes a frame's memory, and which arrays a frame can share. The
-// SDK implements copies, errors, counters, explain(), strict_copies() and convert() with it.
+// SDK implements copies, errors, counters, explain(), strict_copies() and convert() with it. A
+// function of the module takes and returns Spanwise's types by the casters of binding.hpp.
 
 #include <pybind11/pybind11.h>
 
@@ -12,9 +13,9 @@
 
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
-#include "spanwise/python/attributes.hpp"
-#include "spanwise/python/foreign_class.hpp"
-#include "spanwise/python/objects.hpp"
+#include "spanwise/python/binding.hpp"
+#include "spanwise/python/bridge_kit.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace sw = spanwise;
 namespace py = pybind11;
@@ -69,7 +70,7 @@ class FramesBridge final : public sw::Bridge {
     }
     const std::int64_t row_length = array.shape()[1];
     if ((row_length != 1 && array.strides()[1] != 1) || array.strides()[0] < row_length) {
-      return sw::ShareBlocker{sw::text("its strides ", array.strides(),
+      return sw::ShareBlocker{sw::text("its strides ", strides_text(array),
                                        " do not have contiguous rows at ascending addresses"),
                               "allow a copy (copyif=True)"};
     }
@@ -103,4 +104,10 @@ PYBIND11_MODULE(frames_bridge, module) {
   py::module_::import("spanwise");
   py::module_::import("frames");
   sw::register_bridge(bridge);
+  module.def(
+      "zeros",
+      [](const sw::Shape& shape, sw::Device device) {
+        return sw::zeros(shape, sw::float32, device);
+      },
+      "A spanwise.Array of zeros that a Frame can share.");
 }

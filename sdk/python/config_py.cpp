@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/config.hpp"
 
 /// Access to the settings as strings. The Python interface is spanwise/_config.py.

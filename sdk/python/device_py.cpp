@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/runtime/devices.hpp"
 #include "spanwise/core/error.hpp"

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/call.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/number_kind.hpp"

@@ -12,7 +12,7 @@
 
 #include "python/interop/typestr.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/type.hpp"

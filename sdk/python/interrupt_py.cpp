@@ -5,8 +5,7 @@
 #include <pybind11/pybind11.h>
 #include <unistd.h>
 
-#include "python/support/bind.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 
 namespace spanwise::python {
 

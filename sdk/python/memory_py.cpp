@@ -13,8 +13,7 @@
 
 #include "python/interop/lifetime.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/core/error.hpp"
 

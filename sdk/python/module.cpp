@@ -11,9 +11,12 @@
 #include <string>
 #include <string_view>
 
-#include "python/interop/objects.hpp"
-#include "python/support/bind.hpp"
+#include "python/interop/lifetime.hpp"
+#include "python/support/array.hpp"
+#include "python/support/errors.hpp"
+#include "python/support/gil.hpp"
 #include "spanwise/core/version.hpp"
+#include "spanwise/python/binding.hpp"
 
 namespace {
 
@@ -115,9 +118,32 @@ class ModuleParts {
   std::set<std::string_view> done_;
 };
 
+// What modules other than this one, and the inline functions of spanwise/python/, use.
+constexpr spanwise::ObjectBinding binding = [] {
+  using namespace spanwise;
+  using namespace spanwise::python;
+  return ObjectBinding{
+      .release = &release_object,
+      .wrap = [](const Array& array) noexcept { return python::wrap(array); },
+      .array_in = [](PyObject* object) noexcept -> const Array* {
+        return is_array(object) ? &python::array_in(object) : nullptr;
+      },
+      .import = &import_array,
+      .dtype_from = [](PyObject* object) { return python::dtype_from(object); },
+      .dtype_object = [](DType dtype) { return python::dtype_object(dtype).release().ptr(); },
+      .device_from = [](PyObject* object) { return python::device_from(object); },
+      .device_object = [](Device device) { return python::device_object(device).release().ptr(); },
+      .shape_from = [](PyObject* object) { return python::shape_from(object); },
+      .shape_object = [](const Shape& shape) { return integer_tuple(shape).release().ptr(); },
+      .take_lock = &take_gil,
+      .release_dropped = &python::release_dropped,
+      .raise_current = &set_current_error};
+}();
+
 }  // namespace
 
 PYBIND11_MODULE(_core_of_main_interpreter, module) {
+  spanwise::set_object_binding(binding);
   module.doc() = "The extension module of spanwise. Import `spanwise` instead.";
   ModuleParts(module).bind_all();
   name_public_classes(module);

@@ -11,6 +11,7 @@
 #include "python/support/stream.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/devices.hpp"
 
 namespace spanwise::python {
 

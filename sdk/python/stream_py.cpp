@@ -10,8 +10,7 @@
 #include <vector>
 
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/stream.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/core/error.hpp"

@@ -1,13 +1,16 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""One pair of classes releases and takes the GIL: sdk/python/support/gil.hpp."""
+"""One pair of classes releases and takes the GIL: spanwise/python/binding.hpp."""
 
 import re
 from pathlib import Path
 
 from support.tree import ROOT, tree_files
 
-GUARDS = {Path("sdk/python/support/gil.hpp"), Path("sdk/python/support/gil.cpp")}
+GUARDS = {
+    Path("sdk/include/spanwise/python/binding.hpp"),
+    Path("sdk/python/support/gil.cpp"),
+}
 DIRECT = re.compile(
     r"gil_scoped_(release|acquire)|PyEval_(Save|Restore|Acquire|Release)\w+|PyGILState_(Ensure|Release)\b"
     r"|Py_(BEGIN|END)_ALLOW_THREADS"
@@ -28,7 +31,7 @@ def test_only_the_guard_classes_release_and_take_the_gil():
         if DIRECT.search(line)
     ]
     assert not violations, "\n".join(
-        ["", *violations, "Use GilRelease or GilAcquire of python/support/gil.hpp."]
+        ["", *violations, "Use GilRelease or GilAcquire of spanwise/python/binding.hpp."]
     )
 
 

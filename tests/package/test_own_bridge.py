@@ -51,6 +51,14 @@ PROGRAM = """
         else:
             raise AssertionError
 
+    assert sw.explain(frames_bridge.zeros((2, 3), "cpu"), "frames").shares
+    try:
+        frames_bridge.zeros("two", "cpu")
+    except sw.DTypeError as error:
+        assert "expected an int or a sequence of ints" in str(error)
+    else:
+        raise AssertionError
+
     held = sys.getrefcount(frame)
     del ours, exported
     gc.collect()

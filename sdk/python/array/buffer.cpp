@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/dtype.hpp"
 #include "slots.hpp"
 #include "spanwise/core/error.hpp"

@@ -7,7 +7,7 @@
 #include "assign.hpp"
 #include "order.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/declared.hpp"
 #include "python/support/number_kind.hpp"
 #include "spanwise/runtime/creation.hpp"

@@ -7,7 +7,7 @@
 #include <array>
 
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/declared.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/type.hpp"

@@ -8,9 +8,8 @@
 
 #include "order.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/declared.hpp"
-#include "python/support/gil.hpp"
 #include "python/support/host.hpp"
 #include "python/support/scalar.hpp"
 #include "python/support/type.hpp"

@@ -10,7 +10,7 @@
 #include "order.hpp"
 #include "python/interop/import.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
 #include "python/support/scalar.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "python/support/operators.hpp"
-#include "python/support/slot.hpp"
+#include "spanwise/python/binding.hpp"
 #include "slots.hpp"
 
 /// The slots of Python's operators on arrays. They call operators_of_arrays and products_of_arrays.

@@ -12,14 +12,13 @@
 
 #include "order.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
 #include "python/support/declared.hpp"
 #include "python/support/dtype.hpp"
-#include "python/support/gil.hpp"
 #include "python/support/host.hpp"
+#include "spanwise/core/error.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/devices.hpp"
-#include "spanwise/core/error.hpp"
 
 /// Pickling through host bytes in the array's own order of axes; an axis of stride 0 is written
 /// once. From protocol 5 on the bytes are a PickleBuffer, which can be transferred out of band (PEP
@@ -94,7 +93,7 @@ py::object reduce(PyObject* self, std::int64_t protocol) {
       py::make_tuple(content_of(host, protocol), array.dtype().name(), object.attr("shape"),
                      strides_to_write(array, host), array.device().name(), readonly,
                      is_plain ? py::object(py::none()) : py::object(py::type::of(object)));
-  return py::make_tuple(py::module_::import("spanwise._numpy.array_pickle").attr("rebuild_array"),
+  return py::make_tuple(py::module_::import("spanwise._numpy.array_methods").attr("rebuild_array"),
                         arguments, py::getattr(object, "__dict__", py::none()));
 }
 
@@ -144,9 +143,11 @@ std::int64_t byte_extent(const Layout& layout, std::int64_t item) {
   for (int axis = 0; axis < layout.rank(); ++axis)
     if (__builtin_mul_overflow(layout.shape[axis] - 1, layout.strides[axis], &step) ||
         __builtin_add_overflow(last, step, &last))
-      refuse_pickle(text("the strides ", layout.strides, " reach too far"));
+      refuse_pickle(text("the strides ", strides_text(layout.strides, static_cast<int>(item)),
+                         " reach too far"));
   if (__builtin_mul_overflow(last + 1, item, &bytes))
-    refuse_pickle(text("the strides ", layout.strides, " reach too far"));
+    refuse_pickle(text("the strides ", strides_text(layout.strides, static_cast<int>(item)),
+                       " reach too far"));
   return bytes;
 }
 

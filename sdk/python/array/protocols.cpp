@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/declared.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
@@ -28,7 +28,7 @@ PyObject* data_ptr_method(PyObject* self) {
 }
 
 PyMethodDef protocol_methods[] = {
-    in_python<"_numpy.selection", "choose($self, choices, out=None, mode='raise')",
+    in_python<"_numpy.indexing", "choose($self, choices, out=None, mode='raise')",
               "result[i] = choices[self[i]][i], as numpy.choose.">(),
     in_python<"_numpy.lines", "searchsorted($self, v, side='left', sorter=None)",
               "The insertion index in this sorted vector of each element of `v`.">(),
@@ -38,16 +38,16 @@ PyMethodDef protocol_methods[] = {
               "As numpy.ndarray.setflags; write=False cannot be undone.">(),
     in_python<"_numpy.array_methods", "tobytes($self, order='C')",
               "The elements as bytes in C order, or in Fortran order. Waits for the array.">(),
-    in_python<"_numpy.compare", "__contains__($self, key, /)",
+    in_python<"_numpy.elementwise", "__contains__($self, key, /)",
               "Whether any element equals `key`, which may be an array that broadcasts.",
               "contains">(),
-    in_python<"_numpy.namespace", "__array_namespace__($self, *, api_version=None)",
+    in_python<"_numpy.array_api", "__array_namespace__($self, *, api_version=None)",
               "The namespace of the array API standard: the module spanwise.", "namespace_for">(),
-    in_python<"_numpy.namespace", "to_device($self, device, /, *, stream=None)",
+    in_python<"_numpy.array_api", "to_device($self, device, /, *, stream=None)",
               "The array on `device`: itself if it is on it, else a copy, made on `stream`.">(),
-    in_python<"_numpy.array_function", "__array_function__($self, func, types, args, kwargs, /)",
+    in_python<"_numpy.array_protocols", "__array_function__($self, func, types, args, kwargs, /)",
               "Implements NumPy's functions on Spanwise arrays.", "array_function">(),
-    in_python<"_kernels.raw_kernel", "get($self, stream=None, order=\"C\", out=None)",
+    in_python<"kernels._raw_kernel", "get($self, stream=None, order=\"C\", out=None)",
               "A copy as a new numpy.ndarray, or in `out`, as in CuPy; see spanwise.asnumpy.",
               "asnumpy">(),
     declared<"data_ptr($self)",

@@ -7,7 +7,7 @@
 #include <complex>
 #include <cstdint>
 
-#include "python/interop/objects.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 #include "python/support/call.hpp"
 #include "python/support/scalar.hpp"
 #include "spanwise/core/error.hpp"

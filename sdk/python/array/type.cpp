@@ -12,7 +12,7 @@
 
 #include "python/interop/lifetime.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/object_free_list.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
@@ -109,8 +109,8 @@ PyTypeObject* make_array_type() {
   std::vector<PyType_Slot> slots = {
       slot(Py_tp_new, guarded<&array_new>),
       slot(Py_tp_dealloc, &array_dealloc),
-      slot(Py_tp_repr, guarded<&result_in_python<"_numpy.print", "array_repr">>),
-      slot(Py_tp_str, guarded<&result_in_python<"_numpy.print", "array_str">>),
+      slot(Py_tp_repr, guarded<&result_in_python<"_numpy.array_methods", "array_repr">>),
+      slot(Py_tp_str, guarded<&result_in_python<"_numpy.array_methods", "array_str">>),
       // Not hashable, as in NumPy: arrays are mutable and == is elementwise.
       slot(Py_tp_hash, &PyObject_HashNotImplemented),
       slot(Py_tp_iter, &array_iter),

@@ -10,7 +10,7 @@
 #include "order.hpp"
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/declared.hpp"
 #include "spanwise/core/error.hpp"
 

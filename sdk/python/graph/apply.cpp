@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/core/error.hpp"
 
@@ -98,7 +98,7 @@ py::tuple broadcast_pattern(const TensorType& type) {
 }
 
 py::object call_pickle_function(const char* function, py::handle self) {
-  return py::module_::import("spanwise._graph.pickle").attr(function)(self);
+  return py::module_::import("spanwise.graph._pickle").attr(function)(self);
 }
 
 void bind_type(py::module_& module) {

@@ -5,10 +5,8 @@
 #include <pybind11/pybind11.h>
 
 #include "spanwise/graph/op.hpp"
+#include "spanwise/python/binding.hpp"
 #include "variable.hpp"
-
-// Ref is intrusive: several holders may be made from one pointer (the `true` below).
-PYBIND11_DECLARE_HOLDER_TYPE(T, spanwise::Ref<T>, true)
 
 namespace spanwise::python {
 

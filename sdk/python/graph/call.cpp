@@ -12,7 +12,7 @@
 
 #include "python/interop/convert.hpp"
 #include "python/support/array.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/core/error.hpp"
 
 namespace spanwise::python {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/call.hpp"
 #include "python/support/type.hpp"
 #include "spanwise/core/error.hpp"

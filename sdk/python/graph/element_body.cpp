@@ -34,7 +34,7 @@ std::vector<ElementBody::Value> values_from(const py::handle& pairs) {
 }  // namespace
 
 std::shared_ptr<const ElementBody> element_body_of(const py::object& op, const Apply& node) {
-  const py::object declaration = py::module_::import("spanwise._graph.element_body")
+  const py::object declaration = py::module_::import("spanwise.graph._op")
                                      .attr("element_body_of")(op, apply_object(node));
   if (declaration.is_none()) return nullptr;
   // (op, inputs, outputs, operation, preamble, types)

@@ -11,9 +11,8 @@
 
 #include "apply.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/declared.hpp"
-#include "python/support/gil.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
 #include "spanwise/core/error.hpp"
@@ -97,7 +96,7 @@ PyObject* copy_compiled(PyObject* self, PyObject* const* values, Py_ssize_t coun
 
 PyObject* reduce_compiled(PyObject* self) {
   PyObject* recipe = binding_in(self).recipe.get();
-  return call_with_self(python_function<"_graph.pickle", "reduce_function">(), self, &recipe, 1);
+  return call_with_self(python_function<"graph._pickle", "reduce_function">(), self, &recipe, 1);
 }
 
 PyGetSetDef compiled_attributes[] = {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "object.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/graph/function.hpp"
 #include "spanwise/graph/type.hpp"

@@ -9,9 +9,8 @@
 #include <vector>
 
 #include "apply.hpp"
-#include "object.hpp"
-#include "python/support/bind.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/bridge_kit.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 #include "variable.hpp"
@@ -45,7 +44,7 @@ py::list gradients_of(const KnownGradients& known, const std::vector<Variable>& 
 
 }  // namespace
 
-py::module_ op_gradient_module() { return py::module_::import("spanwise._graph.op_gradient"); }
+py::module_ op_gradient_module() { return py::module_::import("spanwise.graph._gradient"); }
 
 py::object apply_object(const Apply& node) {
   return py::cast(Ref<Apply>(const_cast<Apply*>(&node)));

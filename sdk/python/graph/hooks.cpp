@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "apply.hpp"
-#include "object.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/errors.hpp"
 #include "python/support/gil.hpp"
 #include "spanwise/graph/function.hpp"
@@ -106,11 +106,11 @@ void warn(const std::string& message) {
   if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 2) != 0) throw py::error_already_set();
 }
 
-// Passes a new node to spanwise._graph.test_values. Not those that are made without the GIL, by the
+// Passes a new node to spanwise.graph._function. Not those that are made without the GIL, by the
 // compilation of a function.
 void observe(const Ref<Apply>& node) {
   if (!holds_gil()) return;
-  py::module_::import("spanwise._graph.test_values").attr("observe")(py::cast(node));
+  py::module_::import("spanwise.graph._function").attr("observe")(py::cast(node));
 }
 
 }  // namespace

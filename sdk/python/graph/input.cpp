@@ -3,9 +3,9 @@
 
 #include "function.hpp"
 
-#include "object.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 #include "python/support/array.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/number_kind.hpp"
 #include "python/support/scalar.hpp"
 #include "spanwise/runtime/copy.hpp"

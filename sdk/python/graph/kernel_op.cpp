@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "apply.hpp"
-#include "object.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 #include "python/interop/convert.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/value.hpp"
 #include "python_op.hpp"

@@ -5,11 +5,10 @@
 #include <span>
 
 #include "python/support/array.hpp"
-#include "python/support/gil.hpp"
 #include "python/support/number_kind.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/scalar.hpp"
-#include "python/support/slot.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/config.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"

@@ -9,11 +9,10 @@
 #include <vector>
 
 #include "apply.hpp"
-#include "object.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/call.hpp"
-#include "python/support/gil.hpp"
 #include "python/support/snapshot.hpp"
 #include "python/support/value.hpp"
 #include "python_op.hpp"
@@ -97,7 +96,7 @@ class PythonOp final : public Op, public HasElementBody {
     if (!infers_shape_) return {};
     const GilAcquire gil;
     const py::object source =
-        py::module_::import("spanwise._graph.infer_shape")
+        py::module_::import("spanwise.graph._op")
             .attr("extent_source")(object(), apply_object(node), output, axis);
     if (source.is_none()) return {};
     const auto [input, of_axis] = source.cast<std::pair<int, int>>();
@@ -107,7 +106,7 @@ class PythonOp final : public Op, public HasElementBody {
     if (!infers_shape_) return {};
     const GilAcquire gil;
     const py::object extent =
-        py::module_::import("spanwise._graph.infer_shape")
+        py::module_::import("spanwise.graph._op")
             .attr("inferred_extent")(object(), apply_object(node), output, axis);
     return extent.is_none() ? Variable() : as_variable(extent);
   }

@@ -24,7 +24,7 @@ std::unique_ptr<Thunk> make_python_thunk(pybind11::object op, const ThunkContext
 /// The body that the Python op `op` declares for `node`; null where it has none.
 std::shared_ptr<const ElementBody> element_body_of(const pybind11::object& op, const Apply& node);
 
-/// spanwise._graph.op_gradient.
+/// spanwise.graph._gradient.
 pybind11::module_ op_gradient_module();
 /// The spanwise.graph.Apply of `node`.
 pybind11::object apply_object(const Apply& node);

@@ -7,9 +7,8 @@
 #include <utility>
 
 #include "apply.hpp"
-#include "object.hpp"
-#include "python/support/bind.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/bridge_kit.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python_op.hpp"
 #include "variable.hpp"
 

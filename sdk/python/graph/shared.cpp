@@ -7,8 +7,7 @@
 
 #include "function.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
 #include "spanwise/runtime/copy.hpp"
@@ -52,7 +51,7 @@ PyObject* refuse_value(PyObject*) {
 
 int set_default_update(PyObject* self, PyObject* update, void*) {
   PyObject* new_update = update == nullptr ? Py_None : update;
-  PyObject* none = call_with_self(python_function<"_graph.shared", "set_default_update">(), self,
+  PyObject* none = call_with_self(python_function<"graph._function", "set_default_update">(), self,
                                   &new_update, 1);
   Py_XDECREF(none);
   return none == nullptr ? -1 : 0;
@@ -95,7 +94,7 @@ PyGetSetDef shared_attributes[] = {
     attribute<&refuse_value>("value", "Raises AttributeError; see get_value()."),
     attribute<[](PyObject* self) { return device_object(shared_in(self).device()); }>(
         "device", "The device of its value."),
-    attribute<&result_in_python<"_graph.shared", "default_update_of">, &set_default_update>(
+    attribute<&result_in_python<"graph._function", "default_update_of">, &set_default_update>(
         "default_update",
         "The value after each call of a function that reads the variable, a variable of its dtype "
         "and rank; None for none. See no_default_updates= of function(). Raises GraphError for "

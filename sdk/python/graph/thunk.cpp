@@ -12,9 +12,8 @@
 
 #include "apply.hpp"
 #include "cell.hpp"
-#include "object.hpp"
-#include "python/interop/objects.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/bridge_kit.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/runtime/devices.hpp"
 #include "spanwise/core/error.hpp"

@@ -12,7 +12,7 @@
 
 #include "apply.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/call.hpp"
 #include "python/support/type.hpp"
 

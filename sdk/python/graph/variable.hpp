@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-#include "object.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/variable.hpp"
 

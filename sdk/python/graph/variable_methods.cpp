@@ -3,12 +3,12 @@
 
 #include <pybind11/pybind11.h>
 
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/python_function.hpp"
 #include "python/support/type.hpp"
 #include "variable.hpp"
 
-/// The array methods of variables. They are implemented in spanwise._graph.variable, as functions
+/// The array methods of variables. They are implemented in spanwise.graph._variable, as functions
 /// whose first argument is the variable.
 namespace spanwise::python {
 
@@ -16,10 +16,10 @@ namespace py = pybind11;
 
 namespace {
 
-// The attribute spanwise._graph.variable.<function>(self).
+// The attribute spanwise.graph._variable.<function>(self).
 template <Literal function>
 PyGetSetDef forwarded_attribute(const char* name, const char* doc) {
-  return attribute<&result_in_python<"_graph.variable", function>>(name, doc);
+  return attribute<&result_in_python<"graph._variable", function>>(name, doc);
 }
 
 // The first extent; -1 with a TypeError, the variable's label followed by `problem`, if it is not
@@ -42,54 +42,54 @@ PyObject* iterate(PyObject* self) {
       fixed_length(self,
                    "cannot be iterated over: its first extent is not fixed. Perhaps sum, min, max, "
                    "any or all of Python was called, where the method or T.sum was meant") >= 0;
-  return is_fixed ? result_in_python<"_graph.variable", "items">(self) : nullptr;
+  return is_fixed ? result_in_python<"graph._variable", "items">(self) : nullptr;
 }
 
 PyObject* subscript(PyObject* self, PyObject* key) {
-  return call_with_self(python_function<"_graph.variable", "getitem">(), self, &key, 1);
+  return call_with_self(python_function<"graph._variable", "getitem">(), self, &key, 1);
 }
 
 PyMethodDef variable_methods[] = {
-    in_python<"_graph.variable", "eval($self, inputs_to_values=None, /)",
+    in_python<"graph._variable", "eval($self, inputs_to_values=None, /)",
               "The value for given values of the inputs: z.eval({x: 1.0}).", "evaluate">(),
-    in_python<"_graph.variable", "transfer($self, target, /)",
+    in_python<"graph._variable", "transfer($self, target, /)",
               "The variable copied to a device (a name or a spanwise.device).">(),
-    in_python<"_graph.variable", "dot($self, other, /)", "spanwise.dot(self, other).">(),
-    in_python<"_graph.variable", "clone($self, name=None, /)",
+    in_python<"graph._variable", "dot($self, other, /)", "spanwise.dot(self, other).">(),
+    in_python<"graph._variable", "clone($self, name=None, /)",
               "A new variable of the same type, without an owner.">(),
-    in_python<"_graph.variable", "reshape($self, *shape, ndim=None)",
+    in_python<"graph._variable", "reshape($self, *shape, ndim=None)",
               "The elements in another shape, in C order. Extents are integers or variables, or "
               "one vector of them; one may be -1. `ndim` is the rank of the result.">(),
-    in_python<"_graph.variable", "transpose($self, *axes)",
+    in_python<"graph._variable", "transpose($self, *axes)",
               "View with the axes in the given order, by default reversed.">(),
-    in_python<"_graph.variable", "dimshuffle($self, *pattern)",
+    in_python<"graph._variable", "dimshuffle($self, *pattern)",
               "View with the axes in the given order; 'x' is a new axis of extent 1. Axes that are "
               "left out must have extent 1.">(),
-    in_python<"_graph.variable", "swapaxes($self, axis1, axis2)",
+    in_python<"graph._variable", "swapaxes($self, axis1, axis2)",
               "View with two axes exchanged.">(),
-    in_python<"_graph.variable", "squeeze($self, axis=None)",
+    in_python<"graph._variable", "squeeze($self, axis=None)",
               "View without the axes `axis`, whose extent must be 1; by default without those "
               "whose type fixes extent 1.">(),
-    in_python<"_graph.variable", "ravel($self, order='C')", "A vector in C order.">(),
-    in_python<"_graph.variable", "flatten($self, ndim=1)",
+    in_python<"graph._variable", "ravel($self, order='C')", "A vector in C order.">(),
+    in_python<"graph._variable", "flatten($self, ndim=1)",
               "Reshaped in C order to `ndim` axes: the last one joins all remaining axes.">(),
-    in_python<"_graph.variable", "broadcast_to($self, shape)",
+    in_python<"graph._variable", "broadcast_to($self, shape)",
               "View broadcast to `shape`, of integers and variables.">(),
-    in_python<"_graph.variable", "astype($self, dtype, copy=True)",
+    in_python<"graph._variable", "astype($self, dtype, copy=True)",
               "Cast to `dtype`; the variable itself if it has that dtype.">(),
     in_python<
-        "_graph.variable", "take($self, indices, axis=None)",
+        "graph._variable", "take($self, indices, axis=None)",
         "The slices `indices` along `axis`; without `axis` elements of the flattened variable.">(),
-    in_python<"_graph.variable", "clip($self, min=None, max=None)", "Limited to [min, max].">(),
-    in_python<"_graph.variable", "round($self, decimals=0)", "Rounded, halves to even.",
+    in_python<"graph._variable", "clip($self, min=None, max=None)", "Limited to [min, max].">(),
+    in_python<"graph._variable", "round($self, decimals=0)", "Rounded, halves to even.",
               "round_">(),
-    in_python<"_graph.variable", "conj($self)", "The complex conjugate.">(),
-    in_python<"_graph.pickle", "__reduce__($self)", "", "reduce_variable">(),
-    in_python<"_graph.variable", "__array__($self, dtype=None, copy=None)",
+    in_python<"graph._variable", "conj($self)", "The complex conjugate.">(),
+    in_python<"graph._pickle", "__reduce__($self)", "", "reduce_variable">(),
+    in_python<"graph._variable", "__array__($self, dtype=None, copy=None)",
               "Raises TypeError: it has no value.", "refuse_array">(),
-    in_python<"_graph.variable", "__array_function__($self, func, types, args, kwargs, /)",
+    in_python<"graph._variable", "__array_function__($self, func, types, args, kwargs, /)",
               "numpy.<function>(variable): a node of the graph.", "array_function">(),
-    in_python<"_graph.variable", "__array_ufunc__($self, ufunc, method, *inputs, **options)",
+    in_python<"graph._variable", "__array_ufunc__($self, ufunc, method, *inputs, **options)",
               "numpy.<ufunc>(variable): a node of the graph.", "array_ufunc">(),
     {}};
 

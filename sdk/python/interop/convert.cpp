@@ -8,7 +8,7 @@
 #include "foreign_operands.hpp"
 #include "import.hpp"
 #include "python/support/array.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/core/error.hpp"
 #include "types.hpp"
 

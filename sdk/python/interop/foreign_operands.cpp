@@ -8,7 +8,7 @@
 #include "interface.hpp"
 #include "python/graph/variable.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/declared.hpp"
 #include "spanwise/bridge.hpp"
 #include "types.hpp"

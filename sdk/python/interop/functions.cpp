@@ -9,7 +9,7 @@
 #include "import.hpp"
 #include "interface.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/declared.hpp"
 #include "spanwise/core/error.hpp"
 #include "types.hpp"

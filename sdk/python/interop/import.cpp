@@ -12,7 +12,7 @@
 #include "foreign_operands.hpp"
 #include "lifetime.hpp"
 #include "python/graph/variable.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 #include "sequence.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "spanwise/core/error.hpp"

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "attributes.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 #include "spanwise/core/array.hpp"
 #include "spanwise/bridge.hpp"
 

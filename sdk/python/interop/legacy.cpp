@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "library.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "spanwise/runtime/devices.hpp"
 #include "spanwise/core/error.hpp"

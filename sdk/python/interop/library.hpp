@@ -8,9 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "attributes.hpp"
-#include "foreign_class.hpp"
-#include "objects.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 #include "spanwise/bridge.hpp"
 
 /// Common functions of the bridges to single libraries.

@@ -10,7 +10,7 @@
 #include <new>
 
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 
 namespace spanwise::python {
 
@@ -96,12 +96,6 @@ Storage storage_owned_by(PyObject* owner, void* data, std::size_t bytes, Device 
 
 PyObject* owner_of(const Storage& storage) noexcept {
   return static_cast<PyObject*>(foreign_context(storage, &release_object));
-}
-
-SW_BIND(object_binding) {
-  static constexpr ObjectBinding binding{&release_object,
-                                         [](const Array& array) noexcept { return wrap(array); }};
-  set_object_binding(binding);
 }
 
 }  // namespace spanwise::python

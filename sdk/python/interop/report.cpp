@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "convert.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/core/error.hpp"
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "python/interop/foreign_operands.hpp"
-#include "python/interop/objects.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 #include "python/support/array.hpp"
 #include "spanwise/core/error.hpp"
 

@@ -17,8 +17,7 @@
 
 #include "function.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
-#include "python/support/gil.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/value.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/kernels/kernel.hpp"
@@ -162,7 +161,7 @@ std::string repr_of(const Module& module, const char* kind) {
 
 // The result of __reduce__, by a function of _kernels/pickle.py.
 py::object reduce_by(const char* function, const py::tuple& arguments) {
-  return py::module_::import("spanwise._kernels.pickle").attr(function)(*arguments);
+  return py::module_::import("spanwise.kernels._pickle").attr(function)(*arguments);
 }
 
 void bind_module(py::module_& module) {

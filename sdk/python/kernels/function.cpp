@@ -15,7 +15,7 @@
 
 #include "launch.hpp"
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/core/error.hpp"
 
 namespace spanwise::python {

@@ -12,9 +12,8 @@
 
 #include "arguments.hpp"
 #include "dims.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "python/support/call.hpp"
-#include "python/support/gil.hpp"
 #include "python/support/stream.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/runtime/config.hpp"

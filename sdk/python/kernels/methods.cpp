@@ -103,7 +103,7 @@ PyObject* occupancy_block_size(PyObject* self, PyObject* shared) {
 }
 
 PyObject* reduce(PyObject* self) {
-  return PyObject_CallObject(python_function<"_kernels.pickle", "reduce_kernel">(),
+  return PyObject_CallObject(python_function<"kernels._pickle", "reduce_kernel">(),
                              origin_of(self));
 }
 

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/kernels/kernel.hpp"
-#include "spanwise/kernels/kernel_text.hpp"
+#include "spanwise/kernels/source_outline.hpp"
 
 /// The records that describe kernels: attributes, parameters, declarations, and the disk cache.
 namespace spanwise::python {

@@ -10,10 +10,10 @@
 #include <span>
 #include <utility>
 
-#include "python/interop/objects.hpp"
 #include "scalar.hpp"
-#include "spanwise/core/array.hpp"
 #include "spanwise/bridge.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/python/binding.hpp"
 #include "tuple.hpp"
 
 /// The object struct of spanwise.Array. The type is a plain heap type rather than a pybind11 class,
@@ -107,10 +107,6 @@ struct SmallMemory {
 /// Nothing for other objects: then call import_array().
 std::optional<SmallMemory> small_memory(PyObject* object);
 
-/// Sets the Python error for the exception that is being handled, and returns null. For `catch
-/// (...)` in slots, which pybind11 does not wrap.
-PyObject* raise_current() noexcept;
-
 /// Storage over memory that `owner` keeps alive, and to which the storage owns a reference.
 Storage storage_owned_by(PyObject* owner, void* data, std::size_t bytes, Device device,
                          bool readonly);
@@ -128,69 +124,9 @@ pybind11::object dtype_object(DType dtype);
 pybind11::object device_object(Device device);
 /// From an int or an iterable of ints. Throws DTypeError, LayoutError for too many.
 Shape shape_from(pybind11::handle object);
-/// The extents as a tuple.
-inline pybind11::tuple shape_object(const Shape& shape) { return integer_tuple(shape); }
-
 /// Adds methods and attributes to spanwise.Array; call from SW_BIND parts that name array_type. The
 /// tables end with an empty entry and must live as long as the process.
 void add_array_methods(PyMethodDef* methods);
 void add_array_attributes(PyGetSetDef* attributes);
 
 }  // namespace spanwise::python
-
-namespace pybind11::detail {
-
-/// These casters throw the reason (a BridgeError, a DTypeError, ...) for an unsuitable object
-/// instead of returning false. Do not use them in overloaded functions: pybind11 would not try the
-/// next one.
-template <>
-struct type_caster<spanwise::Array> {
-  PYBIND11_TYPE_CASTER(spanwise::Array, const_name("spanwise.Array"));
-  bool load(handle source, bool convert) {
-    if (spanwise::python::is_array(source.ptr())) {
-      value = spanwise::python::array_in(source.ptr());
-      return true;
-    }
-    if (!convert) return false;
-    value = spanwise::python::import_array(source.ptr());
-    return true;
-  }
-  static handle cast(spanwise::Array array, return_value_policy, handle) {
-    PyObject* object = spanwise::python::wrap(std::move(array));
-    if (object == nullptr) throw error_already_set();
-    return object;
-  }
-};
-
-/// The caster of T by from(handle) and to(T), which returns an object. Derived classes hide `name`.
-template <class T, auto from, auto to>
-struct converting_caster {
-  PYBIND11_TYPE_CASTER(T, const_name(""));
-  bool load(handle source, bool) {
-    value = from(source);
-    return true;
-  }
-  static handle cast(const T& converted, return_value_policy, handle) {
-    return to(converted).release();
-  }
-};
-template <>
-struct type_caster<spanwise::DType>
-    : converting_caster<spanwise::DType, &spanwise::python::dtype_from,
-                        &spanwise::python::dtype_object> {
-  static constexpr auto name = const_name("spanwise.dtype");
-};
-template <>
-struct type_caster<spanwise::Device>
-    : converting_caster<spanwise::Device, &spanwise::python::device_from,
-                        &spanwise::python::device_object> {
-  static constexpr auto name = const_name("spanwise.device");
-};
-template <>
-struct type_caster<spanwise::Shape>
-    : converting_caster<spanwise::Shape, &spanwise::python::shape_from,
-                        &spanwise::python::shape_object> {
-  static constexpr auto name = const_name("tuple[int, ...]");
-};
-
-}  // namespace pybind11::detail

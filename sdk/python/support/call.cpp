@@ -76,13 +76,6 @@ void read_arguments(const char* caller, const char* const* names, int size, int 
 
 }  // namespace detail
 
-bool truth_or(PyObject* argument, bool default_value) {
-  if (!given(argument)) return default_value;
-  const int truth = PyObject_IsTrue(argument);
-  if (truth < 0) throw pybind11::error_already_set();
-  return truth == 1;
-}
-
 std::int64_t integer_or(PyObject* argument, std::int64_t default_value) {
   return given(argument) ? integer_from(argument) : default_value;
 }
@@ -110,10 +103,6 @@ PyObject* call_with_self(PyObject* function, PyObject* self, PyObject* const* va
   std::vector<PyObject*> all{self};
   all.insert(all.end(), values, values + value_count);
   return PyObject_Vectorcall(function, all.data(), static_cast<std::size_t>(count) + 1, kwnames);
-}
-
-void add_functions(pybind11::module_& module, PyMethodDef* functions) {
-  if (PyModule_AddFunctions(module.ptr(), functions) < 0) throw pybind11::error_already_set();
 }
 
 }  // namespace spanwise::python

@@ -12,8 +12,7 @@
 #include <string_view>
 
 #include "array.hpp"
-#include "gil.hpp"
-#include "slot.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/copy.hpp"
 
 /// Functions and methods with the calling convention METH_FASTCALL | METH_KEYWORDS, for frequently
@@ -55,31 +54,8 @@ std::array<PyObject*, n> CallSignature<n>::read(PyObject* const* values, Py_ssiz
   return out;
 }
 
-/// Neither absent nor None.
-inline bool given(PyObject* argument) noexcept {
-  return argument != nullptr && argument != Py_None;
-}
-
-/// bool(argument); `default_value` where it is absent or None.
-bool truth_or(PyObject* argument, bool default_value);
-/// An int, or the result of __index__. Throws TypeError, OverflowError.
-inline std::int64_t integer_from(PyObject* argument) {
-  // For an exact int __index__ is not called.
-  const Py_ssize_t value = PyLong_CheckExact(argument)
-                               ? PyLong_AsSsize_t(argument)
-                               : PyNumber_AsSsize_t(argument, PyExc_OverflowError);
-  if (value == -1 && PyErr_Occurred()) throw pybind11::error_already_set();
-  return value;
-}
-/// The same; `default_value` where it is absent or None.
+/// integer_from(argument); `default_value` where it is absent or None.
 std::int64_t integer_or(PyObject* argument, std::int64_t default_value);
-/// The text of a str, valid as long as the object. Throws TypeError for other objects.
-inline std::string_view text_in(PyObject* argument) {
-  Py_ssize_t size = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(argument, &size);
-  if (text == nullptr) throw pybind11::error_already_set();
-  return {text, static_cast<std::size_t>(size)};
-}
 /// The array API's copy=: None (or absent) if needed, True always, False never.
 CopyMode copy_mode_from(PyObject* copy);
 /// copyif=: None (or absent) or False never, True if needed.
@@ -103,19 +79,6 @@ inline bool has_length(PyObject* object) noexcept {
   return false;
 }
 
-/// A function as PyCFunction, the type that method tables have for all calling conventions. The
-/// cast through void (*)() avoids a compiler warning.
-template <class Function>
-PyCFunction as_c_function(Function* function) noexcept {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
-}
-
-/// An entry of a method table. `doc` opens with "name($self, ...)\n--\n\n".
-template <auto function>
-PyMethodDef method(const char* name, const char* doc) {
-  return {name, as_c_function(guarded<function>), METH_FASTCALL | METH_KEYWORDS, doc};
-}
-
 /// Whether work on `bytes` bytes of `device` releases the GIL: always on a GPU, for which it may
 /// have to wait, and from 64 KiB on the CPU. For fewer bytes a GilRelease takes longer than the
 /// work.
@@ -128,9 +91,5 @@ inline bool is_long(const Array& array) noexcept { return is_long(array.device()
 inline bool is_long(const Array& a, const Array& b) noexcept {
   return a.device() != b.device() || is_long(cpu, a.nbytes() + b.nbytes());
 }
-
-/// Adds a table of functions to the module. It ends with an empty entry and must live as long as
-/// the process.
-void add_functions(pybind11::module_& module, PyMethodDef* functions);
 
 }  // namespace spanwise::python

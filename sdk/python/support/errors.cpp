@@ -10,11 +10,11 @@
 #include <string_view>
 
 #include "array.hpp"
-#include "bind.hpp"
 #include "errors.hpp"
-#include "python/interop/objects.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/graph/function.hpp"
+#include "spanwise/python/binding.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 #include "value.hpp"
 
 namespace spanwise::python {
@@ -160,8 +160,8 @@ const Array& checked_array(PyObject* object, const char* argument) {
   return array_in(object);
 }
 
-PyObject* raise_current() noexcept {
-  if (try_set_error(std::current_exception())) return nullptr;
+void set_current_error() noexcept {
+  if (try_set_error(std::current_exception())) return;
   try {
     throw;
   } catch (const py::builtin_exception& e) {
@@ -173,7 +173,6 @@ PyObject* raise_current() noexcept {
   } catch (...) {
     PyErr_SetString(PyExc_SystemError, "spanwise: an exception that is no std::exception");
   }
-  return nullptr;
 }
 
 SW_BIND(errors) {

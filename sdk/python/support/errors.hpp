@@ -6,8 +6,7 @@
 
 #include <exception>
 
-/// The Python exception classes, and the translation of C++ exceptions into them. raise_current(),
-/// which slots use, is in support/array.hpp.
+/// The Python exception classes, and the translation of C++ exceptions into them.
 namespace spanwise::python {
 
 /// The classes, for code that sets a Python error without throwing, such as the end of an
@@ -20,5 +19,7 @@ extern ErrorClasses errors;
 /// Sets the Python error for `exception`. Returns false, and sets none, if it is neither a Spanwise
 /// error nor one of pybind11's.
 bool try_set_error(const std::exception_ptr& exception) noexcept;
+/// ObjectBinding::raise_current.
+void set_current_error() noexcept;
 
 }  // namespace spanwise::python

@@ -7,8 +7,8 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#include "bind.hpp"
 #include "spanwise/core/interpreter_lock.hpp"
+#include "spanwise/python/binding.hpp"
 
 namespace spanwise::python {
 namespace {
@@ -42,11 +42,12 @@ bool holds_gil() noexcept {
   return mine != nullptr && mine == pybind11::detail::get_thread_state_unchecked();
 }
 
-GilAcquire::GilAcquire() noexcept {
+int take_gil() noexcept {
   // During finalization PyGILState_Ensure() cannot create a thread state for a thread without one.
   if (PyGILState_GetThisThreadState() == nullptr && interpreter_is_ending()) stop_thread();
-  state_ = PyGILState_Ensure();
+  const PyGILState_STATE state = PyGILState_Ensure();
   release_dropped();
+  return state;
 }
 
 SW_BIND(gil) { set_interpreter_lock(python_gil); }

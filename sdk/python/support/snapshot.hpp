@@ -4,7 +4,7 @@
 
 #include <pybind11/pybind11.h>
 
-#include "python/interop/objects.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 
 /// Owned copies of containers, and owned references to modules. Code that runs while a container is
 /// read (an item's __index__ or __array__, another thread) may change it, which invalidates

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "slot.hpp"
+#include "spanwise/python/binding.hpp"
 
 /// Types that CPython makes from slots, which are faster than pybind11's classes.
 namespace spanwise::python {

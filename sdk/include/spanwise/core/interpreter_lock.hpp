@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "spanwise/core/array.hpp"
 #include "spanwise/core/export.hpp"
-#include "spanwise/core/storage.hpp"
 
 // PyObject: this header is usable without Python's.
 struct _object;  // NOLINT(bugprone-reserved-identifier): CPython's name
 
 namespace spanwise {
 
-class Array;
+struct ImportOptions;
 
 /// Functions that release and acquire the lock of an embedded interpreter (Python's GIL).
 struct InterpreterLock {
@@ -39,15 +39,31 @@ class SW_API InterpreterUnlocked {
   void* released_;
 };
 
-/// How the language binding holds and makes objects, for bridges in separate extension modules
-/// (spanwise/python/objects.hpp).
+/// How the language binding holds, makes and reads objects: for extension modules other than its
+/// own, which use it through spanwise/python/. All functions but `release` and `take_lock` need the
+/// interpreter's lock. References that are returned are new; null, or an exception, means that the
+/// interpreter's error is set.
 struct ObjectBinding {
   /// Drops a reference to the object that is passed as `context`, on any thread, without waiting
   /// for the interpreter's lock.
   ReleaseFn release;
-  /// Makes an object of the binding from `array` and returns a new reference; null with the
-  /// interpreter's error set.
   _object* (*wrap)(const Array& array) noexcept;
+  /// The array in an object of the binding's own type; null for other objects.
+  const Array* (*array_in)(_object* object) noexcept;
+  Array (*import)(_object* object, const ImportOptions& options);
+  DType (*dtype_from)(_object* object);
+  _object* (*dtype_object)(DType dtype);
+  Device (*device_from)(_object* object);
+  _object* (*device_object)(Device device);
+  Shape (*shape_from)(_object* object);
+  _object* (*shape_object)(const Shape& shape);
+  /// Acquires the interpreter's lock on any thread, also one that holds it; PyGILState_Ensure()'s
+  /// result. Once the interpreter has begun to end, other threads wait here forever.
+  int (*take_lock)() noexcept;
+  /// Drops the references that threads without the lock have passed to `release`.
+  void (*release_dropped)() noexcept;
+  /// Sets the interpreter's error for the C++ exception that is being handled.
+  void (*raise_current)() noexcept;
 };
 /// Called by the language binding. `binding` must live as long as the process.
 SW_API void set_object_binding(const ObjectBinding& binding) noexcept;

@@ -5,10 +5,15 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
-/// Fast reading of Python attributes, for Bridge::try_describe() of libraries without a C
-/// interface. Installed as spanwise/python/attributes.hpp.
+#include "spanwise/bridge.hpp"
+#include "spanwise/core/interpreter_lock.hpp"
+
+/// What a bridge written with pybind11 needs, in the tree or in a module of its own: attributes of
+/// objects, read fast for Bridge::try_describe(); classes of libraries that may not be imported;
+/// and references that native code holds. Needs the GIL.
 namespace spanwise::python {
 
 /// An attribute name as an interned Python string, created at its first use under the GIL.
@@ -25,8 +30,6 @@ class AttributeName {
   const char* text_;
   mutable PyObject* string_ = nullptr;
 };
-
-using Name [[deprecated("use AttributeName")]] = AttributeName;
 
 /// x.<name>, or null if there is none or reading it fails. Leaves no Python error.
 inline pybind11::object attribute_or_null(PyObject* object, const AttributeName& name) noexcept {
@@ -102,6 +105,79 @@ inline std::uintptr_t read_address(PyObject* object, const CachedAttribute& name
   void* address = number ? PyLong_AsVoidPtr(number.ptr()) : nullptr;
   if (address == nullptr) PyErr_Clear();
   return reinterpret_cast<std::uintptr_t>(address);
+}
+
+/// A class of another library, looked up in sys.modules: a type check never imports the library.
+class ForeignClass {
+ public:
+  constexpr ForeignClass(const char* module, const char* name) noexcept
+      : module_(module), name_(name) {}
+
+  /// The class (borrowed), or null while the module is not imported. Leaves no Python error.
+  PyObject* get() const noexcept {
+    if (class_ == nullptr) find();
+    return class_;
+  }
+
+  /// type(object) is class; false while the module is not imported.
+  bool is_type_of(PyObject* object) const noexcept {
+    return reinterpret_cast<PyObject*>(Py_TYPE(object)) == get();
+  }
+
+  /// isinstance(object, class), by type(object) instead of object.__class__ where the class has no
+  /// metaclass. Leaves no Python error.
+  bool has(PyObject* object) const noexcept {
+    PyObject* type = get();
+    if (type == nullptr) return false;
+    // Faster than isinstance(), which calls Python code for a class with a metaclass, such as
+    // torch's.
+    if (PyType_Check(type)) {
+      if (PyObject_TypeCheck(object, reinterpret_cast<PyTypeObject*>(type))) return true;
+      if (PyType_CheckExact(type)) return false;
+    }
+    const int result = PyObject_IsInstance(object, type);
+    if (result < 0) PyErr_Clear();
+    return result == 1;
+  }
+
+ private:
+  void find() const noexcept {
+    const auto name = pybind11::reinterpret_steal<pybind11::object>(PyUnicode_FromString(module_));
+    const auto module = pybind11::reinterpret_steal<pybind11::object>(
+        name ? PyImport_GetModule(name.ptr()) : nullptr);
+    // Fails while the module is being imported.
+    if (module) class_ = PyObject_GetAttrString(module.ptr(), name_);
+    if (class_ == nullptr) PyErr_Clear();
+  }
+
+  const char* module_;
+  const char* name_;
+  mutable PyObject* class_ = nullptr;  // a reference that is never dropped
+};
+
+/// A new reference to `object` that keeps foreign memory alive. The last array over the memory
+/// drops it, on any thread; after the interpreter has ended it is leaked. This and the functions
+/// below need the package `spanwise` to be imported.
+inline ForeignOwner python_owner(PyObject* object) {
+  return ForeignOwner(object_binding().release, Py_NewRef(object));
+}
+
+/// A reference to a Python object that may be copied and dropped on any thread, with or without the
+/// GIL.
+using SharedObject = std::shared_ptr<PyObject>;
+inline SharedObject share_object(const pybind11::object& object) {
+  return {std::make_shared<ForeignOwner>(python_owner(object.ptr())), object.ptr()};
+}
+
+/// Takes a new reference. Throws the Python error that is set if it is null.
+inline pybind11::object owned(PyObject* reference) {
+  if (reference == nullptr) throw pybind11::error_already_set();
+  return pybind11::reinterpret_steal<pybind11::object>(reference);
+}
+
+/// A new spanwise.Array around `array`, to pass to a function of a library.
+inline pybind11::object object_of(const Array& array) {
+  return owned(object_binding().wrap(array));
 }
 
 }  // namespace spanwise::python
