@@ -7,41 +7,32 @@ names of the extension module ``_core``; the other modules are imported on first
 (``sw.driver``).
 """
 
+import sys as _sys
 from importlib import import_module as _import_module
 
-from . import _gil, _wheels
-from ._config import config as config
+from ._config import config as config, set_library_paths as _set_library_paths
 from ._core import *  # noqa: F403  (all public names of the extension module)
 from ._core import __version__ as __version__
+from ._names import MODULE_OF as _MODULE_OF
 
 #: The version of the array API standard (data-apis.org/array-api) that this namespace follows.
-__array_api_version__ = "2024.12"
+__array_api_version__: str = "2024.12"
 
-newaxis = None
-e = 2.718281828459045
-pi = 3.141592653589793
-inf = float("inf")
-nan = float("nan")
+newaxis: None = None
+e: float = 2.718281828459045
+pi: float = 3.141592653589793
+inf: float = float("inf")
+nan: float = float("nan")
 
-_gil.require_gil()
-_wheels.set_library_paths()
-
-
-def _modules_by_name():
-    """{name: module} from the relative imports of `__init__.pyi`, the list of public names."""
-    # `import spanwise` imports neither re nor typing nor contextlib: they take longer to load than
-    # the package.
-    modules = {}
-    stub = __loader__.get_data(__file__ + "i").decode()
-    for statement in stub.split("\nfrom .")[1:]:
-        module, _, names = statement.partition(" import ")
-        names = names[1 : names.index(")")] if names[0] == "(" else names.partition("\n")[0]
-        if module and "*" not in names:  # each name is written `name as name`
-            modules.update(dict.fromkeys(names.replace(",", " ").split()[::3], module))
-    return modules
-
-
-_MODULE_OF = _modules_by_name()
+# The global interpreter lock protects the objects of `_core`. A free-threaded Python (PEP 703) turns
+# it on when it loads an extension module that does not declare Py_MOD_GIL_NOT_USED, such as `_core`;
+# PYTHON_GIL=0 and -X gil=0 prevent this.
+if not getattr(_sys, "_is_gil_enabled", lambda: True)():
+    raise ImportError(
+        "spanwise: this free-threaded Python runs without the global interpreter lock, which "
+        "Spanwise needs; leave out PYTHON_GIL=0 and -X gil=0, and Python turns it on for Spanwise"
+    )
+_set_library_paths()
 
 
 def __getattr__(name):
@@ -56,7 +47,7 @@ def __getattr__(name):
     if spec is not None and spec.origin is not None:  # namespace packages have no origin
         return _import_module(f"{__name__}.{name}")
     if name == "fft":
-        from ._numpy.unsupported import EXTENSIONS
+        from ._numpy.array_api import EXTENSIONS
 
         raise AttributeError(EXTENSIONS[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

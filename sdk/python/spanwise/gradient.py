@@ -3,12 +3,13 @@
 """Derivatives of graphs: ``grad``, ``Lop``, ``Rop``, their check ``verify_grad``, and what the
 gradient methods of Python ops return. The names are those of ``theano.gradient``."""
 
-from ._graph.gradient import *  # noqa: F403
-from ._graph.op_gradient import (
+from .graph._gradient import *  # noqa: F403
+from .graph._gradient import (
     DisconnectedType as DisconnectedType,
+    GradientError as GradientError,
     grad_not_implemented as grad_not_implemented,
     grad_undefined as grad_undefined,
+    verify_grad as verify_grad,
 )
-from ._graph.verify_grad import GradientError as GradientError, verify_grad as verify_grad
 
 __all__ = [name for name in globals() if not name.startswith("_")]

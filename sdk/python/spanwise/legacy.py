@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ._core import ArgumentError
-from ._kernels.legacy_package import write_package
-from ._kernels.legacy_source import LegacyFile, read_legacy
+from .kernels._legacy import LegacyFile, read_legacy, write_package
 
 _HEADER_HANDLING = {
     "replaced": "not found; Spanwise's replacement of this header of NVIDIA's samples is used",

@@ -13,9 +13,8 @@ from typing import Any
 
 from . import _core
 from ._core import matmul, vecdot
-from ._numpy.linalg import outer as _outer, tensordot
+from ._numpy.linalg import diagonal as _diagonal, outer as _outer, tensordot
 from ._numpy.shape import matrix_transpose, moveaxis, normalized_axes as _normalized_axes
-from ._numpy.triangles import diagonal as _diagonal
 
 __all__ = [
     "diagonal",

@@ -4,15 +4,101 @@
 keyword arguments: ``sw.ops.transfer(x, device="cpu")``.
 
 Ops of a library loaded by ``sw.load_ops`` are in its namespace: ``sw.ops.signal.window(x,
-length=16)``.
-"""
+length=16)``."""
 
 from __future__ import annotations
 
+import os as _os
+from collections.abc import Callable
 from typing import Any
 
 from . import _core
-from ._graph.plugins import OpNamespace, op_function
+from .graph._function import compute_op, is_eager
+from .graph._op import apply_registered, library_paths
+
+#: "namespace.name" -> the docstring of an op of a loaded library.
+_summaries: dict[str, str] = {}
+
+
+def op_function(name: str) -> Callable[..., Any]:
+    """The registered op `name` as a function: inputs are positional, properties keyword arguments.
+
+    It returns variables of a graph if an input is a Variable, else arrays.
+    """
+
+    def apply(*inputs: Any, **properties: Any) -> Any:
+        if is_eager(inputs):
+            return compute_op(name, inputs, properties)
+        return apply_registered(name, *inputs, **properties)
+
+    apply.__name__ = name.rpartition(".")[2]
+    apply.__qualname__ = name
+    apply.__doc__ = _summaries.get(name)
+    return apply
+
+
+class OpNamespace:
+    """The ops of a loaded library as functions: ``signal = sw.load_ops("libsignal.so")``, then
+    ``signal.window(x, length=16)``."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        full = f"{self.__name__}.{name}"
+        if name.startswith("__") or full not in _core._op_names():
+            raise AttributeError(
+                f"there is no op named {full!r}; the ops of {self.__name__} are {', '.join(self.__dir__())}"
+            )
+        return op_function(full)
+
+    def __dir__(self) -> list[str]:
+        start = self.__name__ + "."
+        return [name.removeprefix(start) for name in _core._op_names() if name.startswith(start)]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, OpNamespace) and other.__name__ == self.__name__
+
+    def __hash__(self) -> int:
+        return hash(self.__name__)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickles the path of the library, which must exist where it is unpickled."""
+        return _load_namespace, (self.__name__, library_paths.get(self.__name__))
+
+    def __repr__(self) -> str:
+        return f"<ops {self.__name__}: {', '.join(self.__dir__())}>"
+
+
+def _load_namespace(name: str, library: str | None) -> OpNamespace:
+    """Called by unpickling; its name and parameters must not change, because pickles contain them."""
+    namespace = OpNamespace(name)
+    return namespace if library is None or dir(namespace) else load_ops(library)
+
+
+def load_ops(path: str | _os.PathLike[str]) -> OpNamespace:
+    """Loads a shared library of ops and returns their namespace, also available as
+    ``sw.ops.<namespace>``.
+
+    The library is written against ``<spanwise/plugin.hpp>`` or ``<spanwise/plugin.h>``. A path
+    without a slash is searched for in the current folder, then by the dynamic loader. The library
+    stays loaded until the process ends; loading it again has no effect, even if the file has
+    changed since.
+
+    Raises ArgumentError if the library cannot be loaded; GraphError if it is not a plug-in, has
+    another interface version, inconsistent tables, or a name that is already registered. A rejected
+    library stays in memory as well, since its code may still run; after a rebuild the file can be
+    loaded again.
+    """
+    library = _os.fspath(path)
+    name, ops = _core._load_ops(library)
+    # Without such a file the dynamic loader has found the library by its name, which is kept.
+    library_paths.setdefault(
+        name, _os.path.abspath(library) if _os.path.exists(library) else library
+    )
+    for op, summary in ops:
+        _summaries[f"{name}.{op}"] = summary
+    return OpNamespace(name)
 
 
 def __getattr__(name: str) -> Any:

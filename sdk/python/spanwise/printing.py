@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ._core import Apply, CompiledFunction, Variable
-from ._graph.from_graph import OpFromGraph
+from .graph._op_from_graph import OpFromGraph
 
 __all__ = ["debugprint", "graph", "rewrites"]
 

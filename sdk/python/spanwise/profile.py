@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from ._core import Apply, CompiledFunction
-from ._graph.op import NativeOp
+from .graph._op import NativeOp
 
 __all__ = ["Profile", "summary", "trace"]
 

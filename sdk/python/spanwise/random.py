@@ -16,8 +16,10 @@ from typing import Any
 from . import _core
 from ._core import Array, _asarray as asarray
 from ._numpy.operands import writable_array
-from ._numpy.random_arguments import (
+from ._numpy.random import (
+    FloatingGenerator,
     Shape,
+    Size,
     as_shape,
     bound_array,
     bounds_of,
@@ -30,7 +32,6 @@ from ._numpy.random_arguments import (
     result_for,
     with_inclusive_high,
 )
-from ._numpy.random_floating import FloatingGenerator, Size
 from ._numpy.shape import normalized_axis
 
 __all__ = ["Generator", "default_rng"]

@@ -38,17 +38,15 @@ from ._core import (
     take as take,
     var as var,
 )
-from ._graph.constructors import named_constructors as _named_constructors, tensor as tensor
-from ._graph.einsum import einsum as einsum
-from ._graph.functions import *  # noqa: F403
-from ._graph.gradient import *  # noqa: F403
-from ._graph.matrices import *  # noqa: F403
-from ._graph.random_streams import RandomStreams as RandomStreams
-from ._graph.sorting import argsort as argsort, sort as sort
-from ._graph.subtensor import inc_subtensor as inc_subtensor, set_subtensor as set_subtensor
-from ._graph.verify_grad import verify_grad as verify_grad
-from ._numpy.dtypes import astype as astype
-from ._numpy.elementwise import clip as clip, divmod as divmod, round as round, where as where
+from ._numpy.array_api import astype as astype
+from ._numpy.elementwise import (
+    clip as clip,
+    divmod as divmod,
+    log_softmax as log_softmax,
+    round as round,
+    softmax as softmax,
+    where as where,
+)
 from ._numpy.join import (
     column_stack as column_stack,
     dstack as dstack,
@@ -69,8 +67,11 @@ from ._numpy.shape import (
     swapaxes as swapaxes,
     transpose as transpose,
 )
-from ._numpy.softmax import log_softmax as log_softmax, softmax as softmax
-from .graph import contiguous as contiguous
+from .graph._gradient import *  # noqa: F403
+from .graph._gradient import verify_grad as verify_grad
+from .graph._random_streams import RandomStreams as RandomStreams
+from .graph._tensor import *  # noqa: F403
+from .graph._tensor import named_constructors as _named_constructors
 
 as_tensor_variable = as_variable  # noqa: F405
 

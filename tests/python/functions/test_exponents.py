@@ -7,7 +7,7 @@ import pytest
 from support.arrays import assert_same
 
 import spanwise as sw
-from spanwise._numpy import exponents as _exponents
+from spanwise._numpy import elementwise as _exponents
 
 INTEGERS = {"float16": "uint16", "float32": "uint32", "float64": "uint64"}
 

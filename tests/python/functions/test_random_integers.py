@@ -8,7 +8,7 @@ from support.arrays import INTEGERS
 from support.random_reference import chi_square, philox
 
 import spanwise as sw
-from spanwise._numpy.random_arguments import bounds_of
+from spanwise._numpy.random import bounds_of
 from spanwise.random import default_rng
 
 

@@ -14,7 +14,7 @@ from python.graph.op_examples import FUNCTIONS, OPS, example_of, graph_of
 from support.tree import ROOT
 
 import spanwise as sw
-from spanwise._graph.constructors import named_constructors
+from spanwise.graph._tensor import named_constructors
 
 T = sw.tensor
 PAGE = ROOT / "docs" / "graph-ops.md"

@@ -19,7 +19,7 @@ from python.kernels.texture_reference import (
 )
 
 import spanwise as sw
-from spanwise._driver import cuda_arrays
+from spanwise.driver import _textures as cuda_arrays
 
 #: dtype of a texture -> the C vector type of its fetches, without the number of channels.
 VECTORS = {

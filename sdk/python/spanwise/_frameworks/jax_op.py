@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core import DTypeError, default_device
-from .compute import ArrayType, Computation, imported
+from . import ArrayType, Computation, imported
 
 
 def jax_op(op: Callable[..., Any], *, grad: Any = None, outputs: int | None = None) -> Any:

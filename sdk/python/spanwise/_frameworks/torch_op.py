@@ -9,7 +9,7 @@ from keyword import iskeyword
 from typing import Any
 
 from .._core import ArgumentError, NotSupportedError
-from .compute import ArrayType, Computation, imported
+from . import ArrayType, Computation, imported
 
 # Qualified name -> (definition, operator). The definition is (op, its declaration, grad, outputs).
 # PyTorch frees an operator whose name is registered again, while functions may still call it, so no

@@ -1,14 +1,21 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise functions composed of ufuncs of `_core`. `_core._operand` leaves the variables of graphs
-as they are; `_core._asarray` is for functions that compute at once, and takes dtype, device and copy."""
+"""Elementwise functions composed of ufuncs of `_core`, comparisons of whole arrays, and softmax.
+
+`_core._operand` leaves the variables of graphs as they are; `_core._asarray` is for functions that
+compute at once, and takes dtype, device and copy."""
 
 from __future__ import annotations
 
+import functools
 from math import pi
 from typing import Any
 
 from .. import _core
+from .._core import Array, _asarray as asarray
+from ..kernels._user_kernels import ElementwiseKernel
+from .array_api import iinfo
+from .operands import as_arrays
 
 
 def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
@@ -31,8 +38,6 @@ def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: A
 
 def _limits_within(a: Any, low: Any, high: Any) -> tuple[Any, Any]:
     """The limits, with None for a Python integer beyond the range of the dtype of `a`."""
-    from .dtypes import iinfo
-
     dtype = _core._operand(a).dtype
     if dtype.kind not in "iu":
         return low, high
@@ -169,3 +174,180 @@ def _part(x: Any, index: int) -> Any:
         # The new last axis holds both parts of one element, for any strides of x.
         return x[..., None].view(part)[..., index]
     return x if index == 0 else _core.zeros_like(x)
+
+
+# ---- frexp and ldexp ----
+
+# Exponents are clipped to this magnitude, far beyond the exponent range of float64, to fit in int.
+_MAX_EXPONENT = 10_000
+
+# Suffix of the C functions frexp and ldexp for a type; 16-bit floats are computed in float.
+_SUFFIX = {"float": "f", "double": ""}
+
+
+def frexp(x: Any, /) -> tuple[Any, Any]:
+    """(mantissa, exponent) of each element, as numpy.frexp: x = mantissa * 2**exponent.
+
+    |mantissa| is in [0.5, 1), the exponent int32; 0, infinity and NaN give themselves and exponent
+    0. Results are new arrays on the device of `x`. Integers and bool are converted to the real
+    dtype of the other ufuncs. Raises TypeError for complex numbers.
+    """
+    array = as_real(_core._asarray(x, device=getattr(x, "device", None)))
+    if array.device.kind == "cuda":
+        return _frexp_kernel(_ctype_of(array))(array)
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        mantissa, exponent = np.frexp(_to_numpy(array))
+    return (
+        _core._asarray(mantissa, device=array.device).astype(array.dtype, copy=False),
+        _core._asarray(exponent, device=array.device),
+    )
+
+
+def ldexp(x1: Any, x2: Any, /) -> Any:
+    """x1 * 2**x2 of each element, rounded once, as numpy.ldexp.
+
+    The result is a new array of the real dtype of `x1` (integers and bool as in the other ufuncs).
+    Raises TypeError for exponents `x2` that are not of an integer dtype or are uint64, and for
+    complex `x1`.
+    """
+    exponents = _core._asarray(x2, device=getattr(x1, "device", None))
+    if exponents.dtype.kind not in "biu" or str(exponents.dtype) == "uint64":
+        raise TypeError(
+            f"ldexp: expected exponents of integers that int64 can hold, got {exponents.dtype}; "
+            'convert them with .astype("int64")'
+        )
+    array = as_real(_core._asarray(x1, device=getattr(x1, "device", exponents.device)))
+    exponents = exponents.astype("int64", copy=False)
+    if array.device.kind == "cuda":
+        return _ldexp_kernel(_ctype_of(array))(array, exponents)
+    import numpy as np
+
+    with np.errstate(all="ignore"):
+        result = np.ldexp(_to_numpy(array), exponents.numpy().clip(-_MAX_EXPONENT, _MAX_EXPONENT))
+    return _core._asarray(result, device=array.device).astype(array.dtype, copy=False)
+
+
+def _ctype_of(array: Any) -> str:
+    """The C type to compute in."""
+    return "double" if str(array.dtype) == "float64" else "float"
+
+
+def _to_numpy(array: Any) -> Any:
+    dtype = "float64" if _ctype_of(array) == "double" else "float32"
+    return array.astype(dtype, copy=False).numpy()
+
+
+@functools.cache
+def _frexp_kernel(ctype: str) -> ElementwiseKernel:
+    return ElementwiseKernel(
+        "T x",
+        "T mantissa, int32 exponent",
+        f"""
+        const {ctype} number = ({ctype})x;
+        int power = 0;
+        const {ctype} fraction = frexp{_SUFFIX[ctype]}(number, &power);
+        const bool is_finite = number - number == 0;
+        mantissa = is_finite ? (T)fraction : x;
+        exponent = is_finite ? power : 0;
+        """,
+        f"frexp_{ctype}",
+    )
+
+
+@functools.cache
+def _ldexp_kernel(ctype: str) -> ElementwiseKernel:
+    return ElementwiseKernel(
+        "T x, int64 e",
+        "T z",
+        f"""
+        const int limit = {_MAX_EXPONENT};
+        const int exponent = e > limit ? limit : e < -limit ? -limit : (int)e;
+        z = (T)ldexp{_SUFFIX[ctype]}(({ctype})x, exponent);
+        """,
+        f"ldexp_{ctype}",
+    )
+
+
+# ---- Softmax, of arrays and of variables of graphs ----
+
+
+def softmax(x: Any, axis: int | None = -1) -> Any:
+    """exp(x) / sum(exp(x)) along `axis` (None: over all elements), without overflow of large
+    `x`."""
+    shifted = _shifted(x, axis)
+    powers = _core.exp(shifted)
+    return powers / _core.sum(powers, axis, keepdims=True)
+
+
+def log_softmax(x: Any, axis: int | None = -1) -> Any:
+    """log(softmax(x)), accurate also where softmax(x) underflows to 0."""
+    shifted = _shifted(x, axis)
+    return shifted - _core.log(_core.sum(_core.exp(shifted), axis, keepdims=True))
+
+
+def _shifted(x: Any, axis: int | None) -> Any:
+    """`x` minus its maximum along `axis`, so that exp() does not overflow."""
+    values = _core._operand(x)
+    return values - _core.max(values, axis, keepdims=True)
+
+
+# ---- Comparisons of arrays ----
+
+
+def _on_one_device(a: Any, b: Any) -> tuple[Array, Array]:
+    """Both as arrays on one device, a GPU if one of them is on it. The other is copied, which is
+    acceptable since the callers return host values."""
+    x, y = as_arrays(a, b)
+    if x.device == y.device:
+        return x, y
+    return (x, y.to(x.device)) if y.device.kind == "cpu" else (x.to(y.device), y)
+
+
+def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> bool:
+    """Whether shapes and all elements are equal. The arrays may be on different devices; waits for
+    the result."""
+    first, second = _on_one_device(a1, a2)
+    if first.shape != second.shape:
+        return False
+    same = _core.equal(first, second)
+    if equal_nan:
+        same = same | (_core.not_equal(first, first) & _core.not_equal(second, second))
+    return bool(same.all())
+
+
+def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
+    """Elementwise |a - b| <= atol + rtol * |b|, as numpy.isclose, as a bool array. An infinity is
+    close only to an equal one.
+
+    Python numbers take the dtype of the other operand.
+    """
+    x, y = _number_or_array(a), _number_or_array(b)
+    if isinstance(y, Array):  # as floats: abs() of the least integer overflows
+        y = y.astype(_core.result_type(y, 1.0), copy=False)
+    elif isinstance(y, int):
+        y = float(y)
+    within = _core.less_equal(_core.absolute(_core.subtract(x, y)), abs(y) * rtol + atol)
+    close = (within & _core.isfinite(y)) | _core.equal(x, y)
+    if equal_nan:
+        close = close | (_core.not_equal(x, x) & _core.not_equal(y, y))
+    return close  # type: ignore[no-any-return]
+
+
+def _number_or_array(x: Any) -> Any:
+    return x if isinstance(x, (int, float, complex)) else asarray(x)
+
+
+def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether isclose() holds for all elements. The arrays may be on different devices; waits for
+    the result."""
+    if not isinstance(a, (int, float, complex)) and not isinstance(b, (int, float, complex)):
+        a, b = _on_one_device(a, b)
+    return bool(isclose(a, b, rtol, atol, equal_nan).all())
+
+
+def contains(array: Array, key: Any) -> bool:
+    """Whether any element of `array` equals `key`; waits for the result."""
+    same = array == key  # unlike equal(), `==` does not raise for a `key` that is no array
+    return bool(same.any()) if isinstance(same, Array) else False

@@ -1,15 +1,18 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's functions for index arrays and grids."""
+"""NumPy's functions for index arrays and grids, and those that select or assign elements by masks and
+choices."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any, SupportsIndex
+from typing import Any, Literal, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray
+from .join import cycled
+from .operands import writable_array
 from .shape import broadcast_shapes
 
 
@@ -117,3 +120,131 @@ class _Grid:
 
 mgrid = _Grid(sparse=False)
 ogrid = _Grid(sparse=True)
+
+
+# ---- Masks and choices ----
+
+
+def extract(condition: Any, arr: Any) -> Array:
+    """The elements of `arr` where `condition` is true, both flattened, as numpy.extract. A new
+    vector."""
+    return _core.compress(_mask(condition).reshape(-1), asarray(arr).reshape(-1))
+
+
+def _mask(condition: Any) -> Array:
+    return asarray(condition).astype("bool", copy=False)
+
+
+def _masked(caller: str, arr: Any, mask: Any) -> tuple[Array, Array]:
+    """The array `arr`, checked to be writable, and `mask` as a bool array of its shape."""
+    array = writable_array(arr, caller)
+    selected = _mask(mask)
+    if selected.size != array.size:
+        raise _core.ArgumentError(
+            f"{caller}: mask and data must be the same size, got shapes {selected.shape} and {array.shape}"
+        )
+    return array, selected.reshape(array.shape)
+
+
+def place(arr: Any, mask: Any, vals: Any) -> None:
+    """arr[mask] = vals in place, with `vals` flattened and repeated, as numpy.place. Waits for the
+    mask on a GPU. Raises ArgumentError for a mask of another size and for empty `vals`."""
+    array, selected = _masked("place", arr, mask)
+    count = int(_core.count_nonzero(selected))
+    if count == 0:
+        return
+    values = _values_for(array, vals, "place").reshape(-1)
+    if values.size == 0:
+        raise _core.ArgumentError("place: cannot insert from an empty array")
+    array[selected] = cycled(values, count)
+
+
+def _values_for(array: Array, values: Any, caller: str) -> Array:
+    """`values` as an Array on the device of `array`. Raises DTypeError for an array whose dtype
+    does not cast safely to that of `array`, as NumPy."""
+    source = asarray(values, device=array.device)
+    is_array = hasattr(values, "dtype") and hasattr(values, "__setitem__")  # not a NumPy scalar
+    if is_array and not _core.can_cast(source.dtype, array.dtype, "safe"):
+        raise _core.DTypeError(
+            f"{caller}: cannot cast values from {source.dtype} to {array.dtype} under casting='safe'; "
+            f"cast them first: values.astype('{array.dtype}')"
+        )
+    return source
+
+
+def putmask(a: Any, mask: Any, values: Any) -> None:
+    """a.flat[i] = values.flat[i % values.size] for each i where `mask` is true, in place. Raises
+    ArgumentError for a mask of another size."""
+    array, selected = _masked("putmask", a, mask)
+    source = _values_for(array, values, "putmask")
+    if source.size == 0:
+        return
+    if source.size == 1:
+        array[selected] = source.reshape(())
+        return
+    repeated = cycled(source.reshape(-1), array.size).reshape(array.shape)
+    array[selected] = repeated[selected]
+
+
+def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
+    """A new array: for each element the first choice whose condition is true, else `default`, as
+    numpy.select. On the device of the first condition."""
+    if len(condlist) != len(choicelist):
+        raise _core.ArgumentError(
+            "select: list of cases must be same length as list of conditions, "
+            f"got {len(choicelist)} and {len(condlist)}"
+        )
+    if len(condlist) == 0:
+        raise _core.ArgumentError("select: select with an empty condition list is not possible")
+    conditions = [asarray(c) for c in condlist]
+    for i, condition in enumerate(conditions):
+        if condition.dtype != "bool":
+            raise _core.DTypeError(
+                f"select: invalid entry {i} in condlist: should be boolean ndarray, "
+                f"got {condition.dtype}"
+            )
+    choices = [
+        c if isinstance(c, Array) else asarray(c, device=conditions[0].device)
+        for c in (*choicelist, default)
+    ]
+    # Python numbers do not widen the dtype.
+    promoted = [
+        c if isinstance(c, int | float | complex) else a
+        for c, a in zip((*choicelist, default), choices, strict=True)
+    ]
+    shape = broadcast_shapes(*(a.shape for a in (*conditions, *choices)))
+    result = _core.empty(shape, _core.result_type(*promoted), device=conditions[0].device)
+    result[...] = choices[-1]
+    for condition, choice in reversed(list(zip(conditions, choices, strict=False))):
+        mask = condition.broadcast_to(shape)
+        result[mask] = choice if choice.ndim == 0 else choice.broadcast_to(shape)[mask]
+    return result
+
+
+def choose(
+    a: Any, choices: Any, out: Any = None, mode: Literal["raise", "wrap", "clip"] = "raise"
+) -> Array:
+    """result[i] = choices[a[i]][i], as numpy.choose. With mode="raise" an out-of-range index raises
+    ArgumentError."""
+    indices = asarray(a)
+    arrays = [asarray(c, device=indices.device) for c in choices]
+    if not arrays:
+        raise _core.ArgumentError("choose: need at least one array to choose from")
+    shape = broadcast_shapes(indices.shape, *(c.shape for c in arrays))
+    table = _core.stack([c.broadcast_to(shape) for c in arrays])
+    count = len(arrays)
+    # take() accepts negative indices, choose() does not: in "raise" mode the second half of the
+    # table maps them to `count`, which is out of bounds in take_along_axis().
+    rows = list(range(count)) + ([count] * count if mode == "raise" else [])
+    table_of_rows = _core.array(rows, "int64", device=indices.device)
+    try:
+        choice = _core.take(table_of_rows, indices.astype("int64"), mode=mode)
+        chosen = _core.take_along_axis(table, choice.broadcast_to(shape)[None], 0)[0]
+    except _core.BoundsError as error:
+        raise _core.ArgumentError(
+            f"choose: invalid entry in choice array: expected 0 to {count - 1}; {error}"
+        ) from None
+    if out is None:
+        return chosen
+    _core.copyto(writable_array(out, "choose"), chosen)
+    return asarray(out)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import _core
-from ._array import our_array
+from . import _our_array as our_array
 
 __all__ = ["to_cudandarray", "to_gpuarray"]
 

@@ -4,7 +4,7 @@
 
 import pytest
 
-from spanwise._graph.kernel_parameters import kernel_parameters
+from spanwise.graph._kernel_op import kernel_parameters
 
 
 @pytest.mark.parametrize(

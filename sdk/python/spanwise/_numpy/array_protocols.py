@@ -1,0 +1,273 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's protocols __array_function__ and __array_ufunc__ on Spanwise arrays and variables
+(numpy.org/neps/nep-0018, NEP 13).
+
+Where Spanwise has a function of the same name, it is called, on any device. Other functions are
+NumPy's own, for arrays on the CPU: NumPy gets views, and its results become Spanwise arrays."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core
+from .._core import Array, Variable
+from .elementwise import clip
+
+# Functions with like=, for which NumPy calls __array_function__ without that argument.
+_LIKE = frozenset(
+    [
+        "arange",
+        "array",
+        "asarray",
+        "ascontiguousarray",
+        "empty",
+        "eye",
+        "full",
+        "ones",
+        "tri",
+        "zeros",
+    ]
+)
+
+
+def array_function(
+    operand: Array | Variable,
+    function: Any,
+    types: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    """Implements __array_function__ of `operand`, an array or a variable of a graph among the
+    arguments of `function`."""
+    import numpy as np
+
+    arrays = (np.ndarray, np.memmap)
+    if not all(issubclass(cls, Array | Variable) or cls in arrays for cls in types):
+        return NotImplemented  # defer to the __array_function__ of the other type
+    name = _name_of(function)
+    kwargs = {key: value for key, value in kwargs.items() if key != "subok"}
+    if name in _LIKE and kwargs.get("device") is None and isinstance(operand, Array):
+        kwargs["device"] = operand.device
+    if name in _ADAPTED:
+        return _ADAPTED[name](*args, **kwargs)
+    implementation = _spanwise_function(name)
+    if implementation is None:
+        reason = f"Spanwise has no function numpy.{name}"
+    elif problem := _signature_error(implementation, len(args), tuple(kwargs)):
+        reason = f"spanwise.{name} does not accept these arguments ({problem})"
+    else:
+        try:
+            return implementation(*args, **kwargs)
+        except NotImplementedError as error:  # norms by singular values, sorting
+            reason = str(error)
+        except (_core.BridgeError, _core.DTypeError) as error:
+            if not any(map(_has_unsupported_dtype, args)):
+                raise
+            reason = str(error)
+    return _on_host(name, function, args, kwargs, reason)
+
+
+def _has_unsupported_dtype(x: Any) -> bool:
+    """Whether NumPy converts `x`, or an element of it, to a dtype of objects, text or dates."""
+    import numpy as np
+
+    if type(x) in (tuple, list):
+        return any(map(_has_unsupported_dtype, x))
+    if isinstance(x, np.ndarray | np.generic):
+        return x.dtype.kind in "OSUMmV"
+    return x is None or isinstance(x, str | bytes)
+
+
+@functools.cache
+def _name_of(function: Any) -> str:
+    """The qualified name inside ``numpy``: "sum", "linalg.norm"."""
+    module = function.__module__.partition(".")[2]
+    return f"{module}.{function.__name__}" if module else function.__name__
+
+
+def _spanwise_function(name: str) -> Any:
+    import spanwise
+
+    value: Any = spanwise
+    for part in name.split("."):
+        value = getattr(value, part, None)
+    return value if callable(value) and not isinstance(value, type) else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _signature_error(function: Any, positional: int, keywords: tuple[str, ...]) -> str:
+    """Why a call with this number of positional arguments and these keywords does not fit the signature
+    of `function`; "" if it fits, or if the function has no signature."""
+    import inspect
+
+    try:
+        signature = inspect.signature(function)
+    except ValueError:
+        return ""
+    try:
+        signature.bind(*(None,) * positional, **dict.fromkeys(keywords))
+    except TypeError as error:
+        return str(error)
+    return ""
+
+
+# ---- Functions with other parameter names in NumPy, or with results of NumPy's types ----
+
+
+def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+    low, high = kwargs.pop("min", a_min), kwargs.pop("max", a_max)
+    return clip(a, low, high, out=out, **kwargs)
+
+
+def _size(a: Any, axis: Any = None) -> int:
+    array = _core._operand(a)
+    return array.size if axis is None else array.shape[axis]
+
+
+_ADAPTED: dict[str, Callable[..., Any]] = {
+    "clip": _clip,
+    "copy": lambda a, order="K": _core._asarray(a).copy(order),
+    "shape": lambda a: _core._operand(a).shape,
+    "ndim": lambda a: _core._operand(a).ndim,
+    "size": _size,
+    "iscomplexobj": lambda x: _core._operand(x).dtype.kind == "c",
+    "isrealobj": lambda x: _core._operand(x).dtype.kind != "c",
+    "result_type": lambda *x: _core.result_type(*x).__numpy_dtype__,
+}
+
+
+# ---- __array_ufunc__ ----
+
+#: (ufunc, method) -> the name of the equivalent function.
+METHODS = {
+    ("add", "reduce"): "sum",
+    ("multiply", "reduce"): "prod",
+    ("minimum", "reduce"): "min",
+    ("maximum", "reduce"): "max",
+    ("logical_and", "reduce"): "all",
+    ("logical_or", "reduce"): "any",
+    ("add", "accumulate"): "cumsum",
+    ("multiply", "accumulate"): "cumprod",
+}
+
+# Functions that take no options in Spanwise.
+_WITHOUT_OPTIONS = ("modf", "frexp", "ldexp")
+
+
+def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """Implements Array.__array_ufunc__: calls the function of the same name, or NumPy's own for
+    arrays on the CPU."""
+    for x in (*inputs, *options["out"]) if "out" in options else inputs:
+        if type(x) is not _core.Array and _core._overrides_ufuncs(x):
+            return NotImplemented  # defer to the __array_ufunc__ of x
+    name = ufunc.__name__
+    function = (
+        _function_of_ufunc(name) if method == "__call__" else _function_of_method(name, method)
+    )
+    if function is None or (name in _WITHOUT_OPTIONS and options):
+        operation = name if method == "__call__" else f"{name}.{method}"
+        reason = f"Spanwise has no operation numpy.{operation}"
+        return _on_host(operation, getattr(ufunc, method), inputs, options, reason)
+    if method != "__call__":
+        options.setdefault("axis", 0)
+        inputs = _inputs_in_dtype(METHODS[name, method], inputs, options)
+    out = options.pop("out", None)
+    if out is not None:
+        options["out"] = out if name == "divmod" else out[0]
+    return function(*inputs, **options)
+
+
+def _inputs_in_dtype(
+    function: str, inputs: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[Any, ...]:
+    """Applies and removes the option dtype for functions that do not take it: min and max get their
+    operand cast, any and all raise DTypeError for another dtype than bool."""
+    if function not in ("min", "max", "all", "any"):
+        return inputs
+    dtype = options.pop("dtype", None)
+    if dtype is None:
+        return inputs
+    dtype = _core.dtype(dtype)
+    if function in ("min", "max"):
+        return (_core._asarray(inputs[0]).astype(dtype, copy=False), *inputs[1:])
+    if dtype != "bool":
+        raise _core.DTypeError(f"{function}: no loop gives dtype={dtype}; the result is bool")
+    return inputs
+
+
+def _function_of_ufunc(name: str) -> Any:
+    import spanwise as sw
+
+    if name in _WITHOUT_OPTIONS or name in ("divmod", "matmul", "vecdot", "matvec", "vecmat"):
+        return getattr(sw, name, None)
+    function = getattr(_core, "_clip" if name == "clip" else name, None)
+    return function if isinstance(function, _core.ufunc) else None
+
+
+def _function_of_method(name: str, method: str) -> Any:
+    import spanwise as sw
+
+    function = METHODS.get((name, method))
+    return getattr(sw, function) if function else None
+
+
+# ---- Functions and ufuncs that Spanwise lacks, by NumPy on the CPU ----
+
+
+def _on_host(
+    name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str
+) -> Any:
+    """Calls NumPy's `function` on NumPy views of the arrays. Raises TypeError for arrays on
+    a GPU and for variables; its text contains `reason`, why Spanwise does not compute the function."""
+    # The id of a view -> (view, array), for results that are it.
+    views: dict[int, tuple[Any, Array]] = {}
+
+    def copy_in(x: Any) -> Any:
+        if isinstance(x, Variable):
+            raise TypeError(
+                f"numpy.{name}: {reason}, and NumPy cannot compute on a variable of a graph, which has "
+                f"no value yet: got {x} of {x.type}"
+            )
+        if isinstance(x, Array):
+            if x.device.kind != "cpu":
+                raise TypeError(
+                    f"numpy.{name}: {reason}, and NumPy cannot read the memory of {x.device.name}: "
+                    f"got {x.dtype} of shape {x.shape}; copy it to the host first: a.numpy()"
+                )
+            view = x.numpy()
+            views[id(view)] = view, x
+            return view
+        return _mapped(copy_in, x)
+
+    def copy_out(x: Any) -> Any:
+        if id(x) in views:
+            return views[id(x)][1]
+        return _as_spanwise(x) if hasattr(x, "dtype") else _mapped(copy_out, x)
+
+    return copy_out(function(*map(copy_in, args), **_mapped(copy_in, kwargs)))
+
+
+def _mapped(f: Callable[[Any], Any], x: Any) -> Any:
+    """The dict, tuple or list `x` with f(item) for each item; another `x` itself."""
+    if isinstance(x, dict):
+        return {key: f(value) for key, value in x.items()}
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*map(f, x))
+    return type(x)(map(f, x)) if type(x) in (tuple, list) else x
+
+
+def _as_spanwise(x: Any) -> Any:
+    """A NumPy array or scalar as a Spanwise array over the same memory; `x` itself for dtypes that
+    Spanwise does not have."""
+    import numpy as np
+
+    if type(x) is not np.ndarray and not isinstance(x, np.generic):
+        return x
+    try:
+        is_supported = _core.dtype(x.dtype).is_computable
+    except _core.DTypeError:
+        is_supported = False
+    return _core._asarray(x, device="cpu") if is_supported and x.dtype.isnative else x
