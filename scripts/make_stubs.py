@@ -1,8 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the type stub of the extension module: make_stubs.py MODULE OUTPUT TYPES...
+"""Writes the type stubs of the package to FOLDER: make_stubs.py MODULE PACKAGE FOLDER TYPES...
 
-Names, parameters and defaults come from the signatures in the compiled MODULE, types from pybind11's
+`__init__.pyi` has the public names of `__init__.py` and `_names.py` in PACKAGE, `_core.pyi` those of
+the extension module. Names, parameters and defaults come from the signatures in the compiled MODULE, types from pybind11's
 signatures and from TYPES, files in the syntax of stubs that have what signatures do not say:
 
 - `class parameters` has the types of parameters by name, `a = b = _ArrayLike`, without None, which
@@ -20,12 +21,13 @@ import ast
 import builtins
 import importlib.util
 import inspect
+import runpy
 import sys
 from pathlib import Path
 
 from stub_signatures import Qualified, arguments_of, defaults_of, from_pybind, from_signature
 
-HEADER = """# Generated from the signatures of the extension module by scripts/make_stubs.py.
+HEADER = """# Generated from {} by scripts/make_stubs.py.
 """
 # Members that every class has, or that type checkers have no use for.
 SKIPPED = {
@@ -93,7 +95,8 @@ class Writer:
         self.module, self.types = module, types
 
     def text(self):
-        lines = [HEADER, *(ast.unparse(node) for node in self.types.head), ""]
+        header = HEADER.format("the signatures of the extension module")
+        lines = [header, *(ast.unparse(node) for node in self.types.head), ""]
         for name, value in vars(self.module).items():
             if name.startswith("__") and name != "__version__":
                 continue
@@ -216,10 +219,33 @@ class Writer:
         return ast.unparse(Qualified().visit(annotation or ast.Name("Any")))
 
 
-def main(module, output, *types):
-    text = Writer(load(module), Types(Path(file).read_text() for file in types)).text()
-    Path(output).unlink(missing_ok=True)  # older builds made a symbolic link here
-    Path(output).write_text(text)
+def package_stub(package):
+    """The stub of the package: the public imports and the annotated constants of `__init__.py`, and
+    imports of the names that it imports on first use."""
+    imports, constants = [], []
+    for node in ast.parse((package / "__init__.py").read_text()).body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            names = [a for a in node.names if a.asname in (None, a.name)]
+            imports.append(ast.unparse(ast.ImportFrom(node.module, names, 1)) if names else "")
+        elif isinstance(node, ast.AnnAssign):
+            constants.append(f"{node.target.id}: {ast.unparse(node.annotation)}")
+    table = runpy.run_path(str(package / "_names.py"))
+    modules = {name: "" for name in table["MODULES"].split()}
+    for name, module in {**modules, **table["MODULE_OF"]}.items():
+        imports.append(f"from .{module} import {name} as {name}")
+    header = HEADER.format("__init__.py and _names.py")
+    return "\n".join([header, *filter(None, imports), *constants]) + "\n"
+
+
+def write(output, text):
+    output.unlink(missing_ok=True)  # older builds made a symbolic link here
+    output.write_text(text)
+
+
+def main(module, package, folder, *types):
+    stub = Writer(load(module), Types(Path(file).read_text() for file in types))
+    write(Path(folder, "_core.pyi"), stub.text())
+    write(Path(folder, "__init__.pyi"), package_stub(Path(package)))
 
 
 if __name__ == "__main__":
