@@ -80,14 +80,12 @@ struct ShimPart {
   const char* define;
   std::string_view file;
 };
-constexpr std::array<ShimPart, 8> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics.h"},
+constexpr std::array<ShimPart, 6> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrinsics.h"},
                                          {"SW_WITH_MATH", "spanwise_math.h"},
-                                         {"SW_WITH_MATH", "spanwise_libm.h"},
                                          {"SW_WITH_MATH", "spanwise_math_names.h"},
                                          {"SW_WITH_ATOMICS", "spanwise_atomics.h"},
                                          {"SW_WITH_BARRIERS", "spanwise_barriers.h"},
-                                         {"SW_WITH_TEXTURES", "spanwise_textures.h"},
-                                         {"SW_WITH_SURFACES", "spanwise_surfaces.h"}}};
+                                         {"SW_WITH_TEXTURES", "spanwise_textures.h"}}};
 
 // Embedded headers have no folders: cooperative_groups/reduce.h is cooperative_groups_reduce.h.
 std::string embedded_name(std::string_view name) {

@@ -6,7 +6,6 @@
 // in float, rounded once per result, as by the GPU's instructions.
 
 #include "spanwise_half.h"
-#include "spanwise_half_bits.h"
 
 SW_SMALL_STRUCT(__half, sw_half_from_float, sw_half_to_float)
 typedef __half half;

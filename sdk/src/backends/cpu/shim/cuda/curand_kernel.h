@@ -6,7 +6,90 @@
 // same seed, subsequence and offset; normal numbers agree to the accuracy of the math functions.
 
 #include "curand_philox4x32_x.h"
-#include "curand_xorwow.h"
+
+// The generator XORWOW (Marsaglia, "Xorshift RNGs", 2003) with cuRAND's seeding and subsequences of
+// 2^67 numbers. Skipping multiplies the 160 bits of the state by a power of the step's bit matrix;
+// the powers are computed by squaring, once for a module.
+
+struct curandStateXORWOW {
+  unsigned d, v[5];
+  int boxmuller_flag, boxmuller_flag_double;
+  float boxmuller_extra;
+  double boxmuller_extra_double;
+};
+typedef curandStateXORWOW curandStateXORWOW_t, curandState_t, curandState;
+
+SW_FN void sw_xorwow_step(unsigned* v) {
+  const unsigned t = v[0] ^ (v[0] >> 2);
+  v[0] = v[1];
+  v[1] = v[2];
+  v[2] = v[3];
+  v[3] = v[4];
+  v[4] = (v[4] ^ (v[4] << 4)) ^ (t ^ (t << 1));
+}
+struct sw_bit_matrix {
+  unsigned rows[160][5];  // row i is the image of bit i
+};
+static inline void sw_transform(const sw_bit_matrix& m, unsigned* v) {
+  unsigned sum[5] = {0, 0, 0, 0, 0};
+  for (int i = 0; i < 160; ++i)
+    if (v[i / 32] >> (i % 32) & 1)
+      for (int k = 0; k < 5; ++k) sum[k] ^= m.rows[i][k];
+  for (int k = 0; k < 5; ++k) v[k] = sum[k];
+}
+// The matrix of 2^power steps, power < 131.
+__attribute__((noinline, cold)) static const sw_bit_matrix& sw_xorwow_power(int power) {
+  static sw_bit_matrix powers[131];
+  static int ready;  // powers computed
+  static char busy;  // a worker computes the next
+  for (int p; (p = __atomic_load_n(&ready, __ATOMIC_ACQUIRE)) <= power;) {
+    if (__atomic_test_and_set(&busy, __ATOMIC_ACQUIRE)) continue;
+    p = __atomic_load_n(&ready, __ATOMIC_ACQUIRE);
+    for (int i = 0; p < 131 && i < 160; ++i) {
+      unsigned* row = powers[p].rows[i];
+      for (int k = 0; k < 5; ++k) row[k] = k == i / 32 ? 1u << (i % 32) : 0;
+      if (p == 0) {
+        sw_xorwow_step(row);
+      } else {
+        sw_transform(powers[p - 1], row);
+        sw_transform(powers[p - 1], row);
+      }
+    }
+    __atomic_store_n(&ready, p < 131 ? p + 1 : p, __ATOMIC_RELEASE);
+    __atomic_clear(&busy, __ATOMIC_RELEASE);
+  }
+  return powers[power];
+}
+SW_FN void sw_xorwow_skip(curandStateXORWOW* s, unsigned long long n, int power) {
+  for (; n != 0; n >>= 1, ++power)
+    if (n & 1) sw_transform(sw_xorwow_power(power), s->v);
+}
+SW_FN void skipahead(unsigned long long n, curandStateXORWOW* s) {
+  sw_xorwow_skip(s, n, 0);
+  s->d += 362437u * (unsigned)n;
+}
+SW_FN void skipahead_sequence(unsigned long long n, curandStateXORWOW* s) {
+  sw_xorwow_skip(s, n, 67);  // 362437 * 2^67 is 0 in 32 bits
+}
+SW_FN void curand_init(unsigned long long seed, unsigned long long subsequence,
+                       unsigned long long offset, curandStateXORWOW* s) {
+  const unsigned a = 1099087573u * ((unsigned)seed ^ 0xaad26b49u);
+  const unsigned b = 2591861531u * ((unsigned)(seed >> 32) ^ 0xf7dcefddu);
+  *s = {};
+  s->d = 6615241u + b + a;
+  s->v[0] = 123456789u + a;
+  s->v[1] = 362436069u ^ a;
+  s->v[2] = 521288629u + b;
+  s->v[3] = 88675123u ^ b;
+  s->v[4] = 5783321u + a;
+  skipahead_sequence(subsequence, s);
+  skipahead(offset, s);
+}
+SW_FN unsigned curand(curandStateXORWOW* s) {
+  sw_xorwow_step(s->v);
+  s->d += 362437u;
+  return s->v[4] + s->d;
+}
 
 // In (0, 1]: the middle of one of 2^32 or 2^53 intervals, whose lengths are the constants, rounded.
 SW_FN float sw_curand_fraction(unsigned x) { return x * 2.3283064e-10f + 2.3283064e-10f / 2; }
@@ -77,4 +160,40 @@ SW_FN float4 curand_normal4(curandStatePhilox4_32_10_t* state) {
   return {a.x, a.y, b.x, b.y};
 }
 
-#include "spanwise_poisson.h"
+// Poisson numbers. Their distribution is exact, but the numbers are not those of a GPU, whose
+// algorithm is another one.
+
+// W. Hoermann, The transformed rejection method for generating Poisson random variables, 1993
+// (PTRS), for a mean of 10 or more.
+template <class SwState>
+SW_FN unsigned sw_poisson_by_rejection(SwState* state, double mean) {
+  const double b = 0.931 + 2.53 * sqrt(mean), a = -0.059 + 0.02483 * b;
+  const double inverse = 1.1239 + 1.1328 / (b - 3.4), accepted = 0.9277 - 3.6224 / (b - 2);
+  for (;;) {
+    const double u = curand_uniform_double(state) - 0.5, v = curand_uniform_double(state);
+    const double distance = 0.5 - fabs(u);
+    if (distance <= 0) continue;
+    const double k = floor((2 * a / distance + b) * u + mean + 0.43);
+    if (distance >= 0.07 && v <= accepted) return (unsigned)k;
+    if (k < 0 || (distance < 0.013 && v > distance)) continue;
+    if (log(v) + log(inverse) - log(a / (distance * distance) + b) <=
+        k * log(mean) - mean - lgamma(k + 1))
+      return (unsigned)k;
+  }
+}
+
+template <class SwState>
+SW_FN unsigned curand_poisson(SwState* state, double mean) {
+  if (mean >= 10) return sw_poisson_by_rejection(state, mean);
+  const double limit = exp(-mean);
+  unsigned count = 0;
+  for (double product = curand_uniform_double(state); product > limit; ++count)
+    product *= curand_uniform_double(state);
+  return count;
+}
+template <class SwState>
+SW_FN uint4 curand_poisson4(SwState* state, double mean) {
+  const unsigned x = curand_poisson(state, mean), y = curand_poisson(state, mean);
+  const unsigned z = curand_poisson(state, mean), w = curand_poisson(state, mean);
+  return {x, y, z, w};
+}

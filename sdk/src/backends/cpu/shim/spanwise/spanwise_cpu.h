@@ -7,8 +7,58 @@
 // CUDA's predefined names in the global namespace.
 
 #include "spanwise_abi.h"
+
 #ifdef __x86_64__
-#include "spanwise_division.h"
+// On x86, integer division by zero, and of the lowest value by -1, raises SIGFPE. On a GPU it does
+// not: division by zero gives a quotient and a remainder with all bits set (for 64-bit types only
+// the lower 32 bits if the dividend has no others, as measured on an H200), and division by -1
+// wraps around. Compilers emit a division as one instruction, div or idiv, whose names are macros
+// of the assembler here (GNU as, "Macro") that compare the divisor first. {load} before the
+// instruction keeps the assembler from expanding the macro again. The rare cases are in a separate
+// subsection, so that the common path takes no jump.
+
+// `low` receives the quotient, `high` the remainder.
+// clang-format off
+#define SW_GUARDED(name, size, low, high, zero, unless_minus_one, minus_one) \
+  __asm__(".macro " name " divisor:vararg\n"       \
+          "  cmp" size " $0, \\divisor\n"          \
+          "  je .Lsw_zero\\@\n"                    \
+          unless_minus_one                         \
+          "  {load} " name " \\divisor\n"          \
+          ".Lsw_divided\\@:\n"                     \
+          ".subsection 1\n"                        \
+          ".Lsw_zero\\@:\n"                        \
+          zero                                     \
+          "  jmp .Lsw_divided\\@\n"                \
+          minus_one                                \
+          ".subsection 0\n"                        \
+          ".endm\n")
+#define SW_GUARDED_DIVISION(size, low, high, zero)       \
+  SW_GUARDED("div" size, size, low, high, zero, "", ""); \
+  SW_GUARDED("idiv" size, size, low, high, zero,         \
+             "  cmp" size " $-1, \\divisor\n"      \
+             "  je .Lsw_minus_one\\@\n",           \
+             ".Lsw_minus_one\\@:\n"                \
+             "  neg" size " " low "\n"             \
+             "  mov" size " $0, " high "\n"        \
+             "  jmp .Lsw_divided\\@\n")
+// Sets all bits of both.
+#define SW_ALL_BITS(size, low, high) "  mov" size " $-1, " low "\n  mov" size " $-1, " high "\n"
+// Sets bits 32 to 63 only if the dividend has one of them set: neg sets the carry, which sbb copies
+// to all bits.
+#define SW_BITS_OF_DIVIDEND "  shrq $32, %rax\n  negq %rax\n  sbbq %rax, %rax\n" \
+                            "  movl $-1, %edx\n  orq %rdx, %rax\n  movq %rax, %rdx\n"
+// clang-format on
+
+SW_GUARDED_DIVISION("b", "%al", "%ah", SW_ALL_BITS("b", "%al", "%ah"));
+SW_GUARDED_DIVISION("w", "%ax", "%dx", SW_ALL_BITS("w", "%ax", "%dx"));
+SW_GUARDED_DIVISION("l", "%eax", "%edx", SW_ALL_BITS("l", "%eax", "%edx"));
+SW_GUARDED_DIVISION("q", "%rax", "%rdx", SW_BITS_OF_DIVIDEND);
+
+#undef SW_BITS_OF_DIVIDEND
+#undef SW_ALL_BITS
+#undef SW_GUARDED_DIVISION
+#undef SW_GUARDED
 #endif
 
 #define SW_CPU 1  // for users: #ifndef SW_CPU guards code that only a GPU can run
@@ -121,8 +171,29 @@ __attribute__((noreturn, noinline, cold)) static void sw_fail(const char* proble
 }
 
 #ifdef SW_SPLIT_STACK
-#include "spanwise_stack.h"
+// For sources with recursion: the functions that code compiled with -fsplit-stack calls if too
+// little stack is left. With split stacks they would allocate another segment; here the launch
+// fails. Weak, because each linked source defines them. Without checks, because the functions for
+// checks compare the stack limit, too.
+extern "C" {
+#define SW_WITHOUT_LIMIT                                                                        \
+  __attribute__((weak, visibility("hidden"), noreturn, no_split_stack, force_align_arg_pointer, \
+                 no_sanitize("thread")))
+SW_WITHOUT_LIMIT void __morestack();
+// Called for arrays of variable length.
+SW_WITHOUT_LIMIT void* __morestack_allocate_stack_space(size_t);
+#undef SW_WITHOUT_LIMIT
+
+void __morestack() {
+  const sw_extent block{blockIdx.x, blockIdx.y, blockIdx.z};
+  const sw_extent thread{threadIdx.x, threadIdx.y, threadIdx.z};
+  sw_rt->out_of_stack(sw_worker, &block, &thread);
+  __builtin_unreachable();
+}
+void* __morestack_allocate_stack_space(size_t) { __morestack(); }
+}
 #endif
+
 #ifdef SW_KERNEL_CHECK
 #include "spanwise_check.h"
 #endif
@@ -143,7 +214,22 @@ size_t strlen(const char*) noexcept;
 }
 
 #if defined(SW_WITH_OBJECTS) || defined(SW_WITH_ALL)
-#include "spanwise_objects.h"
+// Functions for new, delete and virtual functions: the module links with the C library only. Weak,
+// because each linked source may define them.
+#define SW_WEAK __attribute__((weak))
+
+SW_WEAK void* operator new(size_t bytes) { return malloc(bytes); }
+SW_WEAK void* operator new[](size_t bytes) { return malloc(bytes); }
+SW_WEAK void operator delete(void* address) noexcept { free(address); }
+SW_WEAK void operator delete[](void* address) noexcept { free(address); }
+SW_WEAK void operator delete(void* address, size_t) noexcept { free(address); }
+SW_WEAK void operator delete[](void* address, size_t) noexcept { free(address); }
+#ifndef SW_SYSTEM  // else <new> defines these
+inline void* operator new(size_t, void* address) noexcept { return address; }
+inline void* operator new[](size_t, void* address) noexcept { return address; }
+#endif
+extern "C" SW_WEAK void __cxa_pure_virtual() { __builtin_trap(); }
+#undef SW_WEAK
 #endif
 
 #ifdef NDEBUG
@@ -169,16 +255,10 @@ size_t strlen(const char*) noexcept;
 #if defined(SW_WITH_BARRIERS) || defined(SW_WITH_ALL)
 #include "spanwise_barriers.h"
 #endif
-#if defined(SW_WITH_TEXTURES) || defined(SW_WITH_ALL)
+#if defined(SW_WITH_TEXTURES) || defined(SW_WITH_TEXTURE_REFERENCES) || defined(SW_WITH_ALL)
 #include "spanwise_textures.h"
-#endif
-#if defined(SW_WITH_SURFACES) || defined(SW_WITH_ALL)
-#include "spanwise_surfaces.h"
 #endif
 #if defined(SW_WITH_HOST_API) || defined(SW_WITH_ALL)
 #include "spanwise_host_api.h"
-#endif
-#if defined(SW_WITH_TEXTURE_REFERENCES) || defined(SW_WITH_ALL)
-#include "spanwise_texture_references.h"
 #endif
 #include "spanwise_launch.h"

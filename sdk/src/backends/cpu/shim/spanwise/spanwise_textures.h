@@ -2,13 +2,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+// Textures and surfaces: sw_texture, which sw.Texture and sw.Surface write, the types that a kernel
+// may read, and the functions that read and write.
+
+#include "spanwise_half.h"
+
+// Layout as written by _driver/textures.py. Texel (x, y, z) of a layer has its channels at
+// texels + ((layer * extent[2] + z) * extent[1] + y) * pitch + x * bytes of a texel.
+struct sw_texture {
+  const char* texels;
+  long long pitch;  // bytes from row to row
+  int kind;         // sw_u8 .. sw_f16
+  int channels;     // 1, 2 or 4
+  int rank;         // without layers
+  int layers;       // 0: not layered
+  int extent[3];    // x, y, z; 1 beyond rank
+  int address[3];   // sw_address_*, one per dimension
+  int linear;       // linear filtering
+  int normalized;   // coordinates in [0, 1)
+  int as_fraction;  // integers are read as floats in [0, 1] or [-1, 1]
+};
+enum { sw_address_wrap, sw_address_clamp, sw_address_mirror, sw_address_border };
+enum { sw_u8, sw_s8, sw_u16, sw_s16, sw_u32, sw_s32, sw_f32, sw_f16 };
+
+// The kernel's type for a texel: a number, or a CUDA vector of 1, 2 or 4 numbers.
+template <class SwT>
+struct sw_kind_of {
+  typedef SwT element;
+  enum { value = -1, channels = 1 };
+};
+#define SW_KIND(type, number, kind, count)   \
+  template <>                                \
+  struct sw_kind_of<type> {                  \
+    typedef number element;                  \
+    enum { value = kind, channels = count }; \
+  };
+SW_KIND(char, char, sw_s8, 1)
+#if defined(SW_WITH_VECTORS) || defined(SW_WITH_ALL)
+#define SW_KINDS(vector, number, kind) \
+  SW_KIND(number, number, kind, 1)     \
+  SW_KIND(vector##1, number, kind, 1)  \
+  SW_KIND(vector##2, number, kind, 2)  \
+  SW_KIND(vector##4, number, kind, 4)
+#else
+#define SW_KINDS(vector, number, kind) SW_KIND(number, number, kind, 1)
+#endif
+SW_KINDS(uchar, unsigned char, sw_u8)
+SW_KINDS(char, signed char, sw_s8)
+SW_KINDS(ushort, unsigned short, sw_u16)
+SW_KINDS(short, short, sw_s16)
+SW_KINDS(uint, unsigned, sw_u32)
+SW_KINDS(int, int, sw_s32)
+SW_KINDS(float, float, sw_f32)
+#undef SW_KINDS
+#undef SW_KIND
+
+// The form of a read that stores the result at an address.
+#define SW_READ_INTO(name)                                          \
+  template <class SwT, class... SwX>                                \
+  SW_FN void name(SwT* out, unsigned long long object, SwX... at) { \
+    *out = name<SwT>(object, at...);                                \
+  }
+
+SW_FN int sw_texel_bytes(const sw_texture& t) {
+  const int size = t.kind <= sw_s8 ? 1 : t.kind <= sw_s16 || t.kind == sw_f16 ? 2 : 4;
+  return size * t.channels;
+}
+
+SW_FN const sw_texture& sw_texture_at(unsigned long long object, int rank, bool is_layered) {
+  const auto* texture = reinterpret_cast<const sw_texture*>(object);
+  if (texture == nullptr || texture->rank != rank || (texture->layers > 0) != is_layered)
+    sw_fail(
+        "a texture or surface is read with another number of coordinates than it has, or with a "
+        "layer where it has none",
+        nullptr, 0);
+  return *texture;
+}
+
+SW_FN const char* sw_texel_at(const sw_texture& t, const int* at, int layer) {
+  const long long row = ((long long)layer * t.extent[2] + at[2]) * t.extent[1] + at[1];
+  return t.texels + row * t.pitch + (long long)at[0] * sw_texel_bytes(t);
+}
+
 // Texture fetches. Coordinates are those of the CUDA C++ Programming Guide 13.0, "Texture
 // Fetching": texel i of N covers [i, i + 1), or [i/N, (i+1)/N) normalised; linear filtering weighs
 // neighbours by the fraction of the coordinate less one half, in fixed point with 8 fractional
 // bits. A layer is selected by its index; an index out of range selects the last layer.
-
-#include "spanwise_half_bits.h"
-#include "spanwise_texels.h"
 
 // The texel index for coordinate i of dimension d, by the address mode; -1 for the border.
 SW_FN int sw_texel_index(const sw_texture& t, int d, int i) {
@@ -176,4 +255,141 @@ SW_TEXTURE_FETCH(tex3D, 3, false, 0, (float x, float y, float z), x, y, z)
 SW_TEXTURE_FETCH(tex1DLayered, 1, true, layer, (float x, int layer), x)
 SW_TEXTURE_FETCH(tex2DLayered, 2, true, layer, (float x, float y, int layer), x, y)
 #undef SW_TEXTURE_FETCH
+
+// Surface reads and writes, whose x counts bytes (CUDA C++ Programming Guide 13.0, "Surface
+// Functions"). A texel of several channels may be accessed as a whole or in parts.
+
+enum cudaSurfaceBoundaryMode {
+  cudaBoundaryModeZero = 0,
+  cudaBoundaryModeClamp = 1,
+  cudaBoundaryModeTrap = 2
+};
+
+// Moves `index` into [0, extent) according to the mode; returns false if the access is skipped.
+SW_FN bool sw_try_bound(int& index, int extent, cudaSurfaceBoundaryMode mode) {
+  if (index >= 0 && index < extent) return true;
+  if (mode == cudaBoundaryModeTrap)
+    sw_fail("an access outside of a surface (x counts bytes)", nullptr, 0);
+  index = index < 0 ? 0 : extent - 1;
+  return mode != cudaBoundaryModeZero;
+}
+
+// Surfaces do not convert, so 16-bit integers may access float16 texels.
+SW_FN bool sw_may_access_as(int kind, int texels) {
+  return kind == texels || (texels == sw_f16 && (kind == sw_u16 || kind == sw_s16));
+}
+
+// The address of the element at byte x; null if the access is skipped.
+template <class SwT>
+SW_FN SwT* sw_surface_address(cudaSurfaceObject_t object, int rank, bool is_layered, int x, int y,
+                              int z, int layer, cudaSurfaceBoundaryMode mode) {
+  const sw_texture& t = sw_texture_at(object, rank, is_layered);
+  const int bytes = (int)sizeof(SwT), width = t.extent[0] * sw_texel_bytes(t);
+  if (!sw_may_access_as(sw_kind_of<SwT>::value, t.kind) || width % bytes != 0)
+    sw_fail("a surface is accessed as another type than it holds", nullptr, 0);
+  if (x % bytes != 0)
+    sw_fail("a surface's x counts bytes, and this one is inside an element", nullptr, 0);
+  int column = x / bytes;
+  int at[3] = {0, y, z};
+  const bool is_inside =
+      sw_try_bound(column, width / bytes, mode) & sw_try_bound(at[1], t.extent[1], mode) &
+      sw_try_bound(at[2], t.extent[2], mode) & (!is_layered || sw_try_bound(layer, t.layers, mode));
+  if (!is_inside) return nullptr;
+  return reinterpret_cast<SwT*>(const_cast<char*>(sw_texel_at(t, at, layer))) + column;
+}
+
+#define SW_SURFACE_READ(name, parameters, ...)                               \
+  template <class SwT>                                                       \
+  SW_FN SwT name(cudaSurfaceObject_t object, SW_UNWRAP parameters,           \
+                 cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {      \
+    const SwT* address = sw_surface_address<SwT>(object, __VA_ARGS__, mode); \
+    return address == nullptr ? SwT{} : *address;                            \
+  }                                                                          \
+  SW_READ_INTO(name)
+#define SW_SURFACE_WRITE(name, parameters, ...)                                              \
+  template <class SwT>                                                                       \
+  SW_FN void name(SwT value, cudaSurfaceObject_t object, SW_UNWRAP parameters,               \
+                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                     \
+    if (SwT* address = sw_surface_address<SwT>(object, __VA_ARGS__, mode)) *address = value; \
+  }
+SW_SURFACE_READ(surf1Dread, (int x), 1, false, x, 0, 0, 0)
+SW_SURFACE_READ(surf2Dread, (int x, int y), 2, false, x, y, 0, 0)
+SW_SURFACE_READ(surf3Dread, (int x, int y, int z), 3, false, x, y, z, 0)
+SW_SURFACE_READ(surf1DLayeredread, (int x, int layer), 1, true, x, 0, 0, layer)
+SW_SURFACE_READ(surf2DLayeredread, (int x, int y, int layer), 2, true, x, y, 0, layer)
+SW_SURFACE_WRITE(surf1Dwrite, (int x), 1, false, x, 0, 0, 0)
+SW_SURFACE_WRITE(surf2Dwrite, (int x, int y), 2, false, x, y, 0, 0)
+SW_SURFACE_WRITE(surf3Dwrite, (int x, int y, int z), 3, false, x, y, z, 0)
+SW_SURFACE_WRITE(surf1DLayeredwrite, (int x, int layer), 1, true, x, 0, 0, layer)
+SW_SURFACE_WRITE(surf2DLayeredwrite, (int x, int y, int layer), 2, true, x, y, 0, layer)
+#undef SW_SURFACE_READ
+#undef SW_SURFACE_WRITE
+
+#if defined(SW_WITH_TEXTURE_REFERENCES) || defined(SW_WITH_ALL)
+// Fetches by texture references, texture<float, 2> t, which CUDA 12 removed: the reference holds a
+// texture object, which the program stores in it.
+
+#include "spanwise_host_api.h"
+#include "spanwise_vectors.h"
+
+struct textureReference {
+  cudaTextureObject_t object;
+  int normalized;
+  cudaTextureFilterMode filterMode;
+  cudaTextureAddressMode addressMode[3];
+  cudaChannelFormatDesc channelDesc;
+};
+template <class SwT, int SwDim = 1, cudaTextureReadMode SwMode = cudaReadModeElementType>
+struct texture : textureReference {};
+enum { cudaTextureType1D = 1, cudaTextureType2D = 2, cudaTextureType3D = 3 };
+
+// The type of a fetched texel: with cudaReadModeNormalizedFloat that of integers is float.
+template <class SwT, cudaTextureReadMode SwMode>
+struct sw_fetch_result {
+  typedef SwT type;
+};
+template <class SwT>
+struct sw_as_float;
+#define SW_AS_FLOAT(T, real) \
+  template <>                \
+  struct sw_as_float<T> {    \
+    typedef real type;       \
+  };
+#define SW_VECTORS_AS_FLOAT(T, name) \
+  SW_AS_FLOAT(T, float)              \
+  SW_AS_FLOAT(name##1, float1)       \
+  SW_AS_FLOAT(name##2, float2)       \
+  SW_AS_FLOAT(name##4, float4)
+SW_VECTORS_AS_FLOAT(char, char)
+SW_VECTORS_AS_FLOAT(unsigned char, uchar)
+SW_VECTORS_AS_FLOAT(short, short)
+SW_VECTORS_AS_FLOAT(unsigned short, ushort)
+SW_AS_FLOAT(signed char, float)
+#undef SW_VECTORS_AS_FLOAT
+#undef SW_AS_FLOAT
+
+template <class SwT>
+struct sw_fetch_result<SwT, cudaReadModeNormalizedFloat> {
+  typedef typename sw_as_float<SwT>::type type;
+};
+
+SW_FN cudaTextureObject_t sw_bound_object(const textureReference& reference) {
+  if (reference.object == 0)
+    sw_fail("a texture reference is fetched from before a texture object is stored in it", nullptr,
+            0);
+  return reference.object;
+}
+#define SW_FETCH(name, dim, parameters, arguments)                                           \
+  template <class SwT, cudaTextureReadMode SwMode>                                           \
+  SW_FN typename sw_fetch_result<SwT, SwMode>::type name(const texture<SwT, dim, SwMode>& t, \
+                                                         SW_UNWRAP parameters) {             \
+    return name<typename sw_fetch_result<SwT, SwMode>::type>(sw_bound_object(t),             \
+                                                             SW_UNWRAP arguments);           \
+  }
+SW_FETCH(tex1Dfetch, 1, (int x), (x))
+SW_FETCH(tex1D, 1, (float x), (x))
+SW_FETCH(tex2D, 2, (float x, float y), (x, y))
+SW_FETCH(tex3D, 3, (float x, float y, float z), (x, y, z))
+#undef SW_FETCH
+#endif
 #undef SW_UNWRAP
