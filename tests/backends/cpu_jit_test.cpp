@@ -31,7 +31,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 HostOptions translate(const std::vector<std::string>& options) {
-  return translate_options(options, {});
+  return parse::host_options(options);
 }
 
 TEST(CpuOptions, SupportedOnesReachTheHostCompiler) {

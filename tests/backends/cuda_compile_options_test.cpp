@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/compile/compile_options.hpp"
+#include "parse/compiler_options.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,16 +10,18 @@
 namespace spanwise::cuda {
 namespace {
 
+using parse::nvrtc_architecture;
+using parse::nvrtc_options;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Options = std::vector<std::string>;
 
-Options translated(const Options& options) { return translate_options(options, 9, 0).arguments; }
+Options translated(const Options& options) { return nvrtc_options(options, 9, 0).arguments; }
 
 std::string refusal(const Options& options) {
   try {
-    translate_options(options, 9, 0);
+    nvrtc_options(options, 9, 0);
   } catch (const ArgumentError& error) {
     return error.what();
   }
@@ -38,13 +40,15 @@ TEST(CompileOptions, ValuesMayBeTheNextArgument) {
               ElementsAre("-I/x", "-I/y"));
   EXPECT_THAT(translated({"--maxrregcount", "32", "-include", "a.h"}),
               ElementsAre("--maxrregcount=32"));
+  EXPECT_THAT(translated({"--ptxas-options=-v", "-fmad", "false"}),
+              ElementsAre("--ptxas-options=-v", "-fmad=false"));
 }
 
 TEST(CompileOptions, MacrosBecomeLinesOfTheText) {
-  const CompileOptions options =
-      translate_options(Options{"-D", "T=float", "-UM", "--define-macro=TWICE(x)=(2 * (x))", "-DON",
-                                "--undefine-macro", "K", "--pre-include=a.h", "-DCUT=1\nint x;"},
-                        9, 0);
+  const parse::NvrtcOptions options =
+      nvrtc_options(Options{"-D", "T=float", "-UM", "--define-macro=TWICE(x)=(2 * (x))", "-DON",
+                            "--undefine-macro", "K", "--pre-include=a.h", "-DCUT=1\nint x;"},
+                    9, 0);
   EXPECT_THAT(options.directives,
               ElementsAre("#define T float", "#undef M", "#define TWICE(x) (2 * (x))",
                           "#define ON 1", "#undef K", "#define CUT 1"));
@@ -80,18 +84,18 @@ TEST(CompileOptions, UnsupportedOptionIsRefusedWithTheRemedy) {
 }
 
 TEST(Architecture, IsThatOfTheDeviceByDefault) {
-  EXPECT_EQ(translate_options({}, 9, 0).architecture, "sm_90");
-  EXPECT_EQ(translate_options({}, 12, 1).architecture, "sm_121");
+  EXPECT_EQ(nvrtc_options({}, 9, 0).architecture, "sm_90");
+  EXPECT_EQ(nvrtc_options({}, 12, 1).architecture, "sm_121");
   const Options variant{"-arch=sm_90a"}, separate{"--gpu-architecture", "compute_80"};
-  EXPECT_EQ(translate_options(variant, 9, 0).architecture, "sm_90a");
-  EXPECT_EQ(translate_options(separate, 9, 0).architecture, "compute_80");
-  EXPECT_THAT(translate_options(separate, 9, 0).arguments, IsEmpty());
-  EXPECT_EQ(architecture_for(variant, 9, 0), "sm_90a");
-  EXPECT_EQ(architecture_for({}, 9, 0), "sm_90");
+  EXPECT_EQ(nvrtc_options(variant, 9, 0).architecture, "sm_90a");
+  EXPECT_EQ(nvrtc_options(separate, 9, 0).architecture, "compute_80");
+  EXPECT_THAT(nvrtc_options(separate, 9, 0).arguments, IsEmpty());
+  EXPECT_EQ(nvrtc_architecture(variant, 9, 0), "sm_90a");
+  EXPECT_EQ(nvrtc_architecture({}, 9, 0), "sm_90");
 }
 
 TEST(Architecture, AnOlderMinorVersionRunsAndAnotherMajorOneDoesNot) {
-  EXPECT_EQ(translate_options(Options{"-arch=sm_80"}, 8, 6).architecture, "sm_80");
+  EXPECT_EQ(nvrtc_options(Options{"-arch=sm_80"}, 8, 6).architecture, "sm_80");
   EXPECT_THAT(refusal({"-arch=sm_80"}), HasSubstr("the device is sm_90"));
   EXPECT_THAT(refusal({"-arch=sm_100"}), HasSubstr("the device is sm_90"));
   EXPECT_THAT(refusal({"-arch=compute_100"}), HasSubstr("compute_90 or lower"));

@@ -17,8 +17,8 @@
 #include "core/string_utils.hpp"
 #include "embedded/device_headers.hpp"
 #include "kernels/sha256.hpp"
+#include "parse/compiler_options.hpp"
 #include "parse/kernel_source.hpp"
-#include "parse/option_reader.hpp"
 
 namespace spanwise::kernels {
 
@@ -186,14 +186,6 @@ IncludeDirectives read_directives(std::string_view source) {
 
 namespace fs = std::filesystem;
 
-parse::PreprocessorOptions read_options(std::span<const std::string> options,
-                                        std::span<const std::string> include_dirs) {
-  parse::PreprocessorOptions out;
-  out.include_dirs.assign(include_dirs.begin(), include_dirs.end());
-  for (parse::OptionReader reader(options); reader.next();) read_preprocessor_option(reader, out);
-  return out;
-}
-
 class ClosureSearch {
  public:
   explicit ClosureSearch(parse::PreprocessorOptions options) : options_(std::move(options)) {}
@@ -305,7 +297,9 @@ bool IncludeClosure::unchanged() const noexcept {
 
 IncludeClosure find_includes(std::string_view source, std::span<const std::string> options,
                              std::span<const std::string> include_dirs) {
-  return ClosureSearch(read_options(options, include_dirs)).run(source);
+  parse::PreprocessorOptions read = parse::preprocessor_options(options);
+  read.include_dirs.insert(read.include_dirs.begin(), include_dirs.begin(), include_dirs.end());
+  return ClosureSearch(std::move(read)).run(source);
 }
 
 }  // namespace spanwise::kernels

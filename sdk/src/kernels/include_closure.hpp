@@ -76,7 +76,7 @@ struct IncludeClosure {
   bool unchanged() const noexcept;
 };
 
-/// `options` are the compiler's, of which read_preprocessor_option() reads some.
+/// `options` are the compiler's, of which preprocessor_options() reads some.
 IncludeClosure find_includes(std::string_view source, std::span<const std::string> options,
                              std::span<const std::string> include_dirs);
 

@@ -379,7 +379,9 @@ std::string jit_fingerprint() {
 }
 
 runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
-  const HostOptions options = translate_options(request.options, request.include_dirs);
+  HostOptions options = parse::host_options(request.options);
+  options.include_dirs.insert(options.include_dirs.end(), request.include_dirs.begin(),
+                              request.include_dirs.end());
   Translation module = translate(request, options, reverse_order_setting());
   const HostCompiler compiler = require_compiler();
 

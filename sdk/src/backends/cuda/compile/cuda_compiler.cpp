@@ -16,13 +16,13 @@
 #include <utility>
 #include <vector>
 
-#include "backends/cuda/compile/compile_options.hpp"
 #include "backends/cuda/compile/cuda_compiler.hpp"
 #include "backends/cuda/compile/cuda_linker.hpp"
 #include "backends/cuda/compile/device_image.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "core/string_utils.hpp"
 #include "embedded/rtc_replaced_headers.hpp"
+#include "parse/compiler_options.hpp"
 #include "parse/device_code.hpp"
 #include "parse/kernel_source.hpp"
 #include "parse/lexer.hpp"
@@ -41,6 +41,7 @@ namespace fs = std::filesystem;
 using nvrtc::Library;
 using parse::c_literal;
 using parse::Include;
+using parse::NvrtcOptions;
 using parse::Token;
 using runtime::build_stamp;
 using runtime::CompileRequest;
@@ -53,7 +54,7 @@ struct DeviceSource {
 };
 
 // The folders of the translated options, which are all written as -I<folder>, and of include_dirs.
-std::vector<std::string> folders_of(const CompileRequest& request, const CompileOptions& options) {
+std::vector<std::string> folders_of(const CompileRequest& request, const NvrtcOptions& options) {
   std::vector<std::string> folders;
   for (const std::string& word : options.arguments)
     if (word.starts_with("-I")) folders.push_back(word.substr(2));
@@ -206,7 +207,7 @@ class HostCodeRemoval {
 // code. `toolkit` are the folders of CUDA's headers. Throws DeviceError if a header cannot be read.
 std::optional<DeviceSource> without_host_code(const CompileRequest& request,
                                               const parse::KernelSource& source,
-                                              const CompileOptions& options,
+                                              const NvrtcOptions& options,
                                               const std::vector<fs::path>& toolkit) {
   HostCodeRemoval removal(folders_of(request, options), toolkit);
   for (const std::string& expression : request.names) removal.add_names(expression);
@@ -288,7 +289,7 @@ std::string compiler_fingerprint(ComputeCapability capability, const CompileRequ
     compiler += text(" cudadevrt ", archive.string(), ' ', build_stamp(archive));
   }
   return text(compiler, "\ncuda ",
-              architecture_for(request.options, capability.major, capability.minor), ' ',
+              parse::nvrtc_architecture(request.options, capability.major, capability.minor), ' ',
               default_options_digest());
 }
 
@@ -366,7 +367,7 @@ std::string version_of(const Library& library) { return text(library.major, '.',
 // The architecture to compile for: `requested`, or, if NVRTC does not support it, PTX for the
 // newest older architecture that NVRTC supports; the driver compiles the PTX for the device.
 std::string supported_architecture(const Library& library, const std::string& requested) {
-  const int number = architecture_number(requested);
+  const int number = parse::architecture_number(requested);
   const std::vector<int>& supported = library.architectures;
   if (supported.empty() || std::ranges::find(supported, number) != supported.end())
     return requested;
@@ -380,7 +381,7 @@ std::string supported_architecture(const Library& library, const std::string& re
 
 // The source text for NVRTC: the directives and pre-includes of the options, then the user's text
 // with its own line numbers.
-std::string with_directives(const parse::KernelSource& source, const CompileOptions& options) {
+std::string with_directives(const parse::KernelSource& source, const NvrtcOptions& options) {
   if (options.directives.empty() && options.pre_includes.empty()) return source.text;
   std::string out = "#line 1 \"options\"\n";
   for (const std::string& line : options.directives) out += line + '\n';
@@ -389,7 +390,7 @@ std::string with_directives(const parse::KernelSource& source, const CompileOpti
   return text(out, "#line 1 ", c_literal(source.file_name), '\n', source.text);
 }
 
-std::vector<std::string> arguments_for(const CompileRequest& request, const CompileOptions& options,
+std::vector<std::string> arguments_for(const CompileRequest& request, const NvrtcOptions& options,
                                        const std::string& architecture,
                                        const std::vector<fs::path>& header_folders) {
   std::vector<std::string> all{"--gpu-architecture=" + architecture};
@@ -421,7 +422,7 @@ class NvrtcCompilation {
   NvrtcCompilation(ComputeCapability capability, const CompileRequest& request)
       : request_(request),
         device_architecture_(text("sm_", capability.major, capability.minor)),
-        options_(translate_options(request.options, capability.major, capability.minor)),
+        options_(parse::nvrtc_options(request.options, capability.major, capability.minor)),
         library_(nvrtc::library()),
         architecture_(supported_architecture(library_, options_.architecture)),
         folders_(nvrtc::installation()->headers) {}
@@ -538,7 +539,7 @@ class NvrtcCompilation {
 
   const CompileRequest& request_;
   const std::string device_architecture_;
-  const CompileOptions options_;
+  const NvrtcOptions options_;
   const Library& library_;
   const std::string architecture_;
   const std::vector<fs::path> folders_;

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "backends/cuda/compile/compile_options.hpp"
 #include "backends/cuda/compile/device_image.hpp"
 #include "core/string_utils.hpp"
+#include "parse/compiler_options.hpp"
 #include "runtime/elf_image.hpp"
 #include "spanwise/core/error.hpp"
 
@@ -77,7 +77,7 @@ std::vector<ImagePart> fat_parts(std::string_view image) {
 std::vector<ImagePart> ptx_parts(std::string_view image) {
   const std::size_t at = image.find(".target sm_");
   if (at == image.npos) return {};
-  return {{architecture_number(image.substr(at)), true}};
+  return {{parse::architecture_number(image.substr(at)), true}};
 }
 
 // The first bytes of LTO-IR. Undocumented; observed in files of NVRTC 12 and 13.
@@ -140,7 +140,7 @@ void require_runnable(std::string_view image, const DeviceProperties& device) {
     fail<ArgumentError>("Module.load: expected a cubin, PTX or fat binary, got ", image.size(),
                         " bytes of ", is_text ? "some other text" : "nothing",
                         is_text ? ". Remedy: CUDA C source is for SourceModule" : "");
-  const int needed = architecture_number(device.architecture);
+  const int needed = parse::architecture_number(device.architecture);
   const auto runs = [&](const ImagePart& part) { return runs_on(part, needed); };
   if (parts.empty() || std::ranges::any_of(parts, runs)) return;
   fail<DeviceError>("Module.load: nothing in the binary runs on ", device.name,
