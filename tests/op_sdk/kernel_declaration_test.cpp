@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op_sdk/kernel_op/declaration.hpp"
+#include "op_sdk/kernel_declaration.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

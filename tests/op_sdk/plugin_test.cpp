@@ -7,9 +7,8 @@
 
 #include <string>
 
-#include "op_sdk/plugin/call.hpp"
-#include "op_sdk/plugin/plugin_op.hpp"
-#include "op_sdk/plugin/table.hpp"
+#include "op_sdk/plugin_op.hpp"
+#include "op_sdk/plugin_table.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "support/fake_devices.hpp"
 #include "support/message_of.hpp"

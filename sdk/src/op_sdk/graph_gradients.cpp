@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "graph/hooks_in_use.hpp"
-#include "graph/order.hpp"
-#include "spanwise/runtime/devices.hpp"
+#include "graph/traversal.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/graph/hooks.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk/expression.hpp"
+#include "spanwise/runtime/devices.hpp"
 
 namespace spanwise {
 namespace {

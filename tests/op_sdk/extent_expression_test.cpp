@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "op_sdk/kernel_op/expression.hpp"
+#include "op_sdk/extent_expression.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ std::int64_t value_of(const std::string& text, std::int64_t h = 7, std::int64_t 
   Names names;
   names.add("h");
   names.add("w");
-  const Expression expression = Expression::parse(text, names, "test");
+  const ExtentExpression expression = ExtentExpression::parse(text, names, "test");
   const std::int64_t values[] = {h, w};
   return expression.evaluate(values);
 }
@@ -31,7 +31,7 @@ std::string error_of(const std::string& text) {
   return "no error";
 }
 
-TEST(Expression, FollowsPythonsPrecedence) {
+TEST(ExtentExpression, FollowsPythonsPrecedence) {
   EXPECT_EQ(value_of("1 + 2 * 3"), 7);
   EXPECT_EQ(value_of("(1 + 2) * 3"), 9);
   EXPECT_EQ(value_of("10 - 3 - 2"), 5);
@@ -42,7 +42,7 @@ TEST(Expression, FollowsPythonsPrecedence) {
   EXPECT_EQ(value_of("  42\t"), 42);
 }
 
-TEST(Expression, DividesTowardsMinusInfinityAsPython) {
+TEST(ExtentExpression, DividesTowardsMinusInfinityAsPython) {
   EXPECT_EQ(value_of("h // 2"), 3);
   EXPECT_EQ(value_of("-h // 2"), -4);
   EXPECT_EQ(value_of("h // w"), -3);
@@ -51,7 +51,7 @@ TEST(Expression, DividesTowardsMinusInfinityAsPython) {
   EXPECT_EQ(value_of("6 % 3"), 0);
 }
 
-TEST(Expression, HasThreeFunctions) {
+TEST(ExtentExpression, HasThreeFunctions) {
   EXPECT_EQ(value_of("cdiv(h, 2)"), 4);
   EXPECT_EQ(value_of("cdiv(8, 2)"), 4);
   EXPECT_EQ(value_of("cdiv(-7, 2)"), -3);
@@ -60,7 +60,7 @@ TEST(Expression, HasThreeFunctions) {
   EXPECT_EQ(value_of("min(max(h, 2), 5) + cdiv(1, 4)"), 6);
 }
 
-TEST(Expression, ErrorGivesThePosition) {
+TEST(ExtentExpression, ErrorGivesThePosition) {
   EXPECT_THAT(error_of("h +"), HasSubstr("test: in \"h +\" at character 4: expected a number"));
   EXPECT_THAT(error_of("h / 2"), HasSubstr("at character 3: \"/\" does not give an integer"));
   EXPECT_THAT(error_of("h w"), HasSubstr("at character 3: expected an operator"));
@@ -73,7 +73,7 @@ TEST(Expression, ErrorGivesThePosition) {
   EXPECT_THAT(error_of(""), HasSubstr("expected a number"));
 }
 
-TEST(Expression, RefusesToDivideByZeroAndToOverflow) {
+TEST(ExtentExpression, RefusesToDivideByZeroAndToOverflow) {
   EXPECT_THAT(error_of("h // (w + 3)"), HasSubstr("divides by zero"));
   EXPECT_THAT(error_of("h % 0"), HasSubstr("divides by zero"));
   EXPECT_THAT(error_of("cdiv(h, 0)"), HasSubstr("divides by zero"));
@@ -82,7 +82,7 @@ TEST(Expression, RefusesToDivideByZeroAndToOverflow) {
   EXPECT_THAT(error_of("(-9223372036854775807 - 1) // -1"), HasSubstr("does not fit in 64 bits"));
 }
 
-TEST(Expression, RefusesDeepNestingButNoLongSums) {
+TEST(ExtentExpression, RefusesDeepNestingButNoLongSums) {
   EXPECT_THAT(error_of(std::string(100'000, '(') + "1"), HasSubstr("nested too deeply"));
   EXPECT_THAT(error_of(std::string(100'000, '-') + "1"), HasSubstr("nested too deeply"));
   std::string right = "1";
@@ -93,14 +93,14 @@ TEST(Expression, RefusesDeepNestingButNoLongSums) {
   EXPECT_EQ(value_of(left), 1001);
 }
 
-TEST(Expression, ListsItsNamesOnce) {
+TEST(ExtentExpression, ListsItsNamesOnce) {
   Names names;
   names.add("k");
-  const Expression sum = Expression::parse("b + a * b + k", names, "test");
+  const ExtentExpression sum = ExtentExpression::parse("b + a * b + k", names, "test");
   EXPECT_EQ(std::vector({names[0], names[1], names[2]}), (std::vector<std::string>{"k", "b", "a"}));
   EXPECT_THAT(sum.names(), ElementsAre(1, 2, 0));
   EXPECT_EQ(sum.lone_name(), -1);
-  EXPECT_EQ(Expression::parse("a", names, "test").lone_name(), 2);
+  EXPECT_EQ(ExtentExpression::parse("a", names, "test").lone_name(), 2);
   EXPECT_EQ(names.find("z"), -1);
 }
 

@@ -28,11 +28,11 @@ class Names {
 
 /// An integer expression over names: + - * // % with Python's meaning, ( ), min(), max(), cdiv().
 /// Parsed once, evaluated at each call without allocating.
-class Expression {
+class ExtentExpression {
  public:
   /// Parses `text` and adds its names to `names`. Throws ArgumentError quoting `text` and the
   /// position; `where` begins the message.
-  static Expression parse(std::string_view text, Names& names, const std::string& where);
+  static ExtentExpression parse(std::string_view text, Names& names, const std::string& where);
 
   const std::string& text() const noexcept { return text_; }
   /// The numbers of its names, each once, in order of first use.

@@ -1,5 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
+#include "op_sdk/extent_expression.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <initializer_list>
@@ -7,18 +9,101 @@
 #include <utility>
 
 #include "core/string_utils.hpp"
-#include "op_sdk/kernel_op/expression.hpp"
 #include "spanwise/core/error.hpp"
 
 namespace spanwise::op_sdk {
+namespace {
+
+// Rounds towards minus infinity, as Python's //.
+std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
+  const std::int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+std::int64_t ceil_divide(std::int64_t a, std::int64_t b) {
+  const std::int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) == (b < 0) ? quotient + 1 : quotient;
+}
+
+}  // namespace
+
+int Names::add(std::string_view name) {
+  const int index = find(name);
+  if (index >= 0) return index;
+  names_.emplace_back(name);
+  return size() - 1;
+}
+
+int Names::find(std::string_view name) const noexcept {
+  const auto entry = std::ranges::find(names_, name);
+  return entry == names_.end() ? -1 : static_cast<int>(entry - names_.begin());
+}
+
+int ExtentExpression::lone_name() const noexcept {
+  const bool is_lone = program_.size() == 1 && program_[0].code == Opcode::name;
+  return is_lone ? static_cast<int>(program_[0].operand) : -1;
+}
+
+// NOLINTBEGIN(clang-analyzer-core.*): the parser writes programs that leave one value on the stack
+std::int64_t ExtentExpression::evaluate(std::span<const std::int64_t> values) const {
+  std::int64_t stack[max_depth];
+  int depth = 0;
+  for (const StackInstruction& step : program_) {
+    switch (step.code) {
+      case Opcode::number:
+        stack[depth++] = step.operand;
+        break;
+      case Opcode::name:
+        stack[depth++] = values[static_cast<std::size_t>(step.operand)];
+        break;
+      case Opcode::negate:
+        stack[depth - 1] = combine(Opcode::subtract, 0, stack[depth - 1]);
+        break;
+      default:
+        --depth;
+        stack[depth - 1] = combine(step.code, stack[depth - 1], stack[depth]);
+    }
+  }
+  return stack[0];
+}
+// NOLINTEND(clang-analyzer-core.*)
+
+std::int64_t ExtentExpression::combine(Opcode code, std::int64_t a, std::int64_t b) const {
+  std::int64_t result = 0;
+  bool overflows = false;
+  switch (code) {
+    case Opcode::add:
+      overflows = __builtin_add_overflow(a, b, &result);
+      break;
+    case Opcode::subtract:
+      overflows = __builtin_sub_overflow(a, b, &result);
+      break;
+    case Opcode::multiply:
+      overflows = __builtin_mul_overflow(a, b, &result);
+      break;
+    case Opcode::minimum:
+      return std::min(a, b);
+    case Opcode::maximum:
+      return std::max(a, b);
+    default:
+      if (b == 0) fail<ArgumentError>("\"", text_, "\" divides by zero");
+      overflows = b == -1 && a == INT64_MIN;
+      if (overflows) break;
+      if (code == Opcode::divide) return floor_divide(a, b);
+      if (code == Opcode::ceil_divide) return ceil_divide(a, b);
+      return a - floor_divide(a, b) * b;
+  }
+  if (overflows) fail<ArgumentError>("\"", text_, "\" does not fit in 64 bits");
+  return result;
+}
 
 /// Recursive descent: sum = product {(+|-) product}, product = factor {(*|//|%) factor},
 /// factor = [-] (number | name | function "(" sum "," sum ")" | "(" sum ")").
 class ExpressionParser {
  public:
-  using Opcode = Expression::Opcode;
+  using Opcode = ExtentExpression::Opcode;
 
-  ExpressionParser(Expression& out, Names& names, const std::string& where)
+  ExpressionParser(ExtentExpression& out, Names& names, const std::string& where)
       : out_(out), names_(names), where_(where), remaining_(out.text_) {}
 
   void run() {
@@ -48,7 +133,7 @@ class ExpressionParser {
   }
 
   void factor() {
-    if (++nesting_ > Expression::max_depth) fail_here("the expression is nested too deeply");
+    if (++nesting_ > ExtentExpression::max_depth) fail_here("the expression is nested too deeply");
     const char next = peek();
     if (take("-")) {
       factor();
@@ -137,7 +222,7 @@ class ExpressionParser {
       ++depth_;
     else if (code != Opcode::negate)
       --depth_;
-    if (depth_ > Expression::max_depth) fail_here("the expression is nested too deeply");
+    if (depth_ > ExtentExpression::max_depth) fail_here("the expression is nested too deeply");
   }
 
   [[noreturn]] void fail_here(const std::string& problem) {
@@ -147,15 +232,16 @@ class ExpressionParser {
                         text.size() - remaining_.size() + 1, ": ", problem);
   }
 
-  Expression& out_;
+  ExtentExpression& out_;
   Names& names_;
   const std::string& where_;
   std::string_view remaining_;
   int depth_ = 0, nesting_ = 0;
 };
 
-Expression Expression::parse(std::string_view text, Names& names, const std::string& where) {
-  Expression expression;
+ExtentExpression ExtentExpression::parse(std::string_view text, Names& names,
+                                         const std::string& where) {
+  ExtentExpression expression;
   expression.text_ = text;
   ExpressionParser(expression, names, where).run();
   return expression;

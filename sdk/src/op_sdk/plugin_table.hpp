@@ -50,9 +50,6 @@ struct PluginTable {
 /// Reads a plug-in's table. Throws GraphError naming `library`, the op and the inconsistency.
 PluginTable read_plugin_table(const sw_plugin& plugin, const std::string& library);
 
-/// Reads sw_op.gradient_op of the ops of `table`, after all ops are known. Throws GraphError.
-void read_gradients(PluginTable& table, const std::string& library);
-
 /// Converts a value of the C interface, whose kind must be valid.
 OpProperty property_of(const sw_value& value);
 
