@@ -1,39 +1,24 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+
 #include <chrono>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "python/graph/apply.hpp"  // the holder Ref<T>
-#include "python/support/array.hpp"
-#include "python/support/declared.hpp"
-#include "python/support/errors.hpp"
-#include "python/support/gil.hpp"
-#include "python/support/value.hpp"
 #include "spanwise/collectives/communicator.hpp"
 #include "spanwise/python/binding.hpp"
-#include "spanwise/python/bridge_kit.hpp"
 
-namespace spanwise::python {
-
-/// Engines and monitors of communicators that are Python objects.
-
-/// An engine of the CPU that calls `object`: name, run(calls), abort(), close(). run() gets a list
-/// of (operation, reduction, peer, source or None, target or None), with names and arrays, and
-/// returns when the calls are complete. Needs the GIL.
-Ref<CommunicatorEngine> engine_from(pybind11::object object);
-
-/// A monitor that calls `object`: agree(items, number, op) with (key, ranks, text) as items,
-/// report(error), last_calls(). None gives null. Needs the GIL.
-Ref<CommunicatorMonitor> monitor_from(pybind11::object object);
+// The module spanwise.collectives._native: communicators with the engines of the library or of
+// Python, for the Python package, which checks the arguments.
+namespace spanwise::collectives {
+namespace {
 
 namespace py = pybind11;
-
-namespace {
+using namespace python;
 
 py::str text_of(std::string_view name) { return py::str(name.data(), name.size()); }
 
@@ -61,7 +46,9 @@ void call_noexcept(const SharedObject& object, const char* method, const Argumen
   }
 }
 
-/// Calls a Python engine. The GIL is taken for each call.
+/// An engine of the CPU that calls a Python object: name, run(calls), abort(), close(). run() gets
+/// a list of (operation, reduction, peer, source or None, target or None), with names and arrays,
+/// and returns when the calls are complete. The GIL is taken for each call.
 class PythonEngine final : public CommunicatorEngine {
  public:
   explicit PythonEngine(py::object object)
@@ -81,7 +68,8 @@ class PythonEngine final : public CommunicatorEngine {
       py::handle(object_.get()).attr("run")(list);
     } catch (py::error_already_set& error) {
       // Engines check the dtype before they move data: the communicator remains usable.
-      if (error.matches(errors.dtype)) throw DTypeError(message_of(error));
+      if (error.matches(py::module_::import("spanwise").attr("DTypeError")))
+        throw DTypeError(message_of(error));
       if (!error.matches(PyExc_Exception)) throw;  // KeyboardInterrupt, SystemExit
       throw CollectiveError(message_of(error));
     }
@@ -94,6 +82,8 @@ class PythonEngine final : public CommunicatorEngine {
   SharedObject object_;
 };
 
+/// A monitor that calls a Python object: agree(items, number, op) with (key, ranks, text) as items,
+/// report(error), last_calls().
 class PythonMonitor final : public CommunicatorMonitor {
  public:
   explicit PythonMonitor(py::object object) : object_(share_object(std::move(object))) {}
@@ -120,23 +110,6 @@ class PythonMonitor final : public CommunicatorMonitor {
   SharedObject object_;
 };
 
-}  // namespace
-
-Ref<CommunicatorEngine> engine_from(py::object object) {
-  return make_ref<PythonEngine>(std::move(object));
-}
-
-Ref<CommunicatorMonitor> monitor_from(py::object object) {
-  if (object.is_none()) return nullptr;
-  return make_ref<PythonMonitor>(std::move(object));
-}
-
-/// Functions that spanwise/collectives calls with checked arguments.
-
-namespace py = pybind11;
-
-namespace {
-
 // `timeout` is in seconds; `engine` is a Python engine, or (name, id) of one that is implemented in
 // C++.
 Ref<Communicator> make_communicator(const std::string& name, int rank, int size, Device device,
@@ -149,9 +122,10 @@ Ref<Communicator> make_communicator(const std::string& name, int rank, int size,
       .device = device,
       .timeout = std::chrono::milliseconds(static_cast<std::int64_t>(timeout * 1000)),
       .checked_calls = check};
-  Ref<CommunicatorMonitor> ranks = monitor_from(std::move(monitor));
+  Ref<CommunicatorMonitor> ranks;
+  if (!monitor.is_none()) ranks = make_ref<PythonMonitor>(std::move(monitor));
   if (!py::isinstance<py::tuple>(engine))
-    return Communicator::make(options, engine_from(std::move(engine)), std::move(ranks));
+    return Communicator::make(options, make_ref<PythonEngine>(std::move(engine)), std::move(ranks));
   const auto [type, id] = engine.cast<std::pair<std::string, py::bytes>>();
   const std::string bytes = id;
   const GilRelease unlocked;
@@ -159,34 +133,45 @@ Ref<Communicator> make_communicator(const std::string& name, int rank, int size,
                             std::move(ranks));
 }
 
-// Returns the result as an array; None where this rank receives no result.
-PyObject* run_collective(PyObject* object, PyObject* op, PyObject* x, PyObject* reduction,
-                         PyObject* peer, PyObject* out, PyObject* overlap) {
-  auto& communicator = value_of<Communicator&>(object, "communicator");
-  const Array source = is_array(x) ? array_in(x) : import_array(x);
-  CollectiveOptions options;
-  options.reduction = reduction_named(text_in(reduction));
-  options.peer = static_cast<int>(integer_from(peer));
-  options.overlap = truth_or(overlap, false);
-  std::optional<Array> target;
-  if (given(out)) options.out = &target.emplace(is_array(out) ? array_in(out) : import_array(out));
-  const Collective collective = collective_named(text_in(op));
-  Array result = without_gil([&] { return communicator.run(collective, source, options); });
-  if (given(out)) return Py_NewRef(out);
-  const bool has_none = collective == Collective::send ||
-                        (collective == Collective::reduce && options.peer != communicator.rank());
-  return has_none ? Py_NewRef(Py_None) : wrap(std::move(result));
+Communicator& communicator_in(py::handle object) {
+  try {
+    return object.cast<Communicator&>();
+  } catch (const py::cast_error&) {
+    throw py::type_error(text("communicator: expected a spanwise.collectives.Communicator, got ",
+                              std::string(py::repr(object))));
+  }
 }
 
-PyMethodDef collective_functions[] = {
-    declared<"_collective(communicator, operation, x, reduction, peer, out, overlap)", "",
-             &run_collective>(),
-    {}};
+// collective(communicator, operation, x, reduction, peer, out, overlap): the result as an array;
+// None where this rank receives no result.
+py::object run_collective(PyObject*, PyObject* const* arguments, Py_ssize_t count, PyObject*) {
+  if (count != 7) throw py::type_error(text("collective: expected 7 arguments, got ", count));
+  Communicator& communicator = communicator_in(arguments[0]);
+  const Collective collective = collective_named(text_in(arguments[1]));
+  const Array source = array_from(arguments[2]);
+  CollectiveOptions options;
+  options.reduction = reduction_named(text_in(arguments[3]));
+  options.peer = static_cast<int>(integer_from(arguments[4]));
+  options.overlap = truth_or(arguments[6], false);
+  const py::handle out = arguments[5];
+  std::optional<Array> target;
+  if (given(out.ptr())) options.out = &target.emplace(array_from(out));
+  const Array result = without_gil([&] { return communicator.run(collective, source, options); });
+  if (options.out != nullptr) return py::reinterpret_borrow<py::object>(out);
+  const bool has_none = collective == Collective::send ||
+                        (collective == Collective::reduce && options.peer != communicator.rank());
+  return has_none ? py::none() : object_of(result);
+}
+
+PyMethodDef functions[] = {method<&run_collective>("collective", nullptr), {}};
 
 }  // namespace
 
 SW_BIND(collectives) {
-  py::class_<Communicator, Ref<Communicator>> type(module, "_Communicator");
+  constexpr const char* name = "spanwise.collectives._native";
+  auto native = py::reinterpret_steal<py::module_>(PyModule_New(name));
+  py::module_::import("sys").attr("modules")[name] = native;
+  py::class_<Communicator, Ref<Communicator>> type(native, "Communicator");
   type.def(py::init(&make_communicator));
   type.def_property_readonly("name", member(&Communicator::name), "Equal on all ranks.");
   type.def_property_readonly("rank", member(&Communicator::rank), "The number of this process.");
@@ -219,16 +204,16 @@ SW_BIND(collectives) {
   type.def(
       "_close", [](Communicator& self) { self.close(); }, unlocked);
   type.def("_last_call", member(&Communicator::last_call));
-  module.def(
-      "_why_no_engine",
-      [](const std::string& name) { return communicator_engine(name).unavailable_reason(); },
+  native.def(
+      "why_no_engine",
+      [](const std::string& engine) { return communicator_engine(engine).unavailable_reason(); },
       unlocked);
-  module.def("_engine_id", [](const std::string& name) {
-    return py::bytes(communicator_engine(name).make_id());
+  native.def("engine_id", [](const std::string& engine) {
+    return py::bytes(communicator_engine(engine).make_id());
   });
-  module.def("_next_collective_node",
-             [](const std::string& name) { return Communicator::next_node(name); });
-  add_functions(module, collective_functions);
+  native.def("next_node",
+             [](const std::string& communicator) { return Communicator::next_node(communicator); });
+  add_functions(native, functions);
 }
 
-}  // namespace spanwise::python
+}  // namespace spanwise::collectives

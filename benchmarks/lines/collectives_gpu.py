@@ -10,7 +10,8 @@ from harness import Floor, Result, Unavailable, installed, interleave
 from native import build
 
 import spanwise as sw
-from spanwise import _core, collectives
+from spanwise import collectives
+from spanwise.collectives import _native
 
 SMALL = 256
 LARGE = 1 << 26  # 256 MB of float32
@@ -109,7 +110,7 @@ def finished(call):
 
 def measure():
     gpu = first_gpu()
-    if reason := _core._why_no_engine("nccl"):
+    if reason := _native.why_no_engine("nccl"):
         raise Unavailable(reason)
     with collectives.init("nccl", device=gpu) as comm:
         yield from host_line(comm, gpu)

@@ -13,20 +13,19 @@ Packages: ``pip install 'spanwise[mpi]'``, ``'spanwise[nccl-cu13]'`` or ``'spanw
 docs/concepts/collectives.md describes order, streams, dtypes and errors.
 """
 
-from .._core import CollectiveError as CollectiveError
+from spanwise import CollectiveError as CollectiveError
+
 from ._communicator import (
     Communicator as Communicator,
-    default as default,
-    group as group,
-    init as init,
-    named as named,
-)
-from ._operations import (
     all_gather as all_gather,
     all_reduce as all_reduce,
     all_to_all as all_to_all,
     barrier as barrier,
     broadcast as broadcast,
+    default as default,
+    group as group,
+    init as init,
+    named as named,
     recv as recv,
     reduce as reduce,
     reduce_scatter as reduce_scatter,

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Communicator, and init() that makes one of all ranks."""
+"""Communicator, init() that makes one of all ranks, and the operations, on arrays of any library and on
+variables of a graph."""
 
 from __future__ import annotations
 
@@ -11,9 +12,20 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from .. import _core
-from .._core import ArgumentError, CollectiveError
-from ._host import BoundedWait, SelfEngine
+import spanwise as sw
+from spanwise import ArgumentError, Array, CollectiveError, Variable
+from spanwise.graph import apply_registered
+
+from . import _native
+from ._engines import (
+    BoundedWait,
+    MpiEngine,
+    SelfEngine,
+    duplicate_mpi,
+    load_mpi,
+    split_mpi,
+    start_torch,
+)
 from ._monitor import Link, Monitor
 from ._stores import connect, launched_by_mpi, local_rank
 
@@ -23,7 +35,7 @@ _default: Communicator | None = None
 _unnamed_count = 0  # calls of init() without a name
 
 
-class Communicator(_core._Communicator):
+class Communicator(_native.Communicator):
     """A group of ranks that call the same operations in the same order. Made by init() and split().
 
     Attributes: ``name``, ``rank``, ``size``, ``device`` (the one that this rank should compute on),
@@ -180,7 +192,7 @@ def init(
     if name is None:
         name = f"world-{_unnamed_count}" if _unnamed_count else "world"
         _unnamed_count += 1
-    device = _core.device(device) if device is not None else _default_device()
+    device = sw.device(device) if device is not None else _default_device()
     ranks = list(range(link.size)) if link else [0]
     engine = _choose_engine(engine, link, name, device)
     _default = _create(name, ranks, link, engine, device, timeout, check, "init", None)
@@ -188,17 +200,17 @@ def init(
 
 
 def _default_device() -> Any:
-    default = _core.device()
+    default = sw.device()
     if default.kind != "cuda":
         return default
-    gpus = [device for device in _core.devices() if device.kind == "cuda"]
+    gpus = [device for device in sw.devices() if device.kind == "cuda"]
     return gpus[local_rank() % len(gpus)]
 
 
 def _choose_engine(engine: str, link: Link | None, name: str, device: Any) -> str:
     if engine != "auto":
         return engine
-    has_nccl = device.kind == "cuda" and not _core._why_no_engine("nccl")
+    has_nccl = device.kind == "cuda" and not _native.why_no_engine("nccl")
     if link is None:
         return "nccl" if has_nccl else "self"
     # Ranks whose lists are equal use the same GPU; NCCL needs a GPU for each rank.
@@ -249,25 +261,21 @@ def _start_engine(name: str, monitor: Monitor | None, waits: BoundedWait, caller
     if name == "self" or monitor is None:
         return SelfEngine()
     if name == "mpi":
-        from ._mpi import MpiEngine, duplicate, load_mpi
-
         mpi = load_mpi()
         if mpi.COMM_WORLD.Get_size() != len(monitor.ranks):
             raise ArgumentError(
                 f"init: engine='mpi' needs the {len(monitor.ranks)} ranks to be those of mpiexec, "
                 f"which has started {mpi.COMM_WORLD.Get_size()}"
             )
-        return MpiEngine(duplicate(mpi.COMM_WORLD, waits), waits)
-    from ._torch import start_torch
-
+        return MpiEngine(duplicate_mpi(mpi.COMM_WORLD, waits), waits)
     return start_torch(monitor, waits, caller)
 
 
 def _nccl_id(monitor: Monitor | None, caller: str) -> tuple[str, bytes]:
     """("nccl", NCCL's id of the communicator), by which the extension module starts the engine."""
     if monitor is None or len(monitor.ranks) == 1:
-        return "nccl", _core._engine_id("nccl")
-    own = _core._engine_id("nccl").hex() if monitor.rank == 0 else None
+        return "nccl", _native.engine_id("nccl")
+    own = _native.engine_id("nccl").hex() if monitor.rank == 0 else None
     return "nccl", bytes.fromhex(monitor.exchange(caller, "nccl", own)[0])
 
 
@@ -279,9 +287,7 @@ def _split_starter(
     limit where MPI does not support calls of several threads: see call_bounded()."""
     if parent.engine != "mpi":
         return None
-    from ._mpi import MpiEngine, split
-
-    comm = split(parent, color, key, BoundedWait(parent._monitor, parent.timeout))
+    comm = split_mpi(parent, color, key, BoundedWait(parent._monitor, parent.timeout))
     return lambda waits: MpiEngine(comm, waits)
 
 
@@ -298,3 +304,127 @@ def group(comm: Communicator | None = None) -> Iterator[None]:
         comm._cancel_group()
         raise
     comm._end_group()
+
+
+# ---- Operations ----
+
+
+def _call(
+    name: str,
+    x: Any,
+    comm: Communicator | None,
+    overlap: bool,
+    out: Any = None,
+    op: str = "sum",
+    peer: int = 0,
+) -> Any:
+    """Runs operation `name` on an array, or makes its node on a variable. `op` is the reduction, `peer`
+    the root, the receiver of send or the sender of recv; operations without them ignore both."""
+    if comm is None:
+        comm = default()
+    if type(x) is Array or not isinstance(x, Variable):  # the first test is the faster one
+        return _native.collective(comm, name, x, op, peer, out, overlap)
+    if out is not None:
+        raise sw.ArgumentError(f"{name}: out= is for arrays; a graph places its results itself")
+    return apply_registered(
+        "collective", x, kind=name, communicator=comm.name, reduction=op, peer=peer,
+        number=_native.next_node(comm.name),
+    )  # fmt: skip
+
+
+def all_reduce(
+    x: Any,
+    comm: Communicator | None = None,
+    op: str = "sum",
+    *,
+    out: Any = None,
+    overlap: bool = False,
+) -> Any:
+    """The elementwise sum (or "prod", "min", "max", "mean") of the ranks' arrays, on every rank.
+
+    `x` has the same shape and dtype on all ranks; any layout, device and library. For bool, "sum"
+    is "or" and "prod" is "and"; "min" and "max" are not defined for complex numbers nor "mean" for
+    integers (DTypeError). `out` takes the result and may be `x` itself. On a GPU the work is queued
+    on the current stream; with overlap=True on the communicator's own, beside work that does not
+    use `x` or the result. The sum of 16-bit floats is accumulated as the engine does it: float32 on
+    the CPU. A variable gives a variable. Raises CollectiveError.
+    """
+    return _call("all_reduce", x, comm, overlap, out, op)
+
+
+def reduce(
+    x: Any,
+    comm: Communicator | None = None,
+    op: str = "sum",
+    root: int = 0,
+    *,
+    out: Any = None,
+    overlap: bool = False,
+) -> Any:
+    """As all_reduce, with the result on rank `root`. The others get None, or `out` unchanged if they
+    pass it; in a graph zeros."""
+    return _call("reduce", x, comm, overlap, out, op, root)
+
+
+def broadcast(
+    x: Any,
+    comm: Communicator | None = None,
+    root: int = 0,
+    *,
+    out: Any = None,
+    overlap: bool = False,
+) -> Any:
+    """The array of rank `root`, on every rank. `x` gives shape and dtype on the others."""
+    return _call("broadcast", x, comm, overlap, out, peer=root)
+
+
+def all_gather(
+    x: Any, comm: Communicator | None = None, *, out: Any = None, overlap: bool = False
+) -> Any:
+    """The arrays of all ranks, joined along axis 0, on every rank. A scalar counts as one row."""
+    return _call("all_gather", x, comm, overlap, out)
+
+
+def reduce_scatter(
+    x: Any,
+    comm: Communicator | None = None,
+    op: str = "sum",
+    *,
+    out: Any = None,
+    overlap: bool = False,
+) -> Any:
+    """Block `rank` of all_reduce(x, op): axis 0 is divided into `size` equal blocks."""
+    return _call("reduce_scatter", x, comm, overlap, out, op)
+
+
+def all_to_all(
+    x: Any, comm: Communicator | None = None, *, out: Any = None, overlap: bool = False
+) -> Any:
+    """Block `rank` of each rank's array, joined along axis 0, which is divided into `size` equal
+    blocks."""
+    return _call("all_to_all", x, comm, overlap, out)
+
+
+def send(x: Any, to: int, comm: Communicator | None = None, *, overlap: bool = False) -> Any:
+    """Sends `x` to rank `to`, which calls recv(). May wait until it does: use group() where ranks
+    send to each other. A variable gives a variable with the value of `x`, which is sent when that is
+    computed: make it an output of the function."""
+    return _call("send", x, comm, overlap, peer=to)
+
+
+def recv(
+    like: Any,
+    source: int,
+    comm: Communicator | None = None,
+    *,
+    out: Any = None,
+    overlap: bool = False,
+) -> Any:
+    """The array that rank `source` sends: of the shape and dtype of `like`, received into `out` or
+    a new array."""
+    return _call("recv", like, comm, overlap, out, peer=source)
+
+
+def barrier(comm: Communicator | None = None) -> None:
+    """Returns when all ranks have called it."""
+    (comm or default()).barrier()

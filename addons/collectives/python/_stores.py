@@ -9,17 +9,16 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import socket
 import time
 from collections.abc import Callable
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from ._board import BoardServer
-from ._host import BoundedWait
-from ._monitor import Link
+from ._engines import BoundedWait, call_bounded, load_mpi, share_text
+from ._monitor import BoardServer, Link, own_address
 
 #: Variables of launchers: rank, number of ranks, rank on this machine.
 _LAUNCHERS = (
@@ -103,16 +102,6 @@ def _next_use(address: str) -> int:
     return _used[address]
 
 
-def own_address() -> str:
-    """The address of the interface of the default route; 127.0.0.1 without a route."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("192.0.2.1", 9))  # sends nothing (RFC 5737: an address of no machine)
-            return str(probe.getsockname()[0])
-        except OSError:
-            return "127.0.0.1"
-
-
 def _link(
     rank: int,
     size: int,
@@ -136,8 +125,6 @@ def _link(
 
 
 def _by_mpi(store: Any, timeout: float) -> Link:
-    from ._mpi import call_bounded, load_mpi, share_text
-
     mpi = load_mpi()
     world = mpi.COMM_WORLD if store == "mpi" else store
     rank, size = world.Get_rank(), world.Get_size()
@@ -156,8 +143,6 @@ def _by_environment(rank: int, size: int, timeout: float) -> Link:
         token = os.environ.get("SPANWISE_COLLECTIVES_TOKEN", "")
         return _by_port(host, port, token, rank, size, timeout)
     # torchrun's agent listens at that port: its store passes the address of the board.
-    from datetime import timedelta
-
     from torch.distributed import TCPStore
 
     agent = TCPStore(host, port, is_master=False, timeout=timedelta(seconds=timeout))

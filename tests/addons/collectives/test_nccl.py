@@ -7,7 +7,8 @@ import pytest
 from addons.collectives.launch import run_env
 
 import spanwise as sw
-from spanwise import _core, collectives as C  # noqa: N812
+from spanwise import collectives as C  # noqa: N812
+from spanwise.collectives import _native
 
 
 def why_no_nccl(ranks):
@@ -15,7 +16,7 @@ def why_no_nccl(ranks):
     gpus = sum(device.kind == "cuda" for device in sw.devices())
     if gpus < ranks:
         return "needs a GPU" if ranks == 1 else "needs two GPUs"
-    return _core._why_no_engine("nccl")
+    return _native.why_no_engine("nccl")
 
 
 @pytest.fixture(params=[1, 2], ids=["one rank", "two ranks"])
@@ -72,9 +73,9 @@ def test_calls_raise_if_the_other_rank_does_not_call(failure, tmp_path):
 def test_connecting_times_out_if_the_other_rank_is_missing():
     if reason := why_no_nccl(1):
         pytest.skip(reason)
-    engine = ("nccl", _core._engine_id("nccl"))
+    engine = ("nccl", _native.engine_id("nccl"))
     with pytest.raises(sw.CollectiveError, match="connecting the ranks did not end within 2"):
-        _core._Communicator("alone", 0, 2, sw.device("cuda:0"), 2.0, 0, engine, None)
+        _native.Communicator("alone", 0, 2, sw.device("cuda:0"), 2.0, 0, engine, None)
 
 
 def test_engine_auto_is_nccl_for_one_gpu_per_rank(comm):

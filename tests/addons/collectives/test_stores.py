@@ -15,9 +15,9 @@ from addons.collectives.launch import run_env
 
 import spanwise as sw
 from spanwise.collectives import _monitor
-from spanwise.collectives._board import BoardClient, BoardServer
 from spanwise.collectives._communicator import Communicator
-from spanwise.collectives._host import SelfEngine
+from spanwise.collectives._engines import SelfEngine
+from spanwise.collectives._monitor import BoardClient, BoardServer
 from spanwise.collectives._stores import connect
 
 RANKS = 3

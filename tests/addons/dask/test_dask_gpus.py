@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spanwise as sw
-from spanwise import _core
+from spanwise.collectives import _native
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -67,6 +67,6 @@ def summed(rank):
 
 
 def test_all_reduce_between_the_gpus_of_workers(client):
-    if reason := _core._why_no_engine("nccl"):
+    if reason := _native.why_no_engine("nccl"):
         pytest.skip(reason)
     assert spanwise.dask.run_ranks(client, summed) == [("nccl", [1.0, 3.0, 5.0])] * 2
