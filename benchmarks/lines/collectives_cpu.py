@@ -7,8 +7,8 @@ import pathlib
 import subprocess
 import sys
 
-from harness import Contender, Result, Unavailable
 from addons.collectives.launch import environment, mpiexec, why_no_mpi
+from harness import Contender, Result, Unavailable
 
 RANKS = pathlib.Path(__file__).resolve().parents[1] / "collective_ranks.py"
 

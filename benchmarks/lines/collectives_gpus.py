@@ -8,8 +8,8 @@ import pathlib
 import subprocess
 import sys
 
-from harness import Contender, Result, Unavailable
 from addons.collectives.launch import environment
+from harness import Contender, Result, Unavailable
 
 import spanwise as sw
 

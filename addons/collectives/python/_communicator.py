@@ -16,7 +16,6 @@ import spanwise as sw
 from spanwise import ArgumentError, Array, CollectiveError, Variable
 from spanwise.graph import apply_registered
 
-from . import _native
 from ._engines import (
     BoundedWait,
     MpiEngine,
@@ -27,6 +26,13 @@ from ._engines import (
     start_torch,
 )
 from ._monitor import Link, Monitor
+from ._native import (
+    Communicator as NativeCommunicator,
+    collective,
+    engine_id,
+    next_node,
+    why_no_engine,
+)
 from ._stores import connect, launched_by_mpi, local_rank
 
 _ENGINES = ("nccl", "mpi", "torch")
@@ -35,7 +41,7 @@ _default: Communicator | None = None
 _unnamed_count = 0  # calls of init() without a name
 
 
-class Communicator(_native.Communicator):
+class Communicator(NativeCommunicator):
     """A group of ranks that call the same operations in the same order. Made by init() and split().
 
     Attributes: ``name``, ``rank``, ``size``, ``device`` (the one that this rank should compute on),
@@ -210,7 +216,7 @@ def _default_device() -> Any:
 def _choose_engine(engine: str, link: Link | None, name: str, device: Any) -> str:
     if engine != "auto":
         return engine
-    has_nccl = device.kind == "cuda" and not _native.why_no_engine("nccl")
+    has_nccl = device.kind == "cuda" and not why_no_engine("nccl")
     if link is None:
         return "nccl" if has_nccl else "self"
     # Ranks whose lists are equal use the same GPU; NCCL needs a GPU for each rank.
@@ -274,8 +280,8 @@ def _start_engine(name: str, monitor: Monitor | None, waits: BoundedWait, caller
 def _nccl_id(monitor: Monitor | None, caller: str) -> tuple[str, bytes]:
     """("nccl", NCCL's id of the communicator), by which the extension module starts the engine."""
     if monitor is None or len(monitor.ranks) == 1:
-        return "nccl", _native.engine_id("nccl")
-    own = _native.engine_id("nccl").hex() if monitor.rank == 0 else None
+        return "nccl", engine_id("nccl")
+    own = engine_id("nccl").hex() if monitor.rank == 0 else None
     return "nccl", bytes.fromhex(monitor.exchange(caller, "nccl", own)[0])
 
 
@@ -323,12 +329,12 @@ def _call(
     if comm is None:
         comm = default()
     if type(x) is Array or not isinstance(x, Variable):  # the first test is the faster one
-        return _native.collective(comm, name, x, op, peer, out, overlap)
+        return collective(comm, name, x, op, peer, out, overlap)
     if out is not None:
         raise sw.ArgumentError(f"{name}: out= is for arrays; a graph places its results itself")
     return apply_registered(
         "collective", x, kind=name, communicator=comm.name, reduction=op, peer=peer,
-        number=_native.next_node(comm.name),
+        number=next_node(comm.name),
     )  # fmt: skip
 
 
