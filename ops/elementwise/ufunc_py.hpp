@@ -4,13 +4,12 @@
 
 #include <Python.h>
 
-#include <pybind11/pybind11.h>
 #include <optional>
 
-#include "python/array/order.hpp"
+#include "elementwise_table.hpp"
+#include "python/array/array_copies.hpp"
 #include "spanwise/core/array.hpp"
 #include "spanwise/core/export.hpp"
-#include "table.hpp"
 
 /// Calls of elementwise operations from Python.
 namespace spanwise::python {
@@ -28,13 +27,5 @@ struct CallOptions {
 /// Throws spanwise::Error where NumPy raises an error, BridgeError for operands that are not
 /// arrays, and pybind11::error_already_set. Releases the GIL for large arrays.
 PyObject* call_ufunc(ops::OpId op, PyObject* const* operands, const CallOptions& options);
-
-/// numpy.ufunc.at: accumulates `value` into the elements of `target` that `key` selects.
-void accumulate_at(ops::OpId op, PyObject* target, PyObject* key, PyObject* value);
-
-/// numpy.ufunc.types: "dd->d".
-pybind11::list types_of(ops::OpId op);
-/// numpy.ufunc.identity.
-pybind11::object identity_of(ops::OpId op);
 
 }  // namespace spanwise::python

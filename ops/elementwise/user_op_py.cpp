@@ -7,13 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "graph/user_op.hpp"
-#include "python/graph/apply.hpp"
-#include "python/graph/object.hpp"
+#include "graph/elementwise_op.hpp"
+#include "python/graph/variable_object.hpp"
 #include "python/graph/python_op.hpp"
-#include "python/graph/variable.hpp"
-#include "python/support/array.hpp"
-#include "python/support/bind.hpp"
+#include "python/array/array_object.hpp"
+#include "spanwise/python/binding.hpp"
+#include "spanwise/python/bridge_kit.hpp"
 
 /// kernel_op() with an element body, after its declaration has been read.
 namespace spanwise::python {

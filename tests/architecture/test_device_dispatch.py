@@ -11,12 +11,12 @@ ABOUT_CUDA = {
     "sdk/include/spanwise/core/device.hpp": "defines is_cuda()",
     "sdk/src/backends/cuda/": "the back end",
     "sdk/src/runtime/stream.cpp": "handles of other libraries' streams are CUDA's",
-    "sdk/python/stream_from.cpp": "handles of other libraries' streams are CUDA's",
-    "sdk/python/stream_py.cpp": "handles of other libraries' streams are CUDA's",
-    "sdk/python/interop/legacy.cpp": "CUDAMat and gnumpy have memory of CUDA only",
-    "sdk/python/interop/library.cpp": "PyCUDA and CuPy have memory of CUDA only",
+    "sdk/python/stream_object.cpp": "handles of other libraries' streams are CUDA's",
+    "sdk/python/stream_object.cpp": "handles of other libraries' streams are CUDA's",
+    "sdk/python/interop/library_bridge.cpp": "CUDAMat and gnumpy have memory of CUDA only",
+    "sdk/python/interop/library_bridge.cpp": "PyCUDA and CuPy have memory of CUDA only",
     "bridges/": "protocols with rules for CUDA: DLPack, the CUDA array interface",
-    "ops/elementwise/cuda/": "the family's part for the back end",
+    "ops/elementwise/elementwise_compute.cpp": "the family's part for the back end",
 }
 REMEDY = (
     "Which function runs on a device is looked up in a DeviceTable; whether the CPU can access its "

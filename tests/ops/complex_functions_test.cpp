@@ -23,13 +23,9 @@ namespace gpu {
 #define SW_FN inline
 #include "../../sdk/device/elements.cuh"
 // Each header uses those before it; comments keep the formatter from sorting them.
-#include "../../ops/elementwise/numbers.cuh"
-// Uses numbers.cuh.
-#include "../../ops/elementwise/arithmetic.cuh"
-// Uses arithmetic.cuh.
-#include "../../ops/elementwise/functions.cuh"
-// Uses functions.cuh.
-#include "../../ops/elementwise/complex.cuh"
+#include "../../ops/elementwise/element_operations.cuh"
+// Uses element_operations.cuh.
+#include "../../ops/elementwise/complex_functions.cuh"
 #undef SW_FN
 }  // namespace gpu
 #if defined(__GNUC__)

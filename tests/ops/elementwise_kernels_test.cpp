@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "../../ops/elementwise/compute.hpp"
+#include "../../ops/elementwise/elementwise_compute.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 

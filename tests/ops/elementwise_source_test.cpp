@@ -4,7 +4,7 @@
 // The CUDA text of the elementwise operations, compiled for an H200 without one.
 #include <gtest/gtest.h>
 
-#include "../../ops/elementwise/cuda/operation_body.hpp"
+#include "../../ops/elementwise/elementwise_body.hpp"
 #include "spanwise/core/error.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"

@@ -4,7 +4,7 @@
 // The CUDA text of elementwise programs, compiled for an H200 without one.
 #include <gtest/gtest.h>
 
-#include "../../ops/elementwise/fused/cuda_program.hpp"
+#include "../../ops/elementwise/elementwise_body.hpp"
 #include "spanwise/core/error.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"

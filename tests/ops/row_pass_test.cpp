@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../ops/elementwise/row_pass/run_row_pass.hpp"
+#include "../../ops/elementwise/row_pass/row_pass.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "support/compiled_source.hpp"
 #include "support/nvrtc_fixture.hpp"

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu_loops.hpp"
+#include "elementwise_loops.hpp"
 #include "spanwise/core/fork.hpp"
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -105,6 +105,12 @@ CpuLoops find_vector_function(OpId op, DType dtype) noexcept {
   return {};
 }
 
+}  // namespace spanwise::ops
+
+#else
+
+namespace spanwise::ops {
+CpuLoops find_vector_function(OpId, DType) noexcept { return {}; }
 }  // namespace spanwise::ops
 
 #endif

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "cpu_loops.hpp"
+#include "elementwise_loops.hpp"
 
 #if defined(__x86_64__)
 
@@ -15,12 +15,14 @@ namespace {
 
 SW_BEGIN_AVX2
 namespace avx2 {
-#include "wide_loops.inc"
+constexpr bool is_wide = true;
+#include "elementwise_loops.inc"
 }  // namespace avx2
 SW_END_INSTRUCTIONS
 SW_BEGIN_AVX512
 namespace avx512 {
-#include "wide_loops.inc"
+constexpr bool is_wide = true;
+#include "elementwise_loops.inc"
 }  // namespace avx512
 SW_END_INSTRUCTIONS
 
@@ -31,6 +33,12 @@ CpuLoops find_wide_loops(OpId op, DType dtype) {
   return has_avx2() ? avx2::find(op, dtype) : CpuLoops{};
 }
 
+}  // namespace spanwise::ops
+
+#else
+
+namespace spanwise::ops {
+CpuLoops find_wide_loops(OpId, DType) { return {}; }
 }  // namespace spanwise::ops
 
 #endif

@@ -3,9 +3,10 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "../table.hpp"
+#include "../elementwise_table.hpp"
 #include "spanwise/op_sdk.hpp"
 
 namespace spanwise::ops {
@@ -29,5 +30,25 @@ const Array& on_device_or_number(const Array& array, Device device, std::optiona
 
 /// Op::gradient() of an elementwise operation applied at `node`.
 std::vector<Cotangent> elementwise_gradient(OpId op, const Apply& node, const Cotangent& output);
+
+/// An elementwise operation of a user, as an op of graphs.
+struct UserOpSpec {
+  struct Parameter {
+    std::string name;
+    /// A placeholder for a dtype, "T": all parameters with the same one have equal dtypes.
+    std::string dtype_letter{};
+    std::optional<DType> dtype{};  ///< the dtype of a parameter without a letter
+    friend bool operator==(const Parameter&, const Parameter&) = default;
+  };
+  std::string name;
+  std::vector<Parameter> inputs, outputs;
+  std::string operation;  ///< see ElementBody
+  std::string preamble{};
+  GradientRule gradient{};
+};
+
+/// The op runs alone, or as a step of a fused program. Throws ArgumentError for an inconsistent
+/// spec.
+SW_API Ref<const Op> user_op(UserOpSpec spec);
 
 }  // namespace spanwise::ops

@@ -3,12 +3,15 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
-#include "../fused/program.hpp"
+#include "../element_program.hpp"
 #include "spanwise/graph/elementwise.hpp"
 #include "spanwise/graph/op.hpp"
 
+/// Programs as ops of graphs.
 namespace spanwise::ops {
 
 /// The nodes that one op replaces, the variables that they read, and those of their outputs that
@@ -33,13 +36,6 @@ struct RequiredExtent {
 Ref<const Op> fused_op(ElementProgram program, std::vector<RequiredExtent> required,
                        FusedNodes nodes);
 
-/// An output that may be computed in the memory of an input.
-struct Overwrite {
-  int output, input;
-  friend bool operator==(const Overwrite&, const Overwrite&) = default;
-};
-using Overwrites = std::vector<Overwrite>;
-
 /// The immutable part of a fused op, which its thunks share. If there are no nodes, the program is
 /// one operation on its inputs.
 struct Fused {
@@ -52,24 +48,43 @@ struct Fused {
 /// input.
 const Fused* fused_of(const Op& op);
 
-/// The computation of one node of a fused op.
-std::unique_ptr<Thunk> fused_thunk(std::shared_ptr<const Fused> fused, const Overwrites& overwrites,
-                                   const ThunkContext& context);
 /// The elements of the output of a node that has one.
 std::unique_ptr<ElementSource> fused_elements(std::shared_ptr<const Fused> fused,
                                               const ThunkContext& context);
+/// The computation of one node of a fused op.
+std::unique_ptr<Thunk> fused_thunk(std::shared_ptr<const Fused> fused, const ThunkContext& context);
 
-/// An op and the variables to apply it to.
-struct OpAndInputs {
-  Ref<const Op> op;
-  std::vector<Variable> inputs;  ///< each once
+/// The cells of an op that replaces several nodes, and a thunk for each of these nodes, for calls
+/// that the op cannot compute at once. The thunks are made at the first such call.
+class SeparateNodes {
+ public:
+  /// `context`: of the op. `fused` must outlive the object.
+  SeparateNodes(const FusedNodes& fused, const ThunkContext& context)
+      : device(context.device()),
+        outputs(context.outputs()),
+        fused_(fused),
+        inputs_(context.inputs()),
+        moved_(inputs_.size()),
+        operands_(inputs_.size()) {}
+
+  /// Reads the inputs' values, as on_device_or_number(). They are valid until the next call.
+  std::span<const Array* const> take_operands();
+  std::span<const Array* const> operands() const { return operands_; }
+  /// Runs the nodes one by one. The outputs share memory with nothing else.
+  void run();
+
+  const Device device;
+  const std::vector<Ref<Cell>> outputs;
+
+ private:
+  void make_thunks();
+
+  const FusedNodes& fused_;
+  std::vector<Ref<Cell>> inputs_;
+  std::vector<std::optional<Array>> moved_;
+  std::vector<const Array*> operands_;
+  std::vector<Ref<Cell>> cells_, results_;
+  std::vector<std::unique_ptr<Thunk>> thunks_;
 };
-
-/// A fused op of `node` alone; a null op if the rewrite "fuse" does not take the node, or its
-/// result is an input.
-OpAndInputs fuse_alone(const Ref<Apply>& node);
-
-/// The fused op of `nodes`.
-Ref<const Op> fuse_nodes(const FusedNodes& nodes);
 
 }  // namespace spanwise::ops

@@ -1,17 +1,17 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cpu_row_pass.hpp"
+#include "row_pass.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <numeric>
 #include <thread>
 
+#include "spanwise/core/device.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/linear_algebra.hpp"
 #include "spanwise/runtime/parallel.hpp"
 #include "spanwise/strided/walk.hpp"
-#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops {
 namespace {

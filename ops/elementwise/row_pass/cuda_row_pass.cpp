@@ -1,20 +1,242 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda_row_pass.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
+#include "../elementwise_body.hpp"
 #include "../graph/elementwise_op.hpp"
-#include "spanwise/runtime/copy.hpp"
+#include "row_pass.hpp"
+#include "spanwise/core/device.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/core/interpreter_lock.hpp"
+#include "spanwise/parse/c_text.hpp"
+#include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/devices.hpp"
 #include "spanwise/runtime/parallel.hpp"
 #include "spanwise/runtime/stream.hpp"
-#include "spanwise/core/device.hpp"
 
 namespace spanwise::ops {
+namespace {
+
+// Threads of a block of the kernel `finish`, and the columns that lie side by side in it.
+constexpr int finish_threads = 512, finish_columns = 8;
+
+constexpr const char* pass_text = R"(
+struct alignas(sizeof(T) * WIDTH) Pack { T x[WIDTH]; };
+// The elements of a row that belong to a thread; 0 beyond the row.
+SW_FN void load_row(T (&to)[PACKS][WIDTH], const T* row, I columns) {
+#pragma unroll
+  for (int k = 0; k < PACKS; ++k) {
+    const I c = ((I)k * THREADS + threadIdx.x) * WIDTH;
+    if (c + WIDTH <= columns) {
+      const Pack pack = *(const Pack*)(row + c);
+#pragma unroll
+      for (int j = 0; j < WIDTH; ++j) to[k][j] = pack.x[j];
+    } else {
+#pragma unroll
+      for (int j = 0; j < WIDTH; ++j) to[k][j] = c + j < columns ? row[c + j] : T(0);
+    }
+  }
+}
+extern "C" __global__ void __launch_bounds__(THREADS) pass(const T* x, I x_row, const T* w, I w_step,
+    I rows, I columns, PARAMETERS T* partial, I partial_row) {
+  __shared__ T parts[ROWS][THREADS / 32];
+  __shared__ T weights[ROWS];
+  const int thread = threadIdx.x;
+  T v[ROWS][PACKS][WIDTH], factors[PACKS][WIDTH], sums[PACKS][WIDTH];
+#pragma unroll
+  for (int k = 0; k < PACKS; ++k)
+#pragma unroll
+    for (int j = 0; j < WIDTH; ++j) {
+      const I c = ((I)k * THREADS + thread) * WIDTH + j;
+      factors[k][j] = c < columns ? w[c * w_step] : T(0);
+      sums[k][j] = 0;
+    }
+  T total = 0;
+  for (I first = (I)blockIdx.x * ROWS; first < rows; first += (I)gridDim.x * ROWS) {
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) load_row(v[r], x + (first + r) * x_row, first + r < rows ? columns : 0);
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      T dot = 0;
+#pragma unroll
+      for (int k = 0; k < PACKS; ++k)
+#pragma unroll
+        for (int j = 0; j < WIDTH; ++j) dot = fma(v[r][k][j], factors[k][j], dot);
+#pragma unroll
+      for (int half = 16; half > 0; half /= 2) dot += __shfl_down_sync(~0u, dot, half);
+      if (thread % 32 == 0) parts[r][thread / 32] = dot;
+    }
+    __syncthreads();
+    if (thread < ROWS) {
+      const I row = first + thread;
+      T weight = 0;
+      if (row < rows) {
+        T product = 0;
+#pragma unroll
+        for (int i = 0; i < THREADS / 32; ++i) product += parts[thread][i];
+EVALUATE
+      }
+      weights[thread] = weight;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const T weight = weights[r];
+      total += weight;
+#pragma unroll
+      for (int k = 0; k < PACKS; ++k)
+#pragma unroll
+        for (int j = 0; j < WIDTH; ++j) sums[k][j] = fma(weight, v[r][k][j], sums[k][j]);
+    }
+  }
+  partial += blockIdx.x * partial_row;
+#pragma unroll
+  for (int k = 0; k < PACKS; ++k)
+#pragma unroll
+    for (int j = 0; j < WIDTH; ++j) {
+      const I c = ((I)k * THREADS + thread) * WIDTH + j;
+      if (c < columns) partial[c] = sums[k][j];
+    }
+  if (thread == 0) partial[columns] = total;
+}
+)";
+
+constexpr const char* finish_text = R"(
+extern "C" __global__ void __launch_bounds__(FINISH_THREADS) finish(const T* partial, I partial_row,
+    int count, I columns, T alpha, T beta, PARAMETERS) {
+  __shared__ T sums[FINISH_THREADS];
+  const int thread = threadIdx.x;
+  const I c = (I)blockIdx.x * FINISH_COLUMNS + thread % FINISH_COLUMNS;
+  T sum = 0;
+  if (c <= columns) {
+#pragma unroll 4
+    for (int i = thread / FINISH_COLUMNS; i < count; i += FINISH_THREADS / FINISH_COLUMNS) sum += partial[i * partial_row + c];
+  }
+  sums[thread] = sum;
+  __syncthreads();
+  for (int half = FINISH_THREADS / 2; half >= FINISH_COLUMNS; half /= 2) {
+    if (thread < half) sums[thread] += sums[thread + half];
+    __syncthreads();
+  }
+  if (thread >= FINISH_COLUMNS) return;
+  sum = sums[thread];
+  if (c < columns) {
+    result[c] = RESULT;
+  } else if (c == columns) {
+EVALUATE  }
+}
+)";
+
+/// Writes the text for one pass.
+class RowPassSource {
+ public:
+  RowPassSource(const RowPass& pass, const RowPassShape& shape) : pass_(pass), shape_(shape) {}
+
+  std::string write() const {
+    std::string all = text("typedef long long I;\n", operations_text(), "typedef ",
+                           element_text(pass_.dtype()), " T;\n#define WIDTH ", shape_.width,
+                           "\n#define PACKS ", shape_.packs, "\n#define THREADS ", shape_.threads,
+                           "\n#define ROWS ", shape_.rows, "\n#define FINISH_THREADS ",
+                           finish_threads, "\n#define FINISH_COLUMNS ", finish_columns, "\n");
+    all += program_function(pass_.program, "row");
+    all += filled(pass_text, parameters(pass_.program, "row", pass_.product_input, 2, true),
+                  row_statements(), "");
+    if (pass_.sum_program) all += program_function(*pass_.sum_program, "sum_program");
+    const char* result =
+        pass_.has_addend ? "fma(alpha, sum, beta * addend[c * addend_step])" : "alpha * sum";
+    return all + filled(finish_text, finish_parameters(), sum_statements(), result);
+  }
+
+ private:
+  static void replace(std::string& all, std::string_view name, std::string_view replacement) {
+    const std::size_t position = all.find(name);
+    if (position != std::string::npos) all.replace(position, name.size(), replacement);
+  }
+  static std::string filled(std::string all, const std::string& parameters,
+                            const std::string& statements, std::string_view result) {
+    replace(all, "PARAMETERS", parameters);
+    replace(all, "EVALUATE", statements);
+    replace(all, "= RESULT", text("= ", result));
+    return all;
+  }
+
+  bool is_number(std::size_t input) const { return (shape_.numbers >> input & 1) != 0; }
+
+  // The parameters for a program in namespace `name`, each followed by a comma: its inputs but
+  // `computed`, which begin at input `position` of the pass, and its outputs. `is_row`: inputs have
+  // strides.
+  std::string parameters(const ElementProgram& program, const char* name, int computed,
+                         std::size_t position, bool is_row) const {
+    std::string all;
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+      if (static_cast<int>(i) == computed) continue;
+      const bool by_value = is_number(position++);
+      all += text(by_value ? "" : "const ", name, "::M", i, by_value ? " a" : "* a", i, ", ");
+      if (is_row && !by_value) all += text("I s", i, ", ");
+    }
+    for (std::size_t k = 0; k < program.outputs.size(); ++k)
+      all += text(name, "::V", program.outputs[k], "* z", k, ", ");
+    return all;
+  }
+  // The program's inputs, as parameters() declares them, and `value` for the computed one.
+  std::string arguments(const ElementProgram& program, int computed, const char* value,
+                        std::size_t position, bool is_row) const {
+    std::string all;
+    for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+      all += i > 0 ? ", " : "";
+      if (static_cast<int>(i) == computed)
+        all += value;
+      else if (is_number(position++))
+        all += text("a", i);
+      else
+        all += is_row ? text("a", i, "[row * s", i, "]") : text("*a", i);
+    }
+    return all;
+  }
+
+  std::string row_statements() const {
+    std::string declared, stored,
+        list = arguments(pass_.program, pass_.product_input, "product", 2, true);
+    for (std::size_t k = 0; k < pass_.program.outputs.size(); ++k) {
+      declared += text("        row::V", pass_.program.outputs[k], " y", k, ";\n");
+      list += text(", y", k);
+      stored += text("        z", k, "[row] = y", k, ";\n");
+    }
+    return text(declared, "        row::run(", list, ");\n", stored, "        weight = y",
+                pass_.weights_output, ";\n");
+  }
+
+  std::string finish_parameters() const {
+    std::string all = pass_.has_addend ? "const T* addend, I addend_step, " : "";
+    all += pass_.has_sum ? "T* result, T* total, " : "T* result, ";
+    if (pass_.sum_program)
+      all += parameters(*pass_.sum_program, "sum_program", pass_.sum_input,
+                        pass_.sum_program_position(), false);
+    return all.substr(0, all.size() - 2);
+  }
+
+  std::string sum_statements() const {
+    std::string all = pass_.has_sum ? "    *total = sum;\n" : "";
+    if (!pass_.sum_program) return all;
+    all += "    sum_program::run(" + arguments(*pass_.sum_program, pass_.sum_input, "sum",
+                                               pass_.sum_program_position(), false);
+    for (std::size_t k = 0; k < pass_.sum_program->outputs.size(); ++k) all += text(", *z", k);
+    return all + ");\n";
+  }
+
+  const RowPass& pass_;
+  const RowPassShape& shape_;
+};
+
+}  // namespace
+
+std::string row_pass_source(const RowPass& pass, const RowPassShape& shape) {
+  return RowPassSource(pass, shape).write();
+}
+
 namespace {
 
 constexpr int pass_threads = 256, warp = 32;

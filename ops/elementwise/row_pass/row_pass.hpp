@@ -4,10 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
-#include "../fused/program.hpp"
+#include "../element_program.hpp"
+#include "spanwise/core/array.hpp"
+#include "spanwise/kernels/kernel.hpp"
 
 namespace spanwise::ops {
 
@@ -61,5 +66,105 @@ inline std::int64_t vector_stride(const Array& array) {
 /// An array of this shape that is kept in `cached` for the next call.
 const Array& cached_array(std::optional<Array>& cached, const Shape& shape, DType dtype,
                           Device device);
+
+/// What the kernels of a row pass are compiled for.
+struct RowPassShape {
+  int width = 1;    ///< elements of a row that are loaded at a time, aligned as a whole
+  int packs = 1;    ///< such loads of a thread in a row
+  int threads = 0;  ///< of a block, a multiple of 32; threads * packs * width elements cover a row
+  int rows = 1;     ///< rows of a block at a time, at most 32
+  /// Bit i: input i is passed by value.
+  std::uint64_t numbers = 0;
+
+  friend bool operator==(const RowPassShape&, const RowPassShape&) = default;
+};
+
+/// CUDA C with two kernels.
+///
+/// `pass`: x, its row stride, w, its stride, rows, columns; of each input of the program its
+/// address and stride, or the number; the addresses of the program's outputs; the address and row
+/// stride of one partial result for each block: the columns, then the sum of g.
+///
+/// `finish` adds the partial results: their address, row stride and count, the number of columns;
+/// alpha and beta; the addend and its stride; the address of the columns, and of the sum; then the
+/// inputs of sum_program as those of the program, without strides, and the addresses of its
+/// outputs. Parameters that the pass does not have are left out.
+std::string row_pass_source(const RowPass& pass, const RowPassShape& shape);
+
+/// Runs a row pass on the CPU: each thread multiplies a block of rows that fits into its cache,
+/// runs the program on the products, and adds the block's rows before it takes the next. One call
+/// at a time.
+class CpuRowPass {
+ public:
+  /// `ranks`: of the inputs of the pass. `pass` must outlive the object.
+  CpuRowPass(const RowPass& pass, std::span<const int> ranks);
+
+  /// Whether run() takes the inputs, for which the other conditions of RowPassRunner::accepts()
+  /// hold: the elements of the matrix and the vectors are at multiples of their size.
+  bool accepts(std::span<const Array* const> inputs) const;
+  /// Outputs are contiguous and share no memory with inputs.
+  void run(std::span<const Array* const> inputs, std::span<const Array> outputs);
+
+  static constexpr std::int64_t max_columns = 1 << 14;
+
+ private:
+  template <class T>
+  void run_in(std::span<const Array* const> inputs, std::span<const Array> outputs);
+
+  const RowPass& pass_;
+  CpuProgram program_;
+  std::optional<CpuProgram> sum_program_;
+  std::optional<Array> products_, partial_;  ///< see cached_array()
+};
+
+/// Runs a row pass by two kernels. One call at a time.
+class CudaRowPass {
+ public:
+  /// `pass` must outlive the object.
+  CudaRowPass(const RowPass& pass, Device device) : pass_(pass), device_(device) {}
+
+  /// Queues the kernels on the device's current stream, for inputs that RowPassRunner::accepts().
+  /// Outputs are contiguous and share no memory with inputs.
+  void run(std::span<const Array* const> inputs, std::span<const Array> outputs);
+
+  static constexpr std::int64_t max_columns = 4096;
+
+ private:
+  struct CompiledPass {
+    RowPassShape shape;
+    Kernel pass, finish;
+    std::int64_t resident_blocks;  ///< of `pass`, on the whole device
+  };
+  const CompiledPass& kernels_for(const RowPassShape& shape);
+  RowPassShape shape_for(std::span<const Array* const> inputs) const;
+
+  const RowPass& pass_;
+  Device device_;
+  std::deque<CompiledPass> compiled_;
+  std::optional<Array> partial_;  ///< see cached_array()
+};
+
+/// Runs a row pass on one device. One call at a time.
+class RowPassRunner {
+ public:
+  /// `ranks`: of the inputs of the pass. `pass` must outlive the runner.
+  RowPassRunner(const RowPass& pass, std::span<const int> ranks, Device device);
+
+  /// Whether run() takes the inputs: a matrix of at least one element whose rows are contiguous and
+  /// not longer than the device's implementation takes, on the device; other inputs on the device,
+  /// or numbers on the host; vectors of one element for each row, or of one element for all.
+  bool accepts(std::span<const Array* const> inputs) const;
+  /// Outputs are contiguous and share no memory with inputs. On a GPU the work is queued on the
+  /// current stream.
+  void run(std::span<const Array* const> inputs, std::span<const Array> outputs);
+
+ private:
+  bool has_required_rows(std::span<const Array* const> inputs) const;
+
+  const RowPass& pass_;
+  Device device_;
+  std::optional<CpuRowPass> cpu_pass_;
+  std::optional<CudaRowPass> cuda_pass_;
+};
 
 }  // namespace spanwise::ops
