@@ -148,11 +148,11 @@ struct Communicator::Pending {
   std::int64_t message = -1;  ///< number of a send or recv between its two ranks; -1: no message
 };
 
-/// Work of a GPU that the watchdog waits for: complete when `event` is.
+/// Work of a GPU that poll() checks: complete when `event` is.
 struct Communicator::Queued {
   using Clock = std::chrono::steady_clock;
   Event event;
-  /// Set when the watchdog first sees the work. Until then, a later call replaces this object.
+  /// Set when poll() first sees the work. Until then, a later call replaces this object.
   Clock::time_point deadline = Clock::time_point::max();
   std::string text{};  ///< the last call included, for the error
   bool is_seen() const noexcept { return deadline != Clock::time_point::max(); }
@@ -453,7 +453,7 @@ void Communicator::fail_current(std::string reason) {
 // The end of a communicator: time limits of queued work, errors of the engine, closing.
 
 // The calling thread records the event: recording waits while the GPU's queue of work is full,
-// and the watchdog must not wait. A rank alone needs no time limit, so only its stream is kept.
+// and poll() must not wait. A rank alone needs no time limit, so only its stream is kept.
 void Communicator::note_queued(const Stream& stream) {
   if (size() == 1) {
     const std::lock_guard lock(mutex_);

@@ -228,7 +228,7 @@ class SW_API Communicator final : public RefCounted {
   std::optional<CallDescription> last_;
   // Queued work on a GPU. With one rank: the stream of the last call; no other rank can be late.
   Ref<StreamIdentity> queued_on_;
-  // With several ranks: what the watchdog waits for.
+  // With several ranks: what poll() checks.
   std::vector<Queued> watching_;
 
   std::atomic<bool> is_usable_{true};
