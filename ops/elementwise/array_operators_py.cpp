@@ -5,11 +5,11 @@
 
 #include <optional>
 
-#include "python/interop/foreign_operands.hpp"
+#include "python/array/array_hooks.hpp"
 #include "python/array/array_object.hpp"
+#include "python/interop/foreign_operands.hpp"
 #include "python/support/c_api.hpp"
 #include "python/support/python_values.hpp"
-#include "python/array/array_hooks.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/creation.hpp"

@@ -36,11 +36,10 @@ SW_FN Bool store(bool x) {
 // F(Name, name) for each function of real and complex numbers: the operation Name, and the name in
 // C. SW_COMPLEX_FUNCTIONS are those that the C++ library has for complex numbers.
 // clang-format off: a table
-#define SW_COMPLEX_FUNCTIONS(F)                                                     \
-  F(Exp, exp)                                                                       \
-  F(Log, log)                                                                       \
-  F(Sqrt, sqrt) F(Sin, sin) F(Cos, cos) F(Tan, tan) F(Arcsin, asin) F(Arccos, acos) \
-      F(Arctan, atan) F(Sinh, sinh) F(Cosh, cosh) F(Tanh, tanh) F(Arcsinh, asinh)   \
+#define SW_COMPLEX_FUNCTIONS(F)                                                                 \
+  F(Exp, exp)                                                                                   \
+  F(Log, log) F(Sqrt, sqrt) F(Sin, sin) F(Cos, cos) F(Tan, tan) F(Arcsin, asin) F(Arccos, acos) \
+      F(Arctan, atan) F(Sinh, sinh) F(Cosh, cosh) F(Tanh, tanh) F(Arcsinh, asinh)               \
           F(Arccosh, acosh) F(Arctanh, atanh)
 #define SW_FUNCTIONS(F)   \
   SW_COMPLEX_FUNCTIONS(F) \

@@ -11,10 +11,10 @@
 
 #include "elementwise_compute.hpp"
 #include "python/array/array_hooks.hpp"
-#include "python/graph/variable_object.hpp"
 #include "python/array/array_object.hpp"
-#include "python/support/c_api.hpp"
 #include "python/dtype_object.hpp"
+#include "python/graph/variable_object.hpp"
+#include "python/support/c_api.hpp"
 #include "python/support/python_values.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/python/binding.hpp"

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "graph/elementwise_op.hpp"
-#include "python/graph/variable_object.hpp"
-#include "python/graph/python_op.hpp"
 #include "python/array/array_object.hpp"
+#include "python/graph/python_op.hpp"
+#include "python/graph/variable_object.hpp"
 #include "spanwise/python/binding.hpp"
 #include "spanwise/python/bridge_kit.hpp"
 

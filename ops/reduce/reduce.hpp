@@ -19,6 +19,7 @@
 /// not depend on the number of threads and are the same in each run. On a GPU everything is queued
 /// on the current stream.
 namespace spanwise::ops::reduce {
+
 enum class Operation {
   sum,
   prod,

@@ -9,11 +9,10 @@
 #include <utility>
 #include <vector>
 
-#include "python/graph/variable.hpp"
-#include "python/support/array.hpp"
-#include "python/support/call.hpp"
-#include "python/support/declared.hpp"
-#include "python/support/scalar.hpp"
+#include "python/array/array_object.hpp"
+#include "python/graph/variable_object.hpp"
+#include "python/support/c_api.hpp"
+#include "python/support/python_values.hpp"
 #include "reduce.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/graph/variable.hpp"
