@@ -17,9 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._bridges import Bridges
-from ._graph.compiled import Maker
-from ._graph.kernel_op import KernelOp
-from ._graph.op import Op
+from .graph import KernelOp, Maker, Op
 from .profile import Profile
 
 # "float32", spanwise.float32, numpy.float32, numpy.dtype("f4"), float, torch.float32, ...
