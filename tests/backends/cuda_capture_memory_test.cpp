@@ -10,8 +10,8 @@
 
 #include "cuda_capture.hpp"
 #include "cuda_device.hpp"
-#include "runtime/memory/allocation.hpp"
-#include "runtime/streams/ordering.hpp"
+#include "runtime/allocation.hpp"
+#include "runtime/stream_order.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "cuda_capture.hpp"
 #include "cuda_device.hpp"
-#include "runtime/memory/allocation.hpp"
+#include "runtime/allocation.hpp"
 
 namespace spanwise::cuda {
 namespace {

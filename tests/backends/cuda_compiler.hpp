@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "backends/cuda/compile/compiler.hpp"
+#include "backends/cuda/compile/cuda_compiler.hpp"
 #include "spanwise/core/error.hpp"
 #include "support/nvrtc_fixture.hpp"
 

@@ -7,10 +7,9 @@
 #include <fstream>
 #include <thread>
 
-#include "backends/cuda/compile/binary_symbols.hpp"
-#include "backends/cuda/compile/default_options.hpp"
-#include "backends/cuda/compile/device_runtime.hpp"
-#include "backends/cuda/compile/nvjitlink.hpp"
+#include "backends/cuda/compile/cuda_compiler.hpp"
+#include "backends/cuda/compile/cuda_linker.hpp"
+#include "backends/cuda/compile/device_image.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "backends/cuda_compiler.hpp"
 #include "spanwise/core/error.hpp"

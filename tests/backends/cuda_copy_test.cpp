@@ -3,10 +3,10 @@
 #include <complex>
 #include <numeric>
 
-#include "core/convert.hpp"
-#include "core/element_types.hpp"
+#include "core/element_conversion.hpp"
 #include "cuda_device.hpp"
-#include "runtime/copy/copy_steps.hpp"
+#include "runtime/copy_steps.hpp"
+#include "spanwise/core/element_types.hpp"
 #include "support/layouts.hpp"
 
 namespace spanwise::cuda {

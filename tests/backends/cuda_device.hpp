@@ -14,10 +14,9 @@
 #include "backends/cuda/driver.hpp"
 #include "backends/cuda/launch/launch_tuner.hpp"
 #include "runtime/backend.hpp"
-#include "runtime/element_loops.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/config.hpp"
 #include "spanwise/runtime/devices.hpp"
-#include "spanwise/core/error.hpp"
 
 /// What the tests of the CUDA back end share: the device, memory on it, kernels for it.
 namespace spanwise::cuda {

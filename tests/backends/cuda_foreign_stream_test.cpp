@@ -4,10 +4,10 @@
 // Streams that another library destroys while memory that was used on them still exists.
 #include <vector>
 
-#include "backends/cuda/context.hpp"
+#include "backends/cuda/device_context.hpp"
 #include "cuda_device.hpp"
-#include "runtime/memory/allocation.hpp"
-#include "runtime/streams/ordering.hpp"
+#include "runtime/allocation.hpp"
+#include "runtime/stream_order.hpp"
 #include "spanwise/runtime/stream.hpp"
 
 namespace spanwise::cuda {

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/gemm.hpp"
+#include "backends/cuda/cublas.hpp"
 
 #include <gtest/gtest.h>
 

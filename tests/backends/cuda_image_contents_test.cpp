@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/compile/image_contents.hpp"
+#include "backends/cuda/compile/device_image.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,9 +8,9 @@
 #include <optional>
 #include <thread>
 
-#include "backends/cuda/context.hpp"
+#include "backends/cuda/device_context.hpp"
 #include "cuda_device.hpp"
-#include "runtime/memory/allocation.hpp"
+#include "runtime/allocation.hpp"
 #include "spanwise/runtime/memory.hpp"
 
 namespace spanwise::cuda {

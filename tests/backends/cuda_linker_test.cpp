@@ -1,15 +1,14 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cuda/compile/linker.hpp"
+#include "backends/cuda/compile/cuda_linker.hpp"
 
 #include <gmock/gmock.h>
 
 #include <array>
 #include <numeric>
 
-#include "backends/cuda/compile/compiler.hpp"
-#include "backends/cuda/compile/image_contents.hpp"
-#include "backends/cuda/compile/nvjitlink.hpp"
+#include "backends/cuda/compile/cuda_compiler.hpp"
+#include "backends/cuda/compile/device_image.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
 #include "cuda_device.hpp"
 #include "support/nvrtc_fixture.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "backends/cuda/context.hpp"
+#include "backends/cuda/device_context.hpp"
 #include "backends/cuda/driver.hpp"
 #include "cuda_device.hpp"
 #include "spanwise/runtime/config.hpp"
@@ -46,15 +46,11 @@ TEST_F(CudaMemory, StatisticsFollowAllocations) {
 
 TEST_F(CudaMemory, PoolReusesFreedBlocks) {
   constexpr std::int64_t size = 64 << 20;
-  {
-    const DeviceBytes block(size);
-  }
+  { const DeviceBytes block(size); }
   backend().synchronize(0);
   const std::int64_t held = backend().memory(0).held;
   EXPECT_GE(held, size);
-  {
-    const DeviceBytes block(size);
-  }
+  { const DeviceBytes block(size); }
   EXPECT_EQ(backend().memory(0).held, held);
 }
 

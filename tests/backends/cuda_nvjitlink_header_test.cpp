@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "backends/cuda/compile/nvjitlink.hpp"
+#include "backends/cuda/compile/cuda_linker.hpp"
 
 #if __has_include(<nvJitLink.h>)
 #include <nvJitLink.h>

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "backends/cuda/check.hpp"
-#include "backends/cuda/launch/launch_limits.hpp"
-#include "backends/cuda/memory/preallocate.hpp"
+#include "backends/cuda/cuda_memory_pool.hpp"
+#include "backends/cuda/cuda_module.hpp"
+#include "backends/cuda/driver.hpp"
 #include "core/string_utils.hpp"
-#include "spanwise/runtime/config.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/config.hpp"
 
 namespace spanwise::cuda {
 namespace {

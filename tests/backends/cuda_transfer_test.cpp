@@ -3,7 +3,7 @@
 #include <numeric>
 #include <thread>
 
-#include "backends/cuda/memory/staging.hpp"
+#include "backends/cuda/cuda_transfer.hpp"
 #include "cuda_device.hpp"
 
 namespace spanwise::cuda {

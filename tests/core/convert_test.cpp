@@ -1,13 +1,13 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "core/convert.hpp"
+#include "core/element_conversion.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <limits>
 
-#include "core/element_types.hpp"
+#include "spanwise/core/element_types.hpp"
 
 namespace spanwise::core {
 namespace {

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "core/convert.hpp"
+#include "core/element_conversion.hpp"
 
 namespace spanwise {
 namespace {

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <vector>
 
-#include "core/element_types.hpp"
+#include "spanwise/core/element_types.hpp"
 #include "spanwise/core/error.hpp"
 
 namespace spanwise {

@@ -7,9 +7,9 @@
 
 #include <limits>
 
-#include "runtime/copy/dense.hpp"
-#include "spanwise/runtime/copy.hpp"
+#include "runtime/copy_steps.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/copy.hpp"
 #include "support/fake_devices.hpp"
 #include "support/naive_loops.hpp"
 

@@ -3,7 +3,7 @@
 
 // Memory that is used by work captured into a graph. The fake GPUs count it as a fault if an event
 // is recorded on a stream that is captured, or the stream is queried.
-#include "runtime/memory/graph_memory.hpp"
+#include "runtime/graph_memory.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <memory>
 #include <thread>
 
-#include "runtime/memory/allocation.hpp"
-#include "runtime/streams/ordering.hpp"
+#include "runtime/allocation.hpp"
+#include "runtime/stream_order.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "spanwise/runtime/memory.hpp"
 #include "spanwise/runtime/stream.hpp"
@@ -136,9 +136,7 @@ TEST_F(GraphMemoryTest, MemoryThatNoGraphUsesIsFreedAtOnceDuringCapture) {
   const Array earlier = empty({4}, float32, test::gpu);
   begin_capture(graph_);
   static_cast<void>(Array(earlier));  // a copy that is dropped; `earlier` still uses the memory
-  {
-    const Array fresh = empty({4}, float32, test::gpu);
-  }
+  { const Array fresh = empty({4}, float32, test::gpu); }
   EXPECT_EQ(blocks(), 1);
   end_capture();
   gpus().destroy_graph(graph_);

@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/system/library_search.hpp"
+#include "runtime/library_search.hpp"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

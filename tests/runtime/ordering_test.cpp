@@ -1,6 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/streams/ordering.hpp"
+#include "runtime/stream_order.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,12 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "runtime/registry.hpp"
+#include "runtime/backend.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "spanwise/core/error.hpp"
 #include "spanwise/core/device.hpp"
+#include "spanwise/core/error.hpp"
 #include "support/fake_devices.hpp"
 #include "support/message_of.hpp"
 

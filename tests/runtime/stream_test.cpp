@@ -7,9 +7,9 @@
 
 #include <thread>
 
-#include "runtime/streams/ordering.hpp"
-#include "spanwise/runtime/creation.hpp"
+#include "runtime/stream_order.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "support/fake_devices.hpp"
 
 namespace spanwise {
@@ -96,9 +96,7 @@ TEST_F(StreamTest, ForeignStreamIsNotDetachedWhileItIsTheCurrentStream) {
 
 TEST_F(StreamTest, UnusedForeignStreamIsNotDetached) {
   Stream::foreign(test::gpu, foreign_handle).synchronize();
-  {
-    const StreamGuard guard(Stream::foreign(test::gpu, 0x78));
-  }
+  { const StreamGuard guard(Stream::foreign(test::gpu, 0x78)); }
   EXPECT_THAT(gpus().detached(), IsEmpty());
 }
 

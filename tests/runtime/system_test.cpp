@@ -12,8 +12,7 @@
 #include <filesystem>
 #include <string>
 
-#include "runtime/system/temporary_folder.hpp"
-#include "runtime/system/trusted_folder.hpp"
+#include "runtime/files.hpp"
 #include "spanwise/core/error.hpp"
 #include "support/environment_variable.hpp"
 

@@ -9,11 +9,10 @@
 #include <random>
 #include <vector>
 
-#include "core/convert.hpp"
-#include "core/element_types.hpp"
+#include "core/element_conversion.hpp"
 #include "runtime/backend.hpp"
-#include "runtime/element_loops.hpp"
-#include "strided/cpu/loops/block.hpp"
+#include "spanwise/core/element_types.hpp"
+#include "strided/cpu/block_kernels.hpp"
 #include "strided/guarded_operand.hpp"
 #include "support/layouts.hpp"
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The copies, casts and fills for GPUs; the CPU runs their kernels.
-#include "runtime/element_loops.hpp"
+#include "runtime/backend.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,9 +10,9 @@
 #include <random>
 #include <vector>
 
-#include "core/convert.hpp"
-#include "core/element_types.hpp"
+#include "core/element_conversion.hpp"
 #include "spanwise/core/array.hpp"
+#include "spanwise/core/element_types.hpp"
 
 namespace spanwise::strided {
 

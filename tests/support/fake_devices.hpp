@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
-#include "runtime/element_loops.hpp"
 #include "spanwise/runtime/stream.hpp"
 #include "support/naive_cpu.hpp"
 #include "support/recording_backend.hpp"

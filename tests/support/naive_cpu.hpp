@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "runtime/backend.hpp"
-#include "runtime/element_loops.hpp"
 
 namespace spanwise::test {
 

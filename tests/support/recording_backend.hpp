@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
-#include "runtime/element_loops.hpp"
 
 namespace spanwise::test {
 
