@@ -15,6 +15,7 @@ ABOUT_CUDA = {
     "sdk/python/stream_object.cpp": "handles of other libraries' streams are CUDA's",
     "sdk/python/interop/library_bridge.cpp": "CUDAMat and gnumpy have memory of CUDA only",
     "sdk/python/interop/library_bridge.cpp": "PyCUDA and CuPy have memory of CUDA only",
+    "addons/collectives/nccl_engine.cpp": "NCCL has memory of CUDA only",
     "bridges/": "protocols with rules for CUDA: DLPack, the CUDA array interface",
     "ops/elementwise/elementwise_compute.cpp": "the family's part for the back end",
 }
