@@ -31,3 +31,4 @@ from ._communicator import (
     reduce_scatter as reduce_scatter,
     send as send,
 )
+from ._monitor import own_address as own_address

@@ -20,7 +20,7 @@ from typing import Any
 
 from .. import collectives
 from .._core import Array, asarray
-from ..collectives._stores import own_address
+from ..collectives import own_address
 
 __all__ = ["GpuComm", "GpuCommCliqueId"]
 
