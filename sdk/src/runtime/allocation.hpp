@@ -12,7 +12,7 @@ namespace spanwise::runtime {
 
 /// allocate() of creation.hpp on the given stream, which becomes the producer: the memory is usable
 /// there at once and is freed there after all work on it.
-SW_API Storage allocate_on(StreamState& stream, std::size_t bytes);
+Storage allocate_on(StreamState& stream, std::size_t bytes);
 
 /// An uninitialised dense array with the shape of `like` and its order of axes by stride.
 Array empty_like(const Array& like, DType dtype, Device device);

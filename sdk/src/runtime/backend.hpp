@@ -369,15 +369,15 @@ class Backend {
 /// Registers a back end; called by a static initialiser of the back end itself. Returns false and
 /// does nothing where its kind has one. Back ends are never destroyed: memory may be released until
 /// the process exits.
-SW_API bool register_backend(std::unique_ptr<Backend> backend);
+bool register_backend(std::unique_ptr<Backend> backend);
 /// Replaces the back end of `kind` by `backend` (or none) and returns the previous one; for tests
 /// with a simulated device. No array or stream of the previous one may be alive.
-SW_API std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backend> backend);
+std::unique_ptr<Backend> exchange_backend(DeviceKind kind, std::unique_ptr<Backend> backend);
 /// The back end of working_device(device). Throws DeviceError, with the reason, where no back end
 /// serves the kind or the ordinal does not exist.
-SW_API Backend& backend_for(Device device);
+Backend& backend_for(Device device);
 /// The back end of `kind`, the CPU's for pinned and managed memory; null where none is registered.
-SW_API Backend* find_backend(DeviceKind kind) noexcept;
+Backend* find_backend(DeviceKind kind) noexcept;
 
 /// Incremented whenever a back end is registered or exchanged, so that cached facts about devices
 /// can be validated.
@@ -387,7 +387,7 @@ std::uint64_t backend_generation() noexcept;
 /// Throws as backend_for.
 StreamState& default_stream(Device device);
 /// The calling thread's current stream of working_device(device). Throws as backend_for.
-SW_API StreamState& current_stream(Device device);
+StreamState& current_stream(Device device);
 /// Sets (with null: unsets) the calling thread's current stream of `device`; returns the previous
 /// one, null where none was set.
 Ref<StreamState> exchange_current_stream(Device device, Ref<StreamState> stream);
@@ -405,8 +405,8 @@ struct ElementLoops {
 
 /// Registers the loops of a kind of device, which must never be destroyed; called by a static
 /// initialiser of the code that defines them. Returns the previous loops of that kind, or null.
-SW_API const ElementLoops* register_element_loops(DeviceKind kind, const ElementLoops* loops);
+const ElementLoops* register_element_loops(DeviceKind kind, const ElementLoops* loops);
 /// The loops for working_device(device). Throws DeviceError where there are none.
-SW_API const ElementLoops& element_loops(Device device);
+const ElementLoops& element_loops(Device device);
 
 }  // namespace spanwise::runtime

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "spanwise/core/export.hpp"
-
 namespace spanwise::runtime {
 
 /// The value of config "device" for the first GPU, else the CPU.
@@ -11,7 +9,7 @@ inline constexpr const char* automatic_device = "auto";
 
 /// config "launch_blocking": whether to synchronise the stream after each kernel and copy. Cached:
 /// cheap enough for each launch.
-SW_API bool launch_blocking();
+bool launch_blocking();
 
 /// config "kernel_check": which checks a launch makes. Cached: cheap enough for each launch.
 struct KernelCheck {
@@ -19,6 +17,6 @@ struct KernelCheck {
   bool order = false;   ///< races: results that depend on the order of threads
   bool any() const noexcept { return bounds || order; }
 };
-SW_API KernelCheck kernel_check();
+KernelCheck kernel_check();
 
 }  // namespace spanwise::runtime

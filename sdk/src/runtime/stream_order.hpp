@@ -7,7 +7,6 @@
 
 #include "runtime/backend.hpp"
 #include "runtime/settings.hpp"
-#include "spanwise/core/export.hpp"
 
 /// Ordering between streams. GPU streams wait for one another by events; a CPU stream, which runs
 /// in the calling thread, waits by blocking.
@@ -23,10 +22,10 @@ inline bool same_queue(const StreamState& a, const StreamState& b) noexcept {
 }
 
 /// Work queued on `stream` from now on starts after the work that `other` has queued so far.
-SW_API void wait_for(StreamState& stream, StreamState& other);
+void wait_for(StreamState& stream, StreamState& other);
 
 /// The slow path of order_use(), for storage that other streams have used.
-SW_API void order_after_others(StreamState& stream, const StreamUses& uses, bool writes);
+void order_after_others(StreamState& stream, const StreamUses& uses, bool writes);
 
 /// order_use() of stream.hpp for a StreamState and a Storage. While one stream uses the storage it
 /// costs two comparisons.

@@ -47,7 +47,7 @@ class SW_API HasElementBody {
 
 /// The result of a node that another node computes while it reads it, element by element, so that
 /// it is never in memory. Each element depends on the operands' elements at the same index.
-class SW_API ElementSource {
+class ElementSource {
  public:
   /// The maximum number of operands.
   static constexpr int max_operands = 16;
@@ -72,7 +72,7 @@ class SW_API ElementSource {
 };
 
 /// Second base class, beside Op, of ops whose result may be computed where it is read.
-class SW_API ElementProducer {
+class ElementProducer {
  public:
   virtual ~ElementProducer();
   /// Whether all nodes of the op have one output with an ElementSource.
@@ -82,7 +82,7 @@ class SW_API ElementProducer {
 };
 
 /// Second base class, beside Op, of ops that may read their one input from an ElementSource.
-class SW_API ElementConsumer {
+class ElementConsumer {
  public:
   virtual ~ElementConsumer();
   /// The op that replaces `node`, a node of this op, and the node of `producer`, an

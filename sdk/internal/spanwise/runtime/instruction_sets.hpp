@@ -2,19 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "spanwise/core/export.hpp"
-
 /// Runtime dispatch for loops that are compiled for several instruction sets: what the processor
 /// supports, limited by config "instruction_set", which is read once at the first call. If the
 /// environment variable has an invalid value, the error is printed to stderr once and the limit is
 /// ignored.
 namespace spanwise {
 
-SW_API bool has_avx2() noexcept;
+bool has_avx2() noexcept;
 /// AVX2 and FMA, which is a separate extension.
-SW_API bool has_avx2_and_fma() noexcept;
+bool has_avx2_and_fma() noexcept;
 /// AVX-512 F, DQ, VL and BW.
-SW_API bool has_avx512() noexcept;
+bool has_avx512() noexcept;
 
 }  // namespace spanwise
 

@@ -16,7 +16,7 @@ inline constexpr int interrupt_check_ms = 50;
 /// Calls the registered check. Code that waits for another process, or for a thread that does,
 /// calls this before the wait, after each EINTR and every interrupt_check_ms, without holding a
 /// lock that the check may need.
-SW_API void check_interrupt();
+void check_interrupt();
 
 /// Registers `check`; null removes it. Returns the previous check.
 SW_API InterruptCheck set_interrupt_check(InterruptCheck check) noexcept;

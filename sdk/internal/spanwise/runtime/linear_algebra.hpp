@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "spanwise/core/dtype.hpp"
-#include "spanwise/core/export.hpp"
 #include "spanwise/runtime/stream.hpp"
 
 namespace spanwise {
@@ -42,7 +41,7 @@ struct GemmCall {
 /// Returns false, and does nothing, where there is no library or it does not support the dtype or
 /// the extents. Float16 and bfloat16 accumulate in float32. Throws DeviceError where the library
 /// fails.
-SW_API bool library_gemm(const Stream& stream, const GemmCall& call);
+bool library_gemm(const Stream& stream, const GemmCall& call);
 
 /// Products of a matrix and a vector on the CPU, in the calling thread, by Spanwise's own loops.
 
@@ -73,10 +72,10 @@ struct HostGemv {
 
 /// Reads the matrix row by row; column_stride is 1. T is float or double, here and below.
 template <class T>
-SW_API void gemv_by_rows(HostGemv<T> gemv);
+void gemv_by_rows(HostGemv<T> gemv);
 /// Reads the matrix column by column; row_stride is 1.
 template <class T>
-SW_API void gemv_by_columns(HostGemv<T> gemv);
+void gemv_by_columns(HostGemv<T> gemv);
 
 /// Partition of a weighted sum of rows into parts that threads add separately; for a HostGemv, the
 /// "rows" are the matrix's columns. Depends on the size alone, so the sums do not depend on the
@@ -108,6 +107,6 @@ class GemvParts {
 /// Writes the results of `gemv` from sums of its parts: partial[i * gemv.rows + k] is part i of the
 /// sum of row k. Reads neither matrix nor x.
 template <class T>
-SW_API void add_partial_sums(const T* partial, std::int64_t parts, HostGemv<T> gemv);
+void add_partial_sums(const T* partial, std::int64_t parts, HostGemv<T> gemv);
 
 }  // namespace spanwise

@@ -6,19 +6,17 @@
 #include <memory>
 #include <type_traits>
 
-#include "spanwise/core/export.hpp"
-
 /// The CPU's worker threads, for ops whose work on the CPU is native C++.
 namespace spanwise {
 
 /// Number of threads that run one parallel_for(), the calling thread included: config
 /// "cpu_threads".
-SW_API int parallel_workers();
+int parallel_workers();
 
 namespace detail {
-SW_API void parallel_for(std::int64_t count, std::int64_t grain,
-                         void (*call)(void* context, std::int64_t first, std::int64_t last),
-                         void* context);
+void parallel_for(std::int64_t count, std::int64_t grain,
+                  void (*call)(void* context, std::int64_t first, std::int64_t last),
+                  void* context);
 }  // namespace detail
 
 /// Calls body(first, last) on ranges that partition [0, count), on several threads, and returns

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "spanwise/core/device.hpp"
-#include "spanwise/core/export.hpp"
 
 /// Launch parameters of kernels on <spanwise/scan.cuh>.
 namespace spanwise {
@@ -70,8 +69,8 @@ struct ScanPipeline {
   std::int64_t words = 0;  ///< of scratch memory, 8 bytes each, zeroed before the launch
 
   /// The arguments as for ScanLaunch.
-  SW_API ScanPipeline(Device device, std::int64_t lines, std::int64_t length, int element,
-                      int result, int accumulator);
+  ScanPipeline(Device device, std::int64_t lines, std::int64_t length, int element, int result,
+               int accumulator);
 };
 
 }  // namespace spanwise

@@ -8,7 +8,6 @@
 
 #include "spanwise/core/array.hpp"
 #include "spanwise/core/dtype.hpp"
-#include "spanwise/core/export.hpp"
 #include "spanwise/strided/plan.hpp"
 
 namespace spanwise {
@@ -29,7 +28,7 @@ struct HostBlock {
 /// target. Neither side need be aligned. Ops that compute in one dtype use it in their inner loop
 /// to gather operands and scatter results. Both dtypes must be computable; source and target must
 /// not overlap. Does not order streams.
-SW_API void convert_block(DType from, DType to, const HostBlock& block);
+void convert_block(DType from, DType to, const HostBlock& block);
 
 }  // namespace spanwise
 
@@ -80,7 +79,6 @@ struct CpuOperand {
 /// `shape` is that of all results, which have at least one element. An input shares memory with a
 /// result only if both are the same elements in the same order; results do not overlap. Does not
 /// order streams.
-SW_API void run_on_cpu(const Shape& shape, std::span<const CpuOperand> operands,
-                       const CpuBody& body);
+void run_on_cpu(const Shape& shape, std::span<const CpuOperand> operands, const CpuBody& body);
 
 }  // namespace spanwise::strided

@@ -11,7 +11,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "spanwise/core/export.hpp"
 #include "spanwise/core/layout.hpp"
 
 /// One loop over strided arrays: a plan determines how the elements are visited, a body what is
@@ -142,7 +141,7 @@ struct PlanOptions {
 ///
 /// Axes are merged and ordered as those of a Walk that goes forward in the leader, the first
 /// written array; for tiles one axis is moved next to the last.
-class SW_API StridedPlan {
+class StridedPlan {
  public:
   /// `shape` has at least one element. Several written arrays do not share memory.
   void make(const Shape& shape, std::span<const PlanArray> arrays, const PlanOptions& options = {});

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "spanwise/core/array.hpp"
-#include "spanwise/core/export.hpp"
 #include "spanwise/core/fork.hpp"
 #include "spanwise/core/interpreter_lock.hpp"
 #include "spanwise/kernels/kernel.hpp"
@@ -49,7 +48,7 @@ struct Body {
 /// for the index its value there as int64; Body::parameters; except for dense,
 /// StridedPlan::numbers() as one struct; and, for dense and rows, StridedPlan::steps() as int64.
 /// Blocks have block_threads threads.
-SW_API std::string cuda_source(const Body& body, const PlanShape& shape);
+std::string cuda_source(const Body& body, const PlanShape& shape);
 
 /// Selects one of a body's kernels.
 struct PlanKey {
@@ -77,11 +76,11 @@ class BodyTable {
 
 /// Compiles the kernel of a body for a plan, without fused multiply-adds: products are rounded
 /// before they are added, as on the host.
-SW_API Kernel compile_body(const Body& body, const PlanShape& shape, Device device);
+Kernel compile_body(const Body& body, const PlanShape& shape, Device device);
 
 /// One loop over arrays on a GPU: add() them in the body's order, plan(), and launch the kernel for
 /// shape(). The arrays and `shape` must live as long as this object.
-class SW_API StridedCall {
+class StridedCall {
  public:
   /// The shape that all arrays broadcast to, which has at least one element.
   explicit StridedCall(const Shape& shape) noexcept : broadcast_(shape) {}

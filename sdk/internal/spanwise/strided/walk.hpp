@@ -9,7 +9,6 @@
 #include <span>
 
 #include "spanwise/core/array.hpp"
-#include "spanwise/core/export.hpp"
 #include "spanwise/core/layout.hpp"
 
 namespace spanwise {
@@ -20,7 +19,7 @@ namespace spanwise {
 ///
 /// A walk always has at least one axis: of extent 1 for rank 0 or a single element, of extent 0 for
 /// size 0. Walks of few axes and operands do not allocate.
-class SW_API Walk {
+class Walk {
  public:
   /// `shape` is the broadcast shape: each operand has that rank or less and, counted from the last
   /// axis, the same extent or 1. Axes are ordered by the strides of operand `leader`, longest
@@ -88,7 +87,7 @@ class SW_API Walk {
 /// The layout of a new result array: dense, with the axes in the order of the operands' strides
 /// where these agree, else in C order (numpy.ufunc's order='K', numpy.nditer). Operands as for
 /// Walk.
-SW_API Layout result_layout(const Shape& shape, std::span<const Layout* const> operands);
+Layout result_layout(const Shape& shape, std::span<const Layout* const> operands);
 
 /// Iterates over the elements [first, last) of `walk` in its order and calls run(pointers, count)
 /// for each run along the last axis: `count` elements per operand, operand k starting at
@@ -131,7 +130,7 @@ void for_each_run(const Walk& walk, std::span<std::byte* const> data,
 }
 
 /// broadcast_shapes() of the arrays' shapes, in less time where those of rank above 0 are equal.
-SW_API Shape broadcast_shape(std::span<const Array* const> arrays);
+Shape broadcast_shape(std::span<const Array* const> arrays);
 
 /// Whether data() is a multiple of the item size.
 inline bool is_item_aligned(const Array& array) noexcept {
@@ -141,9 +140,9 @@ inline bool is_item_aligned(const Array& array) noexcept {
 }
 
 /// Whether element i of both has the same address, for every i.
-SW_API bool is_same_view(const Array& a, const Array& b) noexcept;
+bool is_same_view(const Array& a, const Array& b) noexcept;
 /// Whether they may share memory and are not the same view: a loop that writes one must read a copy
 /// of the other.
-SW_API bool overlaps_partially(const Array& a, const Array& b) noexcept;
+bool overlaps_partially(const Array& a, const Array& b) noexcept;
 
 }  // namespace spanwise
