@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-#include "backends/prototypes.hpp"
+#include "backends/cuda/prototypes.hpp"
 
 namespace spanwise::cuda {
 

@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "backends/cpu/cpu_kernels.hpp"
 #include "backends/cpu/processor.hpp"
-#include "backends/cpu_kernels.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {

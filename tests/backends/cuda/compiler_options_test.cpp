@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "backends/cuda_compiler.hpp"
+#include "backends/cuda/cuda_compiler.hpp"
 #include "spanwise/core/error.hpp"
 #include "support/message_of.hpp"
 

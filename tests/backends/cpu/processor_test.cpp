@@ -11,7 +11,6 @@
 #include <string>
 #include <thread>
 
-
 namespace spanwise::cpu_backend {
 namespace {
 

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "backends/cpu/cpu_kernels.hpp"
 #include "backends/cpu/cpu_memory_pool.hpp"
-#include "backends/cpu_kernels.hpp"
 #include "runtime/backend.hpp"
 #include "spanwise/core/error.hpp"
 #include "support/message_of.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "runtime/backend.hpp"
-#include "spanwise/runtime/config.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/config.hpp"
 #include "support/environment_variable.hpp"
 
 namespace spanwise::test {

@@ -15,7 +15,7 @@
 #include <tuple>
 #include <vector>
 
-#include "backends/cpu_kernels.hpp"
+#include "backends/cpu/cpu_kernels.hpp"
 
 namespace spanwise {
 namespace {

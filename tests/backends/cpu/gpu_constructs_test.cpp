@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cpu_kernels.hpp"
+#include "backends/cpu/cpu_kernels.hpp"
 
 namespace spanwise {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/cuda_compiler.hpp"
+#include "backends/cuda/cuda_compiler.hpp"
 #include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {

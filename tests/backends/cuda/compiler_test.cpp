@@ -11,7 +11,7 @@
 #include "backends/cuda/compile/cuda_linker.hpp"
 #include "backends/cuda/compile/device_image.hpp"
 #include "backends/cuda/compile/nvrtc.hpp"
-#include "backends/cuda_compiler.hpp"
+#include "backends/cuda/cuda_compiler.hpp"
 #include "spanwise/core/error.hpp"
 
 namespace spanwise::cuda {

@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "runtime/backend.hpp"
-#include "spanwise/runtime/devices.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/devices.hpp"
 
 namespace spanwise::cuda {
 namespace {

@@ -15,9 +15,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include "backends/cpu_kernels.hpp"
-#include "runtime/files.hpp"
+#include "backends/cpu/cpu_kernels.hpp"
 #include "parse/device_code.hpp"
+#include "runtime/files.hpp"
 #include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::cpu_backend {

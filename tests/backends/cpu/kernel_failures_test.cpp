@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "backends/cpu_kernels.hpp"
+#include "backends/cpu/cpu_kernels.hpp"
 #include "support/message_of.hpp"
 
 namespace spanwise {

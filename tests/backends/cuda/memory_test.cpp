@@ -46,11 +46,15 @@ TEST_F(CudaMemory, StatisticsFollowAllocations) {
 
 TEST_F(CudaMemory, PoolReusesFreedBlocks) {
   constexpr std::int64_t size = 64 << 20;
-  { const DeviceBytes block(size); }
+  {
+    const DeviceBytes block(size);
+  }
   backend().synchronize(0);
   const std::int64_t held = backend().memory(0).held;
   EXPECT_GE(held, size);
-  { const DeviceBytes block(size); }
+  {
+    const DeviceBytes block(size);
+  }
   EXPECT_EQ(backend().memory(0).held, held);
 }
 
