@@ -246,7 +246,7 @@ class Function:
         """The profile, None unless the function was compiled with one."""
         if self.compiled.profile is None:
             return None
-        from ._report import Report
+        from ._view import Report
 
         return Report([self])
 
@@ -360,7 +360,7 @@ def function(
     )
     function = Function(compiled, on_gpu, specs, conversions)
     if compiled.profile is not None:
-        from ._report import watch
+        from ._view import watch
 
         watch(function)
     return function

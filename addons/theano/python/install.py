@@ -7,6 +7,24 @@ the process behave as in Theano: ``eval`` and ``get_value`` return NumPy arrays,
 ``transfer(None)`` copies to the GPU.
 """
 
-from ._hook import install
+from importlib import import_module
+
+from spanwise.compat import alias_package as _alias_package
+
+from .misc import _is_importable
+
+
+def install() -> None:
+    """Adds the import hooks, ``import pycuda`` for spanwise.pycuda among them, each unless the library
+    itself can be imported."""
+    import_module("spanwise.pycuda.install")
+    if not _is_importable("theano"):
+        _alias_package("theano", "spanwise.theano", _adapt)
+
+
+def _adapt() -> None:
+    # Not before: scripts that only use NumPy or PyCUDA start sooner without graphs.
+    import_module("spanwise.theano._function").adapt_variables()
+
 
 install()

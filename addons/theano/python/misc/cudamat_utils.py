@@ -13,7 +13,7 @@ from typing import Any
 from spanwise.compat import cudamat_utils as _compat
 
 from .._device_array import CudaNdarray, for_library
-from .._hook import is_importable
+from . import _is_importable as is_importable
 
 __all__ = ["cudamat_available", "cudamat_to_cudandarray", "cudandarray_to_cudamat"]
 

@@ -9,7 +9,7 @@ from typing import Any
 from spanwise.compat import gnumpy_utils as _compat
 
 from .._device_array import CudaNdarray, for_library
-from .._hook import is_importable
+from . import _is_importable as is_importable
 
 __all__ = ["cudandarray_to_garray", "garray_to_cudandarray", "gnumpy_available"]
 

@@ -11,7 +11,7 @@ import spanwise as sw
 from spanwise.compat import pycuda_utils as _compat
 
 from .._device_array import CudaNdarray, for_library, unwrap
-from .._hook import is_importable
+from . import _is_importable as is_importable
 
 __all__ = ["to_cudandarray", "to_gpuarray"]
 
