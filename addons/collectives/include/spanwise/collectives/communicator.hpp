@@ -239,7 +239,7 @@ class SW_API Communicator final : public RefCounted {
   std::optional<Stream> own_stream_;
 };
 
-/// An engine of the library itself that a back end provides: "nccl".
+/// An engine in C++, such as "nccl".
 struct CommunicatorEngineType {
   std::string name;
   /// Why it cannot be used, one sentence; "" where it can.
