@@ -51,7 +51,7 @@ class CudaModule final : public runtime::LoadedModule {
   CudaModule(DeviceContext& context, const std::string& image);
   ~CudaModule() override;
 
-  /// Finds a kernel by symbol or by a name of names_of() (binary_symbols.hpp). Throws ArgumentError
+  /// Finds a kernel by symbol or by a name of names_of() (device_image.hpp). Throws ArgumentError
   /// with a list of the kernels if there is none.
   Ref<runtime::LoadedKernel> kernel(const std::string& name) override;
   std::map<std::string, std::string> kernel_symbols() const override { return kernels_; }

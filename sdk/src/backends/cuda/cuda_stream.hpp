@@ -69,7 +69,7 @@ class CudaEvent final : public runtime::EventState {
   std::atomic<bool> retired_{false};
 };
 
-/// Whether the calling thread holds launches in a batch (launch_batch.hpp). flush_launches() queues
+/// Whether the calling thread holds launches in a batch (launch_chain.hpp). flush_launches() queues
 /// them; call it before queueing other work, which must come after them.
 extern constinit thread_local bool launches_are_held;
 void flush_held_launches() noexcept;

@@ -10,7 +10,7 @@
 namespace spanwise::cuda {
 
 /// How a kernel is queued: by cuLaunchKernel, or as a CUDA graph of one node
-/// (kernel_graph_cache.hpp).
+/// (KernelGraphCache).
 enum class LaunchPath : std::uint8_t { direct, graph };
 
 /// Whether a profiler or compute-sanitizer is attached to this process. Kernels are then launched
