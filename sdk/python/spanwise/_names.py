@@ -49,7 +49,7 @@ _NAMES = {
     "kernels._user_kernels": """
         ElementwiseKernel ExclusiveScanKernel InclusiveScanKernel ReductionKernel ScanKernel
     """,
-    "kernels._wrap_cu": "wrap_cu",
+    "kernels._cu_file": "wrap_cu",
     "ops": "load_ops",
 }
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ._core import ArgumentError
-from .kernels._legacy import LegacyFile, read_legacy, write_package
+from .kernels._cu_file import LegacyFile, read_legacy, write_package
 
 _HEADER_HANDLING = {
     "replaced": "not found; Spanwise's replacement of this header of NVIDIA's samples is used",

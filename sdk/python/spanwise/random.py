@@ -15,7 +15,6 @@ from typing import Any
 
 from . import _core
 from ._core import Array, _asarray as asarray
-from ._numpy.operands import writable_array
 from ._numpy.random import (
     FloatingGenerator,
     Shape,
@@ -32,7 +31,7 @@ from ._numpy.random import (
     result_for,
     with_inclusive_high,
 )
-from ._numpy.shape import normalized_axis
+from ._numpy.shape import normalized_axis, writable_array
 
 __all__ = ["Generator", "default_rng"]
 

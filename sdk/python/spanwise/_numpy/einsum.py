@@ -18,7 +18,7 @@ from operator import index
 from typing import Any, NamedTuple
 
 from .. import _core
-from .operands import as_arrays
+from .shape import as_arrays
 
 # ---- Subscripts: from text or lists to labels ----
 

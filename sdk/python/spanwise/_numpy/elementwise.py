@@ -15,7 +15,7 @@ from .. import _core
 from .._core import Array, _asarray as asarray
 from ..kernels._user_kernels import ElementwiseKernel
 from .array_api import iinfo
-from .operands import as_arrays
+from .shape import as_arrays
 
 
 def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:

@@ -12,8 +12,7 @@ from typing import Any, Literal, SupportsIndex
 from .. import _core
 from .._core import Array, _asarray as asarray
 from .join import cycled
-from .operands import writable_array
-from .shape import broadcast_shapes
+from .shape import broadcast_shapes, writable_array
 
 
 def _to_numpy(x: Any) -> Any:

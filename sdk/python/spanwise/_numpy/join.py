@@ -15,8 +15,18 @@ from typing import Any, NamedTuple, SupportsIndex
 from .. import _core
 from .._core import Array, _asarray as asarray, _operand, concatenate
 from .creation import as_ndarray
-from .operands import as_arrays, as_tuple, integers, is_sequence
-from .shape import Axes, atleast_1d, atleast_2d, atleast_3d, moveaxis, normalized_axis
+from .shape import (
+    Axes,
+    as_arrays,
+    as_tuple,
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    integers,
+    is_sequence,
+    moveaxis,
+    normalized_axis,
+)
 
 
 def _operand_list(arrays: Any, caller: str) -> list[Array]:

@@ -13,8 +13,7 @@ from typing import Any
 from .. import _core
 from .._core import Array, _asarray as asarray
 from .join import cycled
-from .operands import as_arrays, integers, writable_array
-from .shape import moveaxis, normalized_axes
+from .shape import as_arrays, integers, moveaxis, normalized_axes, writable_array
 
 # The number of core dimensions of x1, x2 and the result; of matmul for matrices.
 _CORES = {"matmul": (2, 2, 2), "vecdot": (1, 1, 0), "matvec": (2, 1, 1), "vecmat": (1, 2, 1)}

@@ -16,8 +16,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .operands import integers
-from .shape import broadcast_shapes
+from .shape import broadcast_shapes, integers
 
 # ---- Arguments ----
 
