@@ -160,8 +160,8 @@ constexpr std::size_t extra_line = 64;
 // Spacings from here on are for stacks of unknown depth. Library functions do not check the stack
 // limit; if they exceed it, they write to the red zone.
 constexpr std::size_t guarded_spacing = 128 << 10, guarded_zone = 32 << 10;
-constexpr std::size_t small_zone = 64;  // of other stacks
-constexpr std::byte pattern{0xa5};      // of bytes that no thread may change
+constexpr std::size_t small_zone = 64;    // of other stacks
+constexpr std::byte stack_pattern{0xa5};  // of bytes that no thread may change
 
 std::size_t page_size() {
   static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
@@ -237,14 +237,14 @@ std::span<std::byte> FiberStacks::pattern_of(int index) const noexcept {
 }
 
 std::span<std::byte> FiberStacks::prepare(int index) {
-  std::ranges::fill(pattern_of(index), pattern);
+  std::ranges::fill(pattern_of(index), stack_pattern);
   return {low(index), stack(index) + spacing_};
 }
 
 std::byte* FiberStacks::low(int index) const noexcept { return stack(index) + red_zone(); }
 
 bool FiberStacks::is_intact(int index) const {
-  return std::ranges::all_of(pattern_of(index), [](std::byte b) { return b == pattern; });
+  return std::ranges::all_of(pattern_of(index), [](std::byte b) { return b == stack_pattern; });
 }
 
 std::size_t FiberStacks::stack_bytes() const noexcept { return spacing_ - red_zone(); }
