@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The stub _core.pyi agrees with the module in names, members and parameters, and mypy accepts it."""
+"""The stub _core.pyi agrees with the module in names, members and parameters, __init__.pyi has the
+package's names, and mypy accepts both."""
 
 import ast
 import importlib.util
@@ -9,6 +10,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -48,6 +50,14 @@ STUB_FUNCTIONS = {node.name: node for node in stub().body if isinstance(node, as
 
 def test_module_and_stub_have_the_same_public_names():
     assert public(vars(sw._core)) == public(names_in(stub().body)), REMEDY
+
+
+def test_package_stub_has_the_names_of_the_package():
+    tree = ast.parse((PACKAGE / "__init__.pyi").read_text())
+    imported = {node.asname for node in ast.walk(tree) if isinstance(node, ast.alias)}
+    names = imported | names_in(tree.body) | public(vars(sw._core))
+    modules = {name for name in dir(sw) if isinstance(getattr(sw, name), ModuleType)}
+    assert public(dir(sw)) - modules - names == set(), REMEDY
 
 
 def test_private_names_of_the_stub_exist_in_the_module():
