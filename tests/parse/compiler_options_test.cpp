@@ -7,11 +7,9 @@
 
 #include "spanwise/core/error.hpp"
 
-namespace spanwise::cuda {
+namespace spanwise::parse {
 namespace {
 
-using parse::nvrtc_architecture;
-using parse::nvrtc_options;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -28,12 +26,12 @@ std::string refusal(const Options& options) {
   return "not refused";
 }
 
-TEST(CompileOptions, NvrtcOptionsPassUnchanged) {
+TEST(NvrtcOptions, OfNvrtcPassUnchanged) {
   EXPECT_THAT(translated({"--use_fast_math", "-lineinfo", "-fmad=false", "-G"}),
               ElementsAre("--use_fast_math", "-lineinfo", "-fmad=false", "-G"));
 }
 
-TEST(CompileOptions, ValuesMayBeTheNextArgument) {
+TEST(NvrtcOptions, ValuesMayBeTheNextArgument) {
   EXPECT_THAT(translated({"-D", "N=3", "-I", "/some where", "-U", "M", "-Xptxas", "-v"}),
               ElementsAre("-I/some where", "--ptxas-options=-v"));
   EXPECT_THAT(translated({"-DN=3", "-I/x", "--define-macro=K=1", "-isystem", "/y"}),
@@ -44,8 +42,8 @@ TEST(CompileOptions, ValuesMayBeTheNextArgument) {
               ElementsAre("--ptxas-options=-v", "-fmad=false"));
 }
 
-TEST(CompileOptions, MacrosBecomeLinesOfTheText) {
-  const parse::NvrtcOptions options =
+TEST(NvrtcOptions, MacrosBecomeLinesOfTheText) {
+  const NvrtcOptions options =
       nvrtc_options(Options{"-D", "T=float", "-UM", "--define-macro=TWICE(x)=(2 * (x))", "-DON",
                             "--undefine-macro", "K", "--pre-include=a.h", "-DCUT=1\nint x;"},
                     9, 0);
@@ -56,23 +54,23 @@ TEST(CompileOptions, MacrosBecomeLinesOfTheText) {
   EXPECT_THAT(options.arguments, IsEmpty());
 }
 
-TEST(CompileOptions, IrrelevantHostOptionsAreDropped) {
+TEST(NvrtcOptions, IrrelevantHostOptionsAreDropped) {
   EXPECT_THAT(translated({"-O3", "-O2", "-Wall", "-Wextra", "--expt-relaxed-constexpr"}),
               IsEmpty());
 }
 
-TEST(CompileOptions, HostOptionsWithACounterpartAreTranslated) {
+TEST(NvrtcOptions, HostOptionsWithACounterpartAreTranslated) {
   EXPECT_THAT(
       translated({"-ffast-math", "-std=gnu++20", "-g", "-O0"}),
       ElementsAre("--use_fast_math", "-std=c++20", "--generate-line-info", "--ptxas-options=-O0"));
   EXPECT_THAT(translated({"--std", "c++14"}), ElementsAre("-std=c++14"));
 }
 
-TEST(CompileOptions, RelocatableCodeIsImplied) {
+TEST(NvrtcOptions, RelocatableCodeIsImplied) {
   EXPECT_THAT(translated({"-rdc=true", "--relocatable-device-code=true"}), ElementsAre());
 }
 
-TEST(CompileOptions, UnsupportedOptionIsRefusedWithTheRemedy) {
+TEST(NvrtcOptions, UnsupportedOptionIsRefusedWithTheRemedy) {
   EXPECT_THAT(refusal({"-march=native"}), HasSubstr("-arch chooses a GPU"));
   EXPECT_THAT(refusal({"-Xcompiler", "-fPIC"}), HasSubstr("NVRTC has none"));
   EXPECT_THAT(refusal({"-gencode", "arch=compute_90,code=sm_90"}), HasSubstr("-arch=sm_90a"));
@@ -104,4 +102,4 @@ TEST(Architecture, AnOlderMinorVersionRunsAndAnotherMajorOneDoesNot) {
 }
 
 }  // namespace
-}  // namespace spanwise::cuda
+}  // namespace spanwise::parse
