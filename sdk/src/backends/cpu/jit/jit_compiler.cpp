@@ -3,25 +3,24 @@
 #include "backends/cpu/jit/jit_compiler.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 #include "backends/cpu/cpu_settings.hpp"
 #include "backends/cpu/exec/fibers.hpp"
 #include "backends/cpu/jit/process.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
-#include "backends/cpu/jit/translation.hpp"
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
 #include "core/string_utils.hpp"
 #include "parse/device_code.hpp"
-#include "parse/lexer.hpp"
 #include "runtime/files.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/parse/c_text.hpp"

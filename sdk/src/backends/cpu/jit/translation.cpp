@@ -5,14 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
-#include <set>
 #include <sstream>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 #include "backends/cpu/jit/gpu_constructs.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
