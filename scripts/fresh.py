@@ -53,7 +53,7 @@ def main() -> int:
 def make_system(system: Path, suite: str, compiler: str) -> None:
     system.parent.mkdir(parents=True, exist_ok=True)
     include = f"--include=git,make,python3,{compiler}"
-    command = ["debootstrap", "--variant=minbase", include, suite, str(system), mirror()]
+    command = ["debootstrap", "--variant=minbase", include, suite, str(system), *mirror()]
     log = system.with_suffix(".log")
     with log.open("w") as output:
         status = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT).returncode
@@ -61,15 +61,14 @@ def make_system(system: Path, suite: str, compiler: str) -> None:
         raise SystemExit(f"spanwise: debootstrap could not make {suite}; see {log}")
 
 
-def mirror() -> str:
-    """$DEBIAN_MIRROR, else the mirror of this machine's package lists, else Debian's."""
+def mirror() -> list[str]:
+    """$DEBIAN_MIRROR, else the mirror of this machine's package lists, else debootstrap's own."""
     if chosen := os.environ.get("DEBIAN_MIRROR"):
-        return chosen
+        return [chosen]
     command = ["apt-get", "indextargets", "--format", "$(ORIGIN) $(LABEL) $(REPO_URI)"]
     listing = subprocess.run(command, capture_output=True, text=True).stdout
     words = (line.split() for line in listing.splitlines())
-    uris = [line[2] for line in words if line[:2] == ["Debian", "Debian"]]
-    return uris[0] if uris else "http://deb.debian.org/debian"
+    return [line[2] for line in words if line[:2] == ["Debian", "Debian"]][:1]
 
 
 def copy_checkout(system: Path) -> None:
