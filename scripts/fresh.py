@@ -100,12 +100,15 @@ def inner_environment(system: Path, compiler: str) -> dict[str, str]:
 
 def run_inside(system: Path, command: list[str], environment: dict[str, str]) -> int:
     """The exit status of the command in /src, run by the unprivileged user."""
+    # What an installed or booted system has and debootstrap leaves out.
     shutil.copy("/etc/resolv.conf", system / "etc/resolv.conf")
+    (system / "etc/hosts").write_text("127.0.0.1 localhost\n")
     # The mounts belong to a namespace of their own, so they end with the command.
-    mounts = 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec chroot "$0" "$@"'
+    mounts = 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && '
+    script = mounts + 'mount --rbind /sys "$0/sys" && exec chroot "$0" "$@"'
     identity = [f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
     return subprocess.run(
-        ["unshare", "--mount", "sh", "-c", mounts, system]
+        ["unshare", "--mount", "sh", "-c", script, system]
         + ["setpriv", *identity, "env", "--chdir=/src", *command],
         env=environment,
     ).returncode
