@@ -13,8 +13,6 @@ from typing import Any
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from ..kernels._user_kernels import ElementwiseKernel
-from .array_api import iinfo
 from .shape import as_arrays
 
 
@@ -38,6 +36,8 @@ def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: A
 
 def _limits_within(a: Any, low: Any, high: Any) -> tuple[Any, Any]:
     """The limits, with None for a Python integer beyond the range of the dtype of `a`."""
+    from .array_api import iinfo
+
     dtype = _core._operand(a).dtype
     if dtype.kind not in "iu":
         return low, high
@@ -240,7 +240,9 @@ def _to_numpy(array: Any) -> Any:
 
 
 @functools.cache
-def _frexp_kernel(ctype: str) -> ElementwiseKernel:
+def _frexp_kernel(ctype: str) -> Any:
+    from ..kernels._user_kernels import ElementwiseKernel
+
     return ElementwiseKernel(
         "T x",
         "T mantissa, int32 exponent",
@@ -257,7 +259,9 @@ def _frexp_kernel(ctype: str) -> ElementwiseKernel:
 
 
 @functools.cache
-def _ldexp_kernel(ctype: str) -> ElementwiseKernel:
+def _ldexp_kernel(ctype: str) -> Any:
+    from ..kernels._user_kernels import ElementwiseKernel
+
     return ElementwiseKernel(
         "T x, int64 e",
         "T z",

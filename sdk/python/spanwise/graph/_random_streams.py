@@ -12,8 +12,7 @@ from .._config import config
 from .._core import Apply, Array, GraphError, SharedVariable, TensorType, Variable
 from .._numpy.random import bounds_of, hashed_key, words_of_seed
 from ._op import Op
-from ._tensor import as_variable
-from ._variable import static_integer
+from ._tensor import as_variable, static_integer
 
 _HOST = _core.device("cpu")
 _FLOATING = ("uniform", "normal", "exponential")

@@ -6,15 +6,14 @@ to parts, and einsum by the plans of sw.einsum."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
 from .. import _core
 from .._config import config
-from .._core import Apply, GraphError, TensorType, Variable, concatenate
-from .._numpy.einsum import parse_subscripts, plan_for, read_operands, run_plan
-from .._numpy.linalg import paired_axes
+from .._core import Apply, Constant, GraphError, TensorType, Variable, concatenate
 from .._numpy.shape import normalized_axis
 from ._op import Op, apply_registered, recipe_of
 
@@ -31,6 +30,19 @@ def as_variable(value: Any, name: str | None = None) -> Variable:
     """`value` itself if it is a Variable, else a Constant with a copy of it: an array of any
     library, a number or nested lists."""
     return _core._as_variable(value, name)
+
+
+def static_integer(value: Any) -> int | None:
+    """The value of an integer or an integer constant; None for another integer variable of rank 0.
+    Raises DTypeError for other variables, TypeError for other values."""
+    if isinstance(value, Variable):
+        if value.ndim != 0 or value.dtype.kind not in "iu":
+            raise _core.DTypeError(
+                f"{value} of {value.type} stands where one integer is expected; cast it, or take an "
+                "element of it"
+            )
+        return int(value.data.item()) if isinstance(value, Constant) else None
+    return operator.index(value)
 
 
 def constant(value: Any, name: str | None = None, dtype: Any = None) -> Variable:
@@ -290,6 +302,8 @@ def _stacked(x: Variable, extents: list[Any], batch: Any, rows: Any, columns: An
 def tensordot(a: Any, b: Any, axes: int | Sequence[Any] = 2) -> Variable:
     """numpy.tensordot: the product summed over the last `axes` axes of `a` and the first of `b`, or
     over the axes listed in `axes` for each. Raises ArgumentError for axes that do not fit."""
+    from .._numpy.linalg import paired_axes
+
     left, right = as_variable(a), as_variable(b)
     return contract(left, right, ((), ()), paired_axes(left.type.shape, right.type.shape, axes))
 
@@ -476,6 +490,8 @@ def einsum(*operands: Any) -> Variable:
     pairs by matrix products. Raises ArgumentError for subscripts that do not fit the ranks and
     fixed extents of the operands.
     """
+    from .._numpy.einsum import parse_subscripts, plan_for, read_operands, run_plan
+
     subscripts, operands = read_operands(operands)
     values = [as_variable(x) for x in operands]
     labels, _ = parse_subscripts(subscripts, tuple(x.ndim for x in values))

@@ -13,12 +13,12 @@ from functools import lru_cache
 from typing import Any, SupportsIndex
 
 from .. import _core
-from .._core import CompiledFunction, Constant, Variable
+from .._core import CompiledFunction, Variable
 from .._numpy import array_protocols as _protocols, elementwise as _elementwise
 from .._numpy.shape import normalized_axes, normalized_axis
 from ._function import function
 from ._op import apply_registered as apply
-from ._tensor import transfer as transfer
+from ._tensor import static_integer, transfer as transfer
 
 clip = _elementwise.clip
 conj = _core.conjugate
@@ -66,19 +66,6 @@ def shape(x: Variable) -> Variable:
 def size(x: Variable) -> Variable:
     """The number of elements."""
     return _core.prod(shape(x))
-
-
-def static_integer(value: Any) -> int | None:
-    """The value of an integer or an integer constant; None for another integer variable of rank 0.
-    Raises DTypeError for other variables, TypeError for other values."""
-    if isinstance(value, Variable):
-        if value.ndim != 0 or value.dtype.kind not in "iu":
-            raise _core.DTypeError(
-                f"{value} of {value.type} stands where one integer is expected; cast it, or take an "
-                "element of it"
-            )
-        return int(value.data.item()) if isinstance(value, Constant) else None
-    return operator.index(value)
 
 
 def _extents(x: Variable, shape: tuple[Any, ...], rank: int | None) -> tuple[list[int], list[Any]]:
