@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The functions that define the parts of libspanwise. Every C++ folder of the tree calls exactly one
-# of sw_layer(), sw_op_family(), sw_bridge() and sw_addon(); each globs the sources of the folder.
+# of sw_layer(), sw_op_family(), sw_bridges() and sw_addon(); each globs the sources of the folder.
 
 find_package(Threads REQUIRED)
 
@@ -131,9 +131,10 @@ function(sw_op_family)
     "${SW_GENERATED_DIR}")
 endfunction()
 
-# sw_bridge(): target sw_bridge_<folder>. It can include the public headers and its own folder.
-function(sw_bridge)
-  _sw_folder(sw_bridge "${SW_GENERATED_DIR}")
+# sw_bridges(): target sw_bridges, from all folders of bridges/. They can include the public headers
+# and their own folder.
+function(sw_bridges)
+  _sw_folder(sw "${SW_GENERATED_DIR}")
 endfunction()
 
 # sw_addon(): target sw_addon_<folder>, from the sources of this folder. It can include the public

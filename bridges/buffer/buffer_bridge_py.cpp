@@ -3,8 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
-#include "python/interop/typestr.hpp"
-#include "python/support/array.hpp"
+#include "python/array/array_object.hpp"
+#include "python/interop/foreign_description.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
 

@@ -3,15 +3,18 @@
 
 #include <pybind11/pybind11.h>
 
-#include "python/interop/interface.hpp"
-#include "python/interop/library.hpp"
-#include "python/interop/streams.hpp"
-#include "python/support/array.hpp"
+#include "python/array/array_object.hpp"
+#include "python/interop/foreign_description.hpp"
+#include "python/interop/library_bridge.hpp"
+#include "python/stream_object.hpp"
+#include "python/support/c_api.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/stream.hpp"
 
-/// Imports the CUDA Array Interface, versions 2 and 3 (numba-cuda, docs, "CUDA Array Interface").
+/// The CUDA Array Interface (numba-cuda, docs, "CUDA Array Interface"): import of versions 2 and 3,
+/// and Array.__cuda_array_interface__, version 3, which only arrays on a GPU have.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -74,5 +77,36 @@ class CudaArrayInterfaceBridge final : public Bridge {
 const CudaArrayInterfaceBridge cai_bridge;
 [[maybe_unused]] const bool cai_registered = register_bridge(cai_bridge);
 
+// Array.__cuda_array_interface__, version 3: only arrays on a GPU have it.
+
+PyObject* get_cuda_array_interface(PyObject* self) {
+  const Array& array = array_in(self);
+  if (array.device().is_cpu()) {
+    // AttributeError, because libraries use hasattr() to check whether an array is on a GPU.
+    PyErr_SetString(PyExc_AttributeError,
+                    "__cuda_array_interface__: the array is on the CPU; move it with x.to('cuda')");
+    return nullptr;
+  }
+  py::dict interface = interface_of(array);
+  // The interface has one stream for all queued work: the current one, after it waits for the
+  // others.
+  const Stream stream = Stream::current(array.device());
+  order_use(stream, array, !array.readonly());
+  const auto address =
+      array.size() == 0 ? std::uintptr_t{0} : reinterpret_cast<std::uintptr_t>(array.data());
+  interface["data"] = py::make_tuple(address, array.readonly());
+  interface["stream"] = stream.handle();
+  return interface.release().ptr();
+}
+
+PyGetSetDef cai_attributes[] = {
+    attribute<&get_cuda_array_interface>(
+        "__cuda_array_interface__",
+        "The CUDA Array Interface, version 3. Arrays on the CPU do not have it."),
+    {}};
+
 }  // namespace
+
+SW_BIND(bridge_cuda_array_interface, array_type) { add_array_attributes(cai_attributes); }
+
 }  // namespace spanwise::python

@@ -5,12 +5,12 @@
 
 #include <cstdint>
 
-#include "python/interop/exchange.hpp"
-#include "python/interop/interface.hpp"
-#include "python/interop/library.hpp"
-#include "python/interop/streams.hpp"
-#include "python/support/dtype.hpp"
-#include "python/support/tuple.hpp"
+#include "python/dtype_object.hpp"
+#include "python/interop/dlpack_exchange.hpp"
+#include "python/interop/foreign_description.hpp"
+#include "python/interop/library_bridge.hpp"
+#include "python/stream_object.hpp"
+#include "python/support/python_values.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "dlpack_abi.hpp"
-#include "spanwise/core/array.hpp"
 #include "spanwise/bridge.hpp"
+#include "spanwise/core/array.hpp"
 #include "spanwise/core/export.hpp"
 
 /// Converts arrays to DLPack tensors and back, without Python.

@@ -4,14 +4,12 @@
 #include <pybind11/pybind11.h>
 
 #include <cstdint>
+#include <string>
 
-#include "python/interop/legacy.hpp"
-#include "python/interop/library.hpp"
-#include "python/support/array.hpp"
-#include "python/support/dtype.hpp"
-#include "python/support/snapshot.hpp"
-#include "python/support/tuple.hpp"
-#include "reuse_cache.hpp"
+#include "python/array/array_object.hpp"
+#include "python/dtype_object.hpp"
+#include "python/interop/library_bridge.hpp"
+#include "python/support/python_values.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/python/binding.hpp"
@@ -24,6 +22,54 @@ namespace spanwise::python {
 namespace py = pybind11;
 
 namespace {
+
+// The cache from which Gnumpy takes the memory of new arrays.
+
+bool is_freed(py::handle matrix) { return !py::cast<bool>(matrix.attr("mat").attr("on_device")); }
+
+// Gnumpy counts the bytes of its cached matrices, to decide when to free them.
+void subtract_bytes(const py::module_& gnumpy, py::handle elements) {
+  constexpr const char* counter = "__memoryInUse";
+  const auto bytes = static_cast<std::int64_t>(sizeof(float)) * py::cast<std::int64_t>(elements);
+  if (py::hasattr(gnumpy, counter))
+    gnumpy.attr(counter) = py::cast<std::int64_t>(gnumpy.attr(counter)) - bytes;
+}
+
+// Changes the lists in place, because Gnumpy may be using one. Matrices that were in a list before
+// the collection are valid, so a list from which Gnumpy is about to take one does not become empty.
+void remove_freed(const py::module_& gnumpy) {
+  const py::object cache = py::getattr(gnumpy, "_cmsForReuse", py::none());
+  if (!py::isinstance<py::dict>(cache)) return;  // the interpreter clears its modules at exit
+  for (const auto& [size, cached] : entries_of(cache.ptr())) {
+    const auto matrices = py::reinterpret_borrow<py::list>(cached);
+    for (std::size_t i = matrices.size(); i-- > 0;) {
+      if (!is_freed(matrices[i])) continue;
+      subtract_bytes(gnumpy, size);
+      matrices.attr("pop")(i);
+    }
+  }
+}
+
+// Removes matrices whose memory is freed from the cache from which `gnumpy` takes the memory of
+// new arrays.
+//
+// A garray that is destroyed puts its matrix into the cache. If both are destroyed in one garbage
+// collection, as parts of a cycle, Python (since 3.4) finalizes all objects of the cycle first:
+// the matrix frees its memory but stays in the cache, and an array that gets it fails with "Matrix
+// is not in device memory". Therefore the cache is checked after each collection. Call this
+// whenever garrays are seen; only the first call has an effect.
+void watch_reuse_cache(const py::module_& gnumpy) {
+  static PyObject* watched = nullptr;  // the module; guarded by the GIL
+  if (watched == gnumpy.ptr()) [[likely]]
+    return;
+  watched = py::object(gnumpy).release().ptr();
+  remove_freed(gnumpy);
+  py::module_::import("gc")
+      .attr("callbacks")
+      .attr("append")(py::cpp_function([gnumpy](const std::string& phase, const py::dict& info) {
+        if (phase == "stop" && py::cast<bool>(info["collected"])) remove_freed(gnumpy);
+      }));
+}
 
 // Gnumpy is a module; in packages for Python 3 it is a module in a package of the same name.
 constinit const ForeignClass garray_class("gnumpy", "garray"),

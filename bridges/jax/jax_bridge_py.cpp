@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "python/interop/exchange.hpp"
-#include "python/interop/library.hpp"
+#include "python/interop/dlpack_exchange.hpp"
+#include "python/interop/library_bridge.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
 

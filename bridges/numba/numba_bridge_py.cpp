@@ -3,8 +3,8 @@
 
 #include <pybind11/pybind11.h>
 
-#include "python/interop/library.hpp"
-#include "python/interop/streams.hpp"
+#include "python/interop/library_bridge.hpp"
+#include "python/stream_object.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/runtime/stream.hpp"

@@ -9,11 +9,11 @@
 #include <optional>
 #include <span>
 
-#include "python/interop/library.hpp"
-#include "python/support/array.hpp"
-#include "python/support/dtype.hpp"
-#include "python/support/numpy_descriptor.hpp"
-#include "python/support/snapshot.hpp"
+#include "python/array/array_object.hpp"
+#include "python/dtype_object.hpp"
+#include "python/interop/foreign_description.hpp"
+#include "python/interop/library_bridge.hpp"
+#include "python/support/python_values.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
 

@@ -6,12 +6,11 @@
 #include <cstdint>
 #include <string>
 
-#include "python/interop/interface.hpp"
-#include "python/interop/legacy.hpp"
-#include "python/interop/library.hpp"
-#include "python/support/array.hpp"
-#include "python/support/dtype.hpp"
-#include "python/support/tuple.hpp"
+#include "python/array/array_object.hpp"
+#include "python/dtype_object.hpp"
+#include "python/interop/foreign_description.hpp"
+#include "python/interop/library_bridge.hpp"
+#include "python/support/python_values.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/python/binding.hpp"
@@ -30,7 +29,7 @@ constinit const LegacyLibrary pycuda_library("pycuda", "pycuda");
 constinit const LayoutAttributes pycuda_layout;
 constinit const CachedAttribute gpudata_attribute("gpudata");
 constinit const AttributeName gpudata_name("gpudata"), shape_name("shape"), strides_name("strides"),
-    dtype_name("dtype"), native_name("isnative");
+    dtype_attribute("dtype"), native_name("isnative");
 
 // gpudata is a DeviceAllocation, a block of a pool, an integer in views, or None without elements.
 void* address_of(PyObject* array) {
@@ -125,7 +124,7 @@ class PycudaBridge final : public LibraryBridge {
 
  private:
   static ForeignMemory memory_of(PyObject* array) {
-    py::object dtype = attribute_or_null(array, dtype_name);
+    py::object dtype = attribute_or_null(array, dtype_attribute);
     if (!dtype)
       fail<BridgeError>("pycuda: a GPUArray without dtype; expected a fully constructed one");
     const bool is_native = bool_attribute(dtype.ptr(), native_name);

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "python/interop/exchange.hpp"
-#include "python/interop/library.hpp"
+#include "python/interop/dlpack_exchange.hpp"
+#include "python/interop/library_bridge.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/runtime/copy.hpp"

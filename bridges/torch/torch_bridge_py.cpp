@@ -9,13 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "python/interop/exchange.hpp"
-#include "python/interop/library.hpp"
+#include "python/interop/dlpack_exchange.hpp"
+#include "python/interop/library_bridge.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/python/binding.hpp"
-#include "tensor_functions.hpp"
-#include "tensor_impl_offsets.hpp"
+#include "torch_tensor.hpp"
 
 namespace spanwise::python {
 

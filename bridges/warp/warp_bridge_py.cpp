@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "python/interop/library.hpp"
+#include "python/interop/library_bridge.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
 

@@ -1,8 +1,6 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "spanwise/runtime/memory.hpp"
-
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -11,15 +9,17 @@
 #include <string>
 #include <utility>
 
-#include "python/interop/lifetime.hpp"
-#include "python/support/array.hpp"
-#include "spanwise/python/binding.hpp"
-#include "python/support/value.hpp"
+#include "python/array/array_object.hpp"
+#include "python/support/gil.hpp"
+#include "python/support/python_values.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/python/binding.hpp"
+#include "spanwise/runtime/memory.hpp"
 
 namespace spanwise::python {
 
 namespace py = pybind11;
+
 using namespace py::literals;
 
 namespace {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -10,17 +12,24 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include "python/interop/lifetime.hpp"
-#include "python/support/array.hpp"
-#include "python/support/errors.hpp"
+#include "python/array/array_object.hpp"
+#include "python/support/error_classes.hpp"
 #include "python/support/gil.hpp"
 #include "spanwise/core/version.hpp"
 #include "spanwise/python/binding.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/interrupt.hpp"
+#include "spanwise/runtime/tools.hpp"
 
-namespace {
+/// The extension module: its parts in order, what modules other than this one use of it, and the
+/// small parts that no other file has: settings, tools of the machine, and interrupts.
+namespace spanwise::python {
 
 namespace py = pybind11;
+
+namespace {
 
 PyObject* refuse_to_reduce(PyObject* self, PyObject*) noexcept {
   return PyErr_Format(
@@ -52,7 +61,7 @@ void refuse_pickling(const py::module_& module) {
   for (const auto& [name, value] : names) {
     if (!needs_refusal(value)) continue;
     auto* type = reinterpret_cast<PyTypeObject*>(value.ptr());
-    py::setattr(value, "__reduce__", spanwise::python::owned(PyDescr_NewMethod(type, &refusal)));
+    py::setattr(value, "__reduce__", owned(PyDescr_NewMethod(type, &refusal)));
   }
 }
 
@@ -64,8 +73,6 @@ void name_public_classes(const py::module_& module) {
         value.attr("__module__").equal(module.attr("__name__")))
       py::setattr(value, "__module__", py::str("spanwise"));
 }
-
-using spanwise::python::ModulePart;
 
 [[noreturn]] void* raise_not_initialised(std::size_t) {
   throw py::type_error("spanwise: the object was not initialised; call its class, not __new__");
@@ -119,30 +126,69 @@ class ModuleParts {
 };
 
 // What modules other than this one, and the inline functions of spanwise/python/, use.
-constexpr spanwise::ObjectBinding binding = [] {
-  using namespace spanwise;
-  using namespace spanwise::python;
-  return ObjectBinding{
-      .release = &release_object,
-      .wrap = [](const Array& array) noexcept { return python::wrap(array); },
-      .array_in = [](PyObject* object) noexcept -> const Array* {
-        return is_array(object) ? &python::array_in(object) : nullptr;
-      },
-      .import = &import_array,
-      .dtype_from = [](PyObject* object) { return python::dtype_from(object); },
-      .dtype_object = [](DType dtype) { return python::dtype_object(dtype).release().ptr(); },
-      .device_from = [](PyObject* object) { return python::device_from(object); },
-      .device_object = [](Device device) { return python::device_object(device).release().ptr(); },
-      .shape_from = [](PyObject* object) { return python::shape_from(object); },
-      .shape_object = [](const Shape& shape) { return integer_tuple(shape).release().ptr(); },
-      .take_lock = &take_gil,
-      .release_dropped = &python::release_dropped,
-      .raise_current = &set_current_error};
-}();
+constexpr ObjectBinding binding{
+    .release = &release_object,
+    .wrap = [](const Array& array) noexcept { return wrap(array); },
+    .array_in = [](PyObject* object) noexcept -> const Array* {
+      return is_array(object) ? &array_in(object) : nullptr;
+    },
+    .import = &import_array,
+    .dtype_from = [](PyObject* object) { return dtype_from(object); },
+    .dtype_object = [](DType dtype) { return dtype_object(dtype).release().ptr(); },
+    .device_from = [](PyObject* object) { return device_from(object); },
+    .device_object = [](Device device) { return device_object(device).release().ptr(); },
+    .shape_from = [](PyObject* object) { return shape_from(object); },
+    .shape_object = [](const Shape& shape) { return integer_tuple(shape).release().ptr(); },
+    .take_lock = &take_gil,
+    .release_dropped = &release_dropped,
+    .raise_current = &set_current_error};
+
+// Runs pending Python signal handlers, which Python does on the main thread only; has no effect on
+// other threads.
+void run_signal_handlers() {
+  if (::gettid() != ::getpid() || Py_IsInitialized() == 0) return;
+  const GilAcquire locked;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
 
 }  // namespace
 
+SW_BIND(config) {
+  using config::Setting;
+  py::class_<Setting> type(module, "_Setting",
+                           "One setting: name, description, value, default, choices and source.");
+  type.def_readonly("name", &Setting::name);
+  type.def_readonly("description", &Setting::description);
+  type.def_readonly("value", &Setting::value);
+  type.def_readonly("default_value", &Setting::default_value);
+  type.def_readonly("choices", &Setting::choices);
+  type.def_readonly("source", &Setting::source);
+  module.def("_config_list", &config::list);
+  module.def(
+      "_config_get", [](const std::string& name) { return config::get(name); }, py::arg("name"));
+  module.def(
+      "_config_set",
+      [](const std::string& name, std::string value) { config::set(name, std::move(value)); },
+      py::arg("name"), py::arg("value"));
+}
+
+// The functions for `python -m spanwise doctor`.
+SW_BIND(doctor) {
+  py::class_<Tool> type(module, "_Tool", "A compiler or library of this machine.");
+  type.def_readonly("name", &Tool::name);
+  type.def_readonly("version", &Tool::version);
+  type.def_readonly("path", &Tool::path);
+  type.def_readonly("missing", &Tool::missing);
+  module.def("_tools", &tools, py::call_guard<GilRelease>());
+  module.attr("__version__") = version();
+}
+
+SW_BIND(interrupt) { set_interrupt_check(&run_signal_handlers); }
+
+}  // namespace spanwise::python
+
 PYBIND11_MODULE(_core_of_main_interpreter, module) {
+  using namespace spanwise::python;
   spanwise::set_object_binding(binding);
   module.doc() = "The extension module of spanwise. Import `spanwise` instead.";
   ModuleParts(module).bind_all();

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Python's containers are read through snapshots (support/snapshot.hpp): a borrowed item, or a
+"""Python's containers are read through snapshots (python/support/python_values.hpp): a borrowed item, or a
 length that was asked for before, is not valid once code of an item or another thread has run."""
 
 import re
@@ -15,13 +15,13 @@ BORROWING = re.compile(
 )
 #: file: why no other code runs between reading an item, or the length, and using it
 ALLOWED = {
-    "sdk/python/support/snapshot.hpp": "makes the snapshots",
-    "sdk/python/interop/sequence.cpp": "asks for the length again at each item, and holds the item",
+    "sdk/python/support/python_values.hpp": "makes the snapshots",
+    "sdk/python/interop/nested_sequence.cpp": "asks for the length again at each item, and holds the item",
     "ops/shape/join_py.cpp": "reads lists of Spanwise's arrays and calls nothing of Python meanwhile",
-    "sdk/python/interop/interface.cpp": "takes a reference in the next line",
-    "bridges/gnumpy/reuse_cache_py.cpp": "holds the list, and reads it by index with a check",
+    "sdk/python/interop/foreign_description.cpp": "takes a reference in the next line",
+    "bridges/gnumpy/gnumpy_bridge_py.cpp": "holds the list, and reads it by index with a check",
     "bridges/cupy/cupy_bridge_py.cpp": "reads a C pointer out of the capsule at once",
-    "bridges/dlpack/dlpack_methods_py.cpp": "compares a str at once",
+    "bridges/dlpack/dlpack_bridge_py.cpp": "compares a str at once",
 }
 
 
@@ -37,7 +37,7 @@ def test_containers_that_change_are_read_through_snapshots():
         [
             "",
             *violations,
-            "Use items_of(), entries_of() or loaded_module() of python/support/snapshot.hpp.",
+            "Use items_of(), entries_of() or loaded_module() of python/support/python_values.hpp.",
         ]
     )
 

@@ -4,51 +4,46 @@
 
 #include <pybind11/pybind11.h>
 
-#include <cstdint>
+#include <optional>
+#include <string_view>
 
-#include "spanwise/core/array.hpp"
 #include "spanwise/bridge.hpp"
 
-/// The functions of the DLPack bridge that the bridges to single libraries use.
-namespace spanwise::dlpack {
-
-struct ExchangeApi;
-
-/// DLPack's C exchange API of a type (`__dlpack_c_exchange_api__`), or null. Valid as long as the
-/// type. Leaves no Python error.
-const ExchangeApi* exchange_api_of(PyTypeObject* type) noexcept;
-
-}  // namespace spanwise::dlpack
-
+/// The way of an array from one library to another, through the bridges. Import into a Spanwise
+/// Array is import_array() of array/array_object.hpp.
 namespace spanwise::python {
 
-/// Reads the non-owning tensor of `object` through its type's exchange API. Returns false if there
-/// is none, or its memory is neither on the host nor on a GPU. Only for libraries whose objects
-/// keep their memory as long as they live: the API guarantees it only until the caller returns.
-/// Does not set memory.readonly, which the API does not provide. Leaves no Python error.
-bool try_describe_through_exchange(const dlpack::ExchangeApi& api, PyObject* object,
-                                   BorrowedTensor& memory) noexcept;
+/// The bridge that imported an object of exactly this type before, or null.
+const Bridge* bridge_of_type(PyTypeObject* type) noexcept;
 
-/// Sets memory.stream to the library's current stream on memory.device. Returns false if the API
-/// does not provide it. Leaves no Python error.
-bool try_describe_stream(const dlpack::ExchangeApi& api, BorrowedTensor& memory) noexcept;
+/// `object` as a new spanwise.Array that shares its memory, if the bridge that is cached for its
+/// type, which must be `only` if that is given, can describe the memory. Null without a Python
+/// error if not: then call import_array(). Null with one when out of memory. Throws what
+/// Storage::adopt() throws.
+PyObject* shared_object(PyObject* object, const Bridge* only = nullptr);
 
-/// Whether `stream`, the library's current stream on GPU `ordinal`, lives as long as the process.
-/// Streams here are encoded as in the CUDA Array Interface. Leaves no Python error.
-using IsPersistentStream = bool (*)(std::uintptr_t stream, int ordinal) noexcept;
+/// A foreign object as an Array, with the conversions of `options`; nothing if no bridge, or not
+/// `only`, accepts it. Updates the bridge's counters. Large copies release the GIL. Throws
+/// BridgeError, with the reasons of all bridges, if bridges accept the object but none can view it,
+/// and any other error of a bridge; for a lazy array BridgeError without may_compute, SharingError
+/// if it may not be copied; SharingError and ReadOnlyError where `options` forbid the result.
+std::optional<Array> import_foreign(PyObject* object, const ImportOptions& options,
+                                    const Bridge* only = nullptr);
 
-/// `array` as an object of the library that has the exchange API. The library's current stream
-/// waits for the work queued on the array. If `is_persistent_stream` is true for that stream, later
-/// uses of the memory, after the object is destroyed, wait for the work on the stream.
-pybind11::object wrap_through_exchange(const dlpack::ExchangeApi& api, const Array& array,
-                                       IsPersistentStream is_persistent_stream);
+/// The dtype of the array that import_foreign() would make. Throws its errors.
+std::optional<DType> foreign_dtype(PyObject* object);
 
-/// For a library that gets `array`: makes its current stream `stream` wait for the work queued on
-/// the array, and records the stream as a user of the array if it lives as long as the process.
-void order_library_stream(std::uintptr_t stream, const Array& array);
+/// import_array() through one bridge, for from_torch() etc. Throws BridgeError if the bridge does
+/// not accept `object`.
+Array import_through(const Bridge& bridge, PyObject* object, const ImportOptions& options);
 
-/// An object with __dlpack__ and __dlpack_device__ for consumers whose arrays are immutable: it
-/// exports an unversioned tensor of `array`, also if `array` is read-only.
-pybind11::object as_immutable_producer(const Array& array);
+/// The bridge that exports to `library`. Throws BridgeError for a bridge without export,
+/// ArgumentError for an unknown name; both messages list the supported names.
+const Bridge& target_bridge(std::string_view library);
+
+/// `object` as an array of `target`: itself if it is one already, else an array that shares its
+/// memory, or, if that is not possible and `mode` allows it, a copy. Throws SharingError and the
+/// errors of the bridges.
+pybind11::object convert(pybind11::handle object, const Bridge& target, CopyMode mode);
 
 }  // namespace spanwise::python

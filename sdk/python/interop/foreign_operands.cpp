@@ -1,17 +1,17 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "foreign_operands.hpp"
+#include "python/interop/foreign_operands.hpp"
 
 #include <pybind11/pybind11.h>
 
-#include "interface.hpp"
-#include "python/graph/variable.hpp"
-#include "python/support/array.hpp"
-#include "spanwise/python/binding.hpp"
-#include "python/support/declared.hpp"
+#include "python/array/array_object.hpp"
+#include "python/graph/variable_object.hpp"
+#include "python/interop/exchange.hpp"
+#include "python/interop/foreign_description.hpp"
+#include "python/support/c_api.hpp"
 #include "spanwise/bridge.hpp"
-#include "types.hpp"
+#include "spanwise/python/binding.hpp"
 
 namespace spanwise::python {
 

@@ -1,6 +1,5 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
-#include "spanwise/kernel_expressions/expression_kernels.hpp"
 
 #include <Python.h>
 #include <pybind11/pybind11.h>
@@ -21,15 +20,14 @@
 #include <variant>
 #include <vector>
 
-#include "python/kernels/values.hpp"
-#include "python/support/array.hpp"
-#include "python/support/call.hpp"
-#include "python/support/declared.hpp"
-#include "python/support/stream.hpp"
-#include "python/support/type.hpp"
-#include "python/support/value.hpp"
+#include "python/array/array_object.hpp"
+#include "python/kernels/kernel_arguments.hpp"
+#include "python/stream_object.hpp"
+#include "python/support/c_api.hpp"
+#include "python/support/python_values.hpp"
 #include "spanwise/core/device.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/kernel_expressions/expression_kernels.hpp"
 #include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/config.hpp"
 #include "spanwise/runtime/creation.hpp"
@@ -398,15 +396,15 @@ void add_user_kernel_type(py::module_& module, const char* name, const char* ful
         return py::str(user_kernel_in<Kernel>(object)->kernel->spec().common.name);
       }>("name", "The kernel's name."),
       {}};
-  static PyMethodDef methods[] = {declared<"__reduce__($self)", "", &reduce_user_kernel<Kernel>>(),
-                                  {}};
+  static PyMethodDef own_methods[] = {
+      declared<"__reduce__($self)", "", &reduce_user_kernel<Kernel>>(), {}};
   add_type(module, name,
            make_type(full_name, sizeof(PyUserKernel<Kernel>),
                      {slot(Py_tp_new, make),
                       slot(Py_tp_dealloc, &dealloc_user_kernel<Kernel>),
                       slot(Py_tp_call, &PyVectorcall_Call),
                       {Py_tp_members, members},
-                      {Py_tp_methods, methods},
+                      {Py_tp_methods, own_methods},
                       {Py_tp_getset, attributes}},
                      Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_BASETYPE));
 }

@@ -57,8 +57,8 @@ struct ObjectBinding {
   _object* (*device_object)(Device device);
   Shape (*shape_from)(_object* object);
   _object* (*shape_object)(const Shape& shape);
-  /// Acquires the interpreter's lock on any thread, also one that holds it; PyGILState_Ensure()'s
-  /// result. Once the interpreter has begun to end, other threads wait here forever.
+  /// Acquires the interpreter's lock on any thread, also one that holds it, and returns CPython's
+  /// PyGILState_STATE. Once the interpreter has begun to end, other threads wait here forever.
   int (*take_lock)() noexcept;
   /// Drops the references that threads without the lock have passed to `release`.
   void (*release_dropped)() noexcept;
