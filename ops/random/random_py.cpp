@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "draw.hpp"
-#include "python/support/array.hpp"
-#include "python/support/declared.hpp"
+#include "python/array/array_object.hpp"
+#include "python/support/c_api.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/creation.hpp"

@@ -9,14 +9,12 @@
 #include <utility>
 #include <vector>
 
+#include "python/array/array_object.hpp"
+#include "python/dtype_object.hpp"
+#include "python/graph/variable_object.hpp"
+#include "python/support/c_api.hpp"
+#include "python/support/python_values.hpp"
 #include "shape_functions.hpp"
-#include "python/graph/variable.hpp"
-#include "python/support/array.hpp"
-#include "python/support/declared.hpp"
-#include "python/support/dtype.hpp"
-#include "python/support/scalar.hpp"
-#include "python/support/snapshot.hpp"
-#include "python/support/value.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "spanwise/python/binding.hpp"

@@ -10,8 +10,8 @@
 #include <optional>
 #include <utility>
 
-#include "python/support/array.hpp"
-#include "python/support/call.hpp"
+#include "python/array/array_object.hpp"
+#include "python/support/c_api.hpp"
 #include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/devices.hpp"
