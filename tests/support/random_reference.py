@@ -7,8 +7,7 @@ import math
 import numpy as np
 from support.arrays import INTEGERS
 
-from spanwise._numpy.random import bounds_of
-from spanwise._numpy.random import hashed_key
+from spanwise._numpy.random import bounds_of, hashed_key
 from spanwise.random import default_rng
 
 FLOATS = ("float16", "float32", "float64", "bfloat16")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import spanwise as sw
+from spanwise._numpy import array_protocols
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -18,7 +19,6 @@ from addons.dask.expressions import (  # noqa: E402
 )
 
 import spanwise.dask  # noqa: E402
-from spanwise._numpy import array_protocols as array_function  # noqa: E402
 
 on_gpu = sw.device().kind != "cpu"
 
@@ -76,7 +76,7 @@ def without_numpy(monkeypatch):
         raise TypeError(f"numpy.{name}: {reason}, and NumPy's cannot read the memory of cuda:0")
 
     if not on_gpu:
-        monkeypatch.setattr(array_function, "on_host", refuse)
+        monkeypatch.setattr(array_protocols, "_on_host", refuse)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -7,7 +7,7 @@ import pytest
 from support.arrays import assert_same
 
 import spanwise as sw
-from spanwise._numpy import elementwise as _exponents
+from spanwise._numpy import elementwise
 
 INTEGERS = {"float16": "uint16", "float32": "uint32", "float64": "uint64"}
 
@@ -26,7 +26,7 @@ def kernel_or_function(name, implementation, dtype):
     wide = "double" if dtype == "float64" else "float"
     if implementation == "function":
         return getattr(sw, name)
-    return {"frexp": _exponents._frexp_kernel, "ldexp": _exponents._ldexp_kernel}[name](wide)
+    return {"frexp": elementwise._frexp_kernel, "ldexp": elementwise._ldexp_kernel}[name](wide)
 
 
 @pytest.mark.parametrize("dtype", INTEGERS)

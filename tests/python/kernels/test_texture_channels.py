@@ -19,7 +19,7 @@ from python.kernels.texture_reference import (
 )
 
 import spanwise as sw
-from spanwise.driver import _textures as cuda_arrays
+from spanwise.driver import _textures
 
 #: dtype of a texture -> the C vector type of its fetches, without the number of channels.
 VECTORS = {
@@ -235,19 +235,17 @@ def test_access_that_does_not_suit_the_texture_raises_on_the_cpu():
 
 def test_ctypes_structures_have_the_layout_of_the_drivers():
     """Sizes and offsets of cuda.h of CUDA 12 and 13 on 64-bit Linux."""
-    assert ctypes.sizeof(cuda_arrays._ArrayDescriptor) == 40
-    assert ctypes.sizeof(cuda_arrays._Copy) == 200
-    assert cuda_arrays._Copy.target.offset == 88 and cuda_arrays._Copy.width_bytes.offset == 176
-    assert (
-        cuda_arrays._CopyOperand.array.offset == 56 and cuda_arrays._CopyOperand.pitch.offset == 72
-    )
-    assert ctypes.sizeof(cuda_arrays._ResourceDescriptor) == 144
-    assert cuda_arrays._ResourceDescriptor.resource.offset == 8
-    assert cuda_arrays._ResourceDescriptor.flags.offset == 136
-    assert cuda_arrays._LinearMemory.format.offset == 8
-    assert cuda_arrays._LinearMemory.bytes.offset == 16
-    assert cuda_arrays._PitchedMemory.width.offset == 16
-    assert cuda_arrays._PitchedMemory.pitch.offset == 32
-    assert ctypes.sizeof(cuda_arrays._TextureDescriptor) == 104
-    assert cuda_arrays._TextureDescriptor.level_bias.offset == 28
-    assert cuda_arrays._TextureDescriptor.border.offset == 40
+    assert ctypes.sizeof(_textures._ArrayDescriptor) == 40
+    assert ctypes.sizeof(_textures._Copy) == 200
+    assert _textures._Copy.target.offset == 88 and _textures._Copy.width_bytes.offset == 176
+    assert _textures._CopyOperand.array.offset == 56 and _textures._CopyOperand.pitch.offset == 72
+    assert ctypes.sizeof(_textures._ResourceDescriptor) == 144
+    assert _textures._ResourceDescriptor.resource.offset == 8
+    assert _textures._ResourceDescriptor.flags.offset == 136
+    assert _textures._LinearMemory.format.offset == 8
+    assert _textures._LinearMemory.bytes.offset == 16
+    assert _textures._PitchedMemory.width.offset == 16
+    assert _textures._PitchedMemory.pitch.offset == 32
+    assert ctypes.sizeof(_textures._TextureDescriptor) == 104
+    assert _textures._TextureDescriptor.level_bias.offset == 28
+    assert _textures._TextureDescriptor.border.offset == 40
