@@ -1,10 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the type stubs of the package to FOLDER: make_stubs.py MODULE PACKAGE FOLDER TYPES...
+"""Writes the type stubs of the package to FOLDER: make_stubs.py MODULE PACKAGE FOLDER TYPES
 
 `__init__.pyi` has the public names of `__init__.py` and `_names.py` in PACKAGE, `_core.pyi` those of
 the extension module. Names, parameters and defaults come from the signatures in the compiled MODULE, types from pybind11's
-signatures and from TYPES, files in the syntax of stubs that have what signatures do not say:
+signatures and from TYPES, a file in the syntax of stubs that has what signatures do not say:
 
 - `class parameters` has the types of parameters by name, `a = b = _ArrayLike`, without None, which
   a default adds;
@@ -60,9 +60,9 @@ def load(path):
 class Types:
     """The entries of TYPES."""
 
-    def __init__(self, texts):
+    def __init__(self, text):
         self.head, self.parameters, self.functions, self.classes = [], {}, {}, {}
-        for node in (node for text in texts for node in ast.parse(text).body):
+        for node in ast.parse(text).body:
             if isinstance(node, ast.ClassDef) and node.name == "parameters":
                 self.parameters = {t.id: a.value for a in node.body for t in a.targets}
             elif isinstance(node, ast.ClassDef):
@@ -242,8 +242,8 @@ def write(output, text):
     output.write_text(text)
 
 
-def main(module, package, folder, *types):
-    stub = Writer(load(module), Types(Path(file).read_text() for file in types))
+def main(module, package, folder, types):
+    stub = Writer(load(module), Types(Path(types).read_text()))
     write(Path(folder, "_core.pyi"), stub.text())
     write(Path(folder, "__init__.pyi"), package_stub(Path(package)))
 

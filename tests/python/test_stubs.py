@@ -17,7 +17,7 @@ import pytest
 import spanwise as sw
 
 PACKAGE = Path(sw.__file__).parent
-REMEDY = "scripts/make_stubs.py writes _core.pyi with the types of sdk/python/**/*_types.pyi"
+REMEDY = "scripts/make_stubs.py writes _core.pyi with the types of sdk/python/core_types.pyi"
 # Before Python 3.12 a class that supports the buffer protocol has no such member.
 NOT_COMPARED = {"__buffer__"}
 STUB = PACKAGE / "_core.pyi"
