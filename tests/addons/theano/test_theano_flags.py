@@ -10,7 +10,7 @@ import pytest
 from addons.theano.runner import WARNING, run_script
 
 import spanwise as sw
-from spanwise.theano import _config
+from spanwise.theano import _flags
 
 HAS_GPU = any(device.kind == "cuda" for device in sw.devices())
 
@@ -25,7 +25,7 @@ def test_flags_have_priority_over_files_and_later_ones_over_earlier(tmp_path):
         "THEANORC": f"{first}:{second}",
         "THEANO_FLAGS": "mode=FAST_COMPILE, floatX=float64,mode=FAST_RUN",
     }
-    assert _config.read(environment) == {
+    assert _flags.read(environment) == {
         "floatX": "float64",
         "device": "gpu1",
         "allow_gc": False,
@@ -37,12 +37,12 @@ def test_flags_have_priority_over_files_and_later_ones_over_earlier(tmp_path):
 
 def test_theanorc_in_the_home_folder_is_read(tmp_path, capsys):
     (tmp_path / ".theanorc").write_text("[nvcc]\nflags = -ftz=true --prec-div=false\n")
-    assert _config.read({"HOME": str(tmp_path)}) == {"nvcc.flags": "-ftz=true --prec-div=false"}
+    assert _flags.read({"HOME": str(tmp_path)}) == {"nvcc.flags": "-ftz=true --prec-div=false"}
     assert "flag nvcc.flags=-ftz=true --prec-div=false has no effect" in capsys.readouterr().err
 
 
 def test_unknown_flag_is_ignored_with_a_warning(tmp_path, capsys):
-    assert _config.read({"HOME": str(tmp_path), "THEANO_FLAGS": "colour=red,floatX=float32"}) == {
+    assert _flags.read({"HOME": str(tmp_path), "THEANO_FLAGS": "colour=red,floatX=float32"}) == {
         "floatX": "float32"
     }
     assert "unknown flag 'colour'" in capsys.readouterr().err
@@ -58,7 +58,7 @@ def test_unknown_flag_is_ignored_with_a_warning(tmp_path, capsys):
 )
 def test_invalid_flag_raises(tmp_path, flags, expected):
     with pytest.raises(ValueError, match=expected):
-        _config.read({"HOME": str(tmp_path), "THEANO_FLAGS": flags})
+        _flags.read({"HOME": str(tmp_path), "THEANO_FLAGS": flags})
 
 
 @pytest.mark.parametrize(
