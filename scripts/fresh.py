@@ -107,11 +107,9 @@ def run_inside(system: Path, command: list[str], environment: dict[str, str]) ->
     mounts = 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && '
     script = mounts + 'mount --rbind /sys "$0/sys" && exec chroot "$0" "$@"'
     identity = [f"--reuid={USER}", f"--regid={USER}", "--clear-groups"]
-    return subprocess.run(
-        ["unshare", "--mount", "sh", "-c", script, system]
-        + ["setpriv", *identity, "env", "--chdir=/src", *command],
-        env=environment,
-    ).returncode
+    namespace = ["unshare", "--mount", "sh", "-c", script, system]
+    user = ["setpriv", *identity, "env", "--chdir=/src"]
+    return subprocess.run([*namespace, *user, *command], env=environment).returncode
 
 
 if __name__ == "__main__":

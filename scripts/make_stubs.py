@@ -230,7 +230,7 @@ def package_stub(package):
         elif isinstance(node, ast.AnnAssign):
             constants.append(f"{node.target.id}: {ast.unparse(node.annotation)}")
     table = runpy.run_path(str(package / "_names.py"))
-    modules = {name: "" for name in table["MODULES"].split()}
+    modules = dict.fromkeys(table["MODULES"].split(), "")
     for name, module in {**modules, **table["MODULE_OF"]}.items():
         imports.append(f"from .{module} import {name} as {name}")
     header = HEADER.format("__init__.py and _names.py")

@@ -95,7 +95,9 @@ def main() -> int:
     texts[REPORTS / "README.md"] = index_text(reports)
     readme = ROOT / "README.md"
     texts[readme] = with_costs(readme.read_text(), reports)
-    changed = [file for file, text in texts.items() if not file.exists() or file.read_text() != text]
+    changed = [
+        file for file, text in texts.items() if not file.exists() or file.read_text() != text
+    ]
     for file in changed:
         print(f"{'would change' if check else 'written'}: {file.relative_to(ROOT)}")
         if not check:
@@ -178,12 +180,18 @@ def tests_of(report: dict) -> str:
 def with_costs(readme: str, reports: dict[Path, dict]) -> str:
     """README with the cost table of the newest report that has all its lines."""
     names = {name for _, name, _, _ in COSTS}
-    for file, report in reversed(reports.items()):
-        lines = {line["name"]: line for line in measurements(report)}
-        if device_of(report) == COST_DEVICE and names <= set(lines):
-            break
-    else:
+    tables = {
+        file: {m["name"]: m for m in measurements(report)} for file, report in reports.items()
+    }
+    fitting = [
+        file
+        for file, report in reports.items()
+        if device_of(report) == COST_DEVICE and names <= set(tables[file])
+    ]
+    if not fitting:
         raise SystemExit(f"spanwise: no report of an {COST_DEVICE} has all lines of COSTS")
+    file = fitting[-1]
+    lines = tables[file]
     rows = [cost_row(text, lines[name], ours, others) for text, name, ours, others in COSTS]
     link = f"docs/benchmarks/{file.name}"
     table = [

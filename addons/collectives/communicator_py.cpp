@@ -190,19 +190,15 @@ SW_BIND(collectives) {
   type.def_property_readonly("failure", member(&Communicator::failure),
                              "Why calls raise CollectiveError; \"\" where they do not.");
   const py::call_guard<GilRelease> unlocked;
-  type.def(
-      "_barrier", [](Communicator& self) { self.barrier(); }, unlocked);
+  type.def("_barrier", [](Communicator& self) { self.barrier(); }, unlocked);
   type.def("_begin_group", [](Communicator& self) { self.begin_group(); });
-  type.def(
-      "_end_group", [](Communicator& self) { self.end_group(); }, unlocked);
+  type.def("_end_group", [](Communicator& self) { self.end_group(); }, unlocked);
   type.def("_cancel_group", [](Communicator& self) { self.cancel_group(); });
   type.def(
       "_abort", [](Communicator& self, const std::string& reason) { self.abort(reason); },
       unlocked);
-  type.def(
-      "_poll", [](Communicator& self) { self.poll(); }, unlocked);
-  type.def(
-      "_close", [](Communicator& self) { self.close(); }, unlocked);
+  type.def("_poll", [](Communicator& self) { self.poll(); }, unlocked);
+  type.def("_close", [](Communicator& self) { self.close(); }, unlocked);
   type.def("_last_call", member(&Communicator::last_call));
   native.def(
       "why_no_engine",

@@ -279,8 +279,7 @@ void bind_stream(py::module_& module) {
     return self;
   });
   type.def("__exit__", [](const Stream&, const py::args&) { leave_stream(); });
-  type.def(
-      "__eq__", [](const Stream& a, const Stream& b) { return a == b; }, py::is_operator());
+  type.def("__eq__", [](const Stream& a, const Stream& b) { return a == b; }, py::is_operator());
   type.def("__hash__", [](const Stream& self) {
     return py::hash(py::make_tuple(self.device().name(), self.handle()));
   });
@@ -310,9 +309,7 @@ void bind_event(py::module_& module) {
       "Records the event on `stream`, by default the current stream of `device`.");
   type.def_static(
       "foreign",
-      [](py::handle event, Device device) {
-        return PyEvent{true, foreign_event(event, device)};
-      },
+      [](py::handle event, Device device) { return PyEvent{true, foreign_event(event, device)}; },
       py::arg("event"), py::arg("device") = py::none(),
       "An Event for another library's event object or integer handle, which must be recorded "
       "already and is not owned.");

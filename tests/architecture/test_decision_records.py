@@ -31,7 +31,9 @@ def words() -> frozenset[str]:
 def exists(name: str) -> bool:
     if "/" in name or name.endswith(FILE_SUFFIXES):
         wanted = f"/{name.rstrip('/')}"
-        return any(f"/{file}".endswith(wanted) or f"{wanted}/" in f"/{file}" for file in project_files())
+        return any(
+            f"/{file}".endswith(wanted) or f"{wanted}/" in f"/{file}" for file in project_files()
+        )
     return re.split(r"[:.]+", name.rstrip(":."))[-1] in words()
 
 
@@ -40,5 +42,7 @@ def test_decision_records_name_existing_files_and_identifiers():
     for record in sorted((ROOT / "docs" / "adr").glob("0*.md")):
         for name in QUOTED.findall(record.read_text()):
             if name not in FOREIGN and not exists(name):
-                wrong.append(f"{record.relative_to(ROOT)}: `{name}` is neither a file nor a name in sources")
+                wrong.append(
+                    f"{record.relative_to(ROOT)}: `{name}` is neither a file nor a name in sources"
+                )
     assert not wrong, "\n".join(["", *wrong])

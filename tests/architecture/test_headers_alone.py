@@ -14,7 +14,10 @@ import pytest
 from support.tree import BUILD, ROOT, tree_files
 
 # Installed from here: the public headers, and those of addons.
-INCLUDES = ["sdk/include", *(str(folder.relative_to(ROOT)) for folder in ROOT.glob("addons/*/include"))]
+INCLUDES = [
+    "sdk/include",
+    *(str(folder.relative_to(ROOT)) for folder in ROOT.glob("addons/*/include")),
+]
 HEADERS = tree_files(INCLUDES, [".hpp", ".h"])
 # Those of python/ need Python's headers; tests/package/test_own_bridge.py compiles them.
 ALONE = [header for header in HEADERS if header.parent.name != "python"]

@@ -22,7 +22,9 @@ COMMENT_OR_TEXT = re.compile(
     re.DOTALL,
 )
 # What ends in ") {" after these words is no function.
-STATEMENT = re.compile(r"\s*(?:\}\s*)?(?:else|if|for|while|switch|do|catch|namespace|enum|struct|class|union)\b")
+STATEMENT = re.compile(
+    r"\s*(?:\}\s*)?(?:else|if|for|while|switch|do|catch|namespace|enum|struct|class|union)\b"
+)
 
 
 def sources(suffixes: set[str]) -> list[Path]:

@@ -9,9 +9,9 @@
 
 #include "bridges/release_counter.hpp"
 #include "spanwise/bridge.hpp"
+#include "spanwise/bridge/dlpack.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
-#include "spanwise/bridge/dlpack.hpp"
 #include "support/fake_devices.hpp"
 
 /// Stream order of foreign GPU memory, on fake GPUs that run work as late as possible, so

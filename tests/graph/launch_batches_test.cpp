@@ -6,9 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "spanwise/graph/function.hpp"
 #include "spanwise/runtime/config.hpp"
 #include "spanwise/runtime/creation.hpp"
-#include "spanwise/graph/function.hpp"
 #include "support/fake_devices.hpp"
 
 namespace spanwise::graph {

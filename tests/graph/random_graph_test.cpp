@@ -9,8 +9,8 @@
 #include <random>
 #include <thread>
 
-#include "spanwise/graph/shared.hpp"
 #include "spanwise/graph/op.hpp"
+#include "spanwise/graph/shared.hpp"
 #include "support/graph_ops.hpp"
 
 namespace spanwise {

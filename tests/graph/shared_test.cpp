@@ -7,8 +7,8 @@
 
 #include <thread>
 
-#include "spanwise/graph/rewrite.hpp"
 #include "spanwise/graph/op.hpp"
+#include "spanwise/graph/rewrite.hpp"
 #include "support/graph_ops.hpp"
 #include "support/message_of.hpp"
 

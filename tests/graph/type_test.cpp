@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "spanwise/runtime/creation.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/creation.hpp"
 
 namespace spanwise {
 namespace {

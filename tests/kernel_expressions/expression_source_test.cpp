@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "spanwise/kernel_expressions/expression_kernels.hpp"
 #include "kernel_expressions/elementwise_specs.hpp"
+#include "spanwise/kernel_expressions/expression_kernels.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "support/compiled_source.hpp"

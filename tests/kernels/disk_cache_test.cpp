@@ -12,8 +12,8 @@
 #include <fstream>
 #include <string>
 
-#include "kernels/sha256.hpp"
 #include "kernels/fake_device.hpp"
+#include "kernels/sha256.hpp"
 
 namespace spanwise::kernels {
 namespace {

@@ -20,10 +20,10 @@
 
 #include "kernels/module_cache.hpp"
 #include "runtime/backend.hpp"
-#include "spanwise/runtime/config.hpp"
-#include "spanwise/runtime/creation.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/kernels/kernel.hpp"
+#include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "support/message_of.hpp"
 
 /// Two fake GPUs in host memory, for tests of the kernels layer alone: compiling copies the text,

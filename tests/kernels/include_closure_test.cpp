@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/sha256.hpp"
 #include "kernels/fake_device.hpp"
+#include "kernels/sha256.hpp"
 
 namespace spanwise::kernels {
 namespace {

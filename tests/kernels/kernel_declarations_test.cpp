@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/signature.hpp"
 #include "kernels/fake_device.hpp"
+#include "kernels/signature.hpp"
 #include "parse/kernel_source.hpp"
 #include "spanwise/kernels/source_outline.hpp"
 

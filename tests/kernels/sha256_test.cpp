@@ -6,7 +6,6 @@
 
 #include <string>
 
-
 namespace spanwise::kernels {
 
 // FIPS 180-4's examples, as NIST publishes them.

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "spanwise/op_sdk.hpp"
 #include "spanwise/core/view.hpp"
+#include "spanwise/op_sdk.hpp"
 #include "support/message_of.hpp"
 
 namespace spanwise {

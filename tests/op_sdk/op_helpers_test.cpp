@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "spanwise/runtime/creation.hpp"
 #include "spanwise/core/error.hpp"
-#include "spanwise/op_sdk.hpp"
 #include "spanwise/core/view.hpp"
+#include "spanwise/op_sdk.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "support/message_of.hpp"
 
 namespace spanwise {

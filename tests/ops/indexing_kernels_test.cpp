@@ -12,10 +12,10 @@
 #include <numeric>
 #include <vector>
 
-#include "../../ops/indexing/selection.hpp"
 #include "../../ops/indexing/cpu/index_loops.hpp"
 #include "../../ops/indexing/cuda/cuda_indexing.hpp"
 #include "../../ops/indexing/indexing.hpp"
+#include "../../ops/indexing/selection.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "../../ops/shape/shape_functions.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
-#include "spanwise/core/error.hpp"
 
 namespace spanwise::ops {
 namespace {

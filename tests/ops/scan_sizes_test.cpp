@@ -28,11 +28,10 @@ class ScanSizes : public test::NvrtcTest<> {};
 
 TEST_F(ScanSizes, OfBlocksAndWarpsEqualTheConstantsOfKernels) {
   const ScanLaunch by_warps(1, 32, 4, 4, 8), by_blocks(1, 1 << 20, 4, 4, 8);
-  expect_equal_in_kernels("scan.cuh",
-                          equality("scan_threads", scan_threads) +
-                              equality("scan_thread_bytes", scan_thread_bytes) +
-                              equality("scan_buffer_bytes", by_warps.shared_bytes) +
-                              equality("block_scan_bytes", by_blocks.shared_bytes));
+  expect_equal_in_kernels("scan.cuh", equality("scan_threads", scan_threads) +
+                                          equality("scan_thread_bytes", scan_thread_bytes) +
+                                          equality("scan_buffer_bytes", by_warps.shared_bytes) +
+                                          equality("block_scan_bytes", by_blocks.shared_bytes));
 }
 
 TEST_F(ScanSizes, OfThePipelineEqualTheConstantsOfKernels) {

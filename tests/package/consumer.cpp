@@ -5,10 +5,10 @@
 #include <cstdio>
 #include <cstring>
 
+#include "spanwise/core/version.hpp"
+#include "spanwise/kernels/kernel.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
-#include "spanwise/kernels/kernel.hpp"
-#include "spanwise/core/version.hpp"
 
 namespace sw = spanwise;
 

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
-#include "spanwise/core/error.hpp"
 #include "support/fake_devices.hpp"
 #include "support/message_of.hpp"
 #include "support/naive_loops.hpp"

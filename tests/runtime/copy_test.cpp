@@ -7,8 +7,8 @@
 
 #include <cstring>
 
-#include "spanwise/runtime/creation.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "support/fake_devices.hpp"
 #include "support/message_of.hpp"
 #include "support/naive_loops.hpp"

@@ -7,8 +7,8 @@
 
 #include <thread>
 
-#include "spanwise/runtime/config.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/config.hpp"
 #include "support/fake_devices.hpp"
 
 namespace spanwise {

@@ -136,7 +136,9 @@ TEST_F(GraphMemoryTest, MemoryThatNoGraphUsesIsFreedAtOnceDuringCapture) {
   const Array earlier = empty({4}, float32, test::gpu);
   begin_capture(graph_);
   static_cast<void>(Array(earlier));  // a copy that is dropped; `earlier` still uses the memory
-  { const Array fresh = empty({4}, float32, test::gpu); }
+  {
+    const Array fresh = empty({4}, float32, test::gpu);
+  }
   EXPECT_EQ(blocks(), 1);
   end_capture();
   gpus().destroy_graph(graph_);

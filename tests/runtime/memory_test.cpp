@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
+#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
-#include "spanwise/core/error.hpp"
 #include "spanwise/runtime/stream.hpp"
 #include "support/fake_devices.hpp"
 

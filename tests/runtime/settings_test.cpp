@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "spanwise/runtime/config.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/config.hpp"
 
 namespace spanwise {
 namespace {

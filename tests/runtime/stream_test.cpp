@@ -96,7 +96,9 @@ TEST_F(StreamTest, ForeignStreamIsNotDetachedWhileItIsTheCurrentStream) {
 
 TEST_F(StreamTest, UnusedForeignStreamIsNotDetached) {
   Stream::foreign(test::gpu, foreign_handle).synchronize();
-  { const StreamGuard guard(Stream::foreign(test::gpu, 0x78)); }
+  {
+    const StreamGuard guard(Stream::foreign(test::gpu, 0x78));
+  }
   EXPECT_THAT(gpus().detached(), IsEmpty());
 }
 

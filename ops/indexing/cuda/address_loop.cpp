@@ -282,7 +282,7 @@ void AddressLoop::fold_indices() {
   indices_.push_back(by_target);
 }
 
-Array AddressLoop::folded(std::int64_t Index::*stride) const {
+Array AddressLoop::folded(std::int64_t Index::* stride) const {
   const Array sums = empty(selection_.positions, int64, selection_.array.device());
   strided::StridedCall call(sums.shape());
   call.add(sums, strided::ArrayRole::write);
@@ -297,7 +297,7 @@ Array AddressLoop::folded(std::int64_t Index::*stride) const {
   return sums;
 }
 
-Layout AddressLoop::layout_of(std::int64_t LoopAxis::*stride) const {
+Layout AddressLoop::layout_of(std::int64_t LoopAxis::* stride) const {
   const auto rank = static_cast<int>(axes_.size());
   Layout layout{Shape(rank), Strides(rank)};
   for (int i = 0; i < rank; ++i) {

@@ -123,8 +123,8 @@ class AddressLoop {
   bool can_double_word() const noexcept;
   void number_targets();
   void fold_indices();
-  Array folded(std::int64_t Index::*stride) const;
-  Layout layout_of(std::int64_t LoopAxis::*stride) const;
+  Array folded(std::int64_t Index::* stride) const;
+  Layout layout_of(std::int64_t LoopAxis::* stride) const;
   Layout on_positions(const Strides& strides) const;
 
   const Selection& selection_;

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "spanwise/core/array.hpp"
-#include "spanwise/runtime/copy.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/core/export.hpp"
+#include "spanwise/runtime/copy.hpp"
 
 // PyObject: this header is usable without Python's.
 struct _object;  // NOLINT(bugprone-reserved-identifier): CPython's name

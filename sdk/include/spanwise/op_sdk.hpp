@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "spanwise/core/array.hpp"
-#include "spanwise/runtime/copy.hpp"
-#include "spanwise/runtime/creation.hpp"
-#include "spanwise/runtime/devices.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/core/export.hpp"
 #include "spanwise/graph/function.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/kernels/kernel.hpp"
+#include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/devices.hpp"
 
 /// The header for authors of ops: checks, registration, kernel_op() and plug-ins.
 namespace spanwise {

@@ -176,7 +176,7 @@ class Array {
   const sw_array* array_;
 };
 
-}  // namespace gnu::visibility("hidden")]]plugin
+}  // namespace plugin
 
 /// The operations available to an op during a call. Part of <spanwise/plugin.hpp>.
 
@@ -402,7 +402,7 @@ class Kernel {
   mutable std::vector<Compiled> compiled_;
 };
 
-}  // namespace gnu::visibility("hidden")]]plugin
+}  // namespace plugin
 
 /// Ops in a separate shared library, loaded by sw.load_ops(): derive from Op, use SW_REGISTER_OP
 /// for each, and SW_PLUGIN once. Includes no header of Spanwise's library and needs no linking: all
@@ -441,9 +441,8 @@ struct Property {
     value.as.integer = default_value;
   }
   template <class T>
-  requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
-      Property(const char* property_name, T default_value)
-      : name(property_name) {
+    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+  Property(const char* property_name, T default_value) : name(property_name) {
     value.kind = SW_INT;
     value.as.integer = static_cast<std::int64_t>(default_value);
   }
@@ -656,7 +655,7 @@ inline sw_status describe(const char* name_space, const sw_host* functions, sw_c
   });
 }
 
-}  // namespace gnu::visibility("hidden")]]plugin
+}  // namespace plugin
 
 }  // namespace spanwise
 

@@ -425,8 +425,9 @@ void PackedArguments::copy_out() const {
 }
 
 SW_BIND(kernels_host) {
-  [&]<std::size_t... I>(std::index_sequence<I...>) { (add_wrapper<I>(module), ...); }
-  (std::make_index_sequence<wrapper_types.size()>());
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    (add_wrapper<I>(module), ...);
+  }(std::make_index_sequence<wrapper_types.size()>());
 }
 
 }  // namespace spanwise::python

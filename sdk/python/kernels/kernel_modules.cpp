@@ -99,9 +99,8 @@ void bind_kernel_cache(py::module_& module) {
                     self.problem.empty() ? "" : ", not kept: " + self.problem, ">");
       });
   py::class_<KernelCache> cache(module, "_KernelCache", "The disk cache of compiled kernels.");
-  cache
-      .def(
-          "info", [](const KernelCache&) { return kernel_cache::info(); }, "A KernelCacheInfo.")
+  cache.def(
+           "info", [](const KernelCache&) { return kernel_cache::info(); }, "A KernelCacheInfo.")
       .def(
           "clear", [](const KernelCache&) { kernel_cache::clear(); }, "Removes every entry.")
       .def_property_readonly("path", [](const KernelCache&) { return kernel_cache::info().path; });

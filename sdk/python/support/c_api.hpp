@@ -150,8 +150,7 @@ struct DeclaredFunction {
   static constexpr FunctionSignature parsed{declaration};
   static constexpr auto names = []<std::size_t... i>(std::index_sequence<i...>) {
     return std::array<const char*, parsed.count>{parsed.identifiers + parsed.starts[i]...};
-  }
-  (std::make_index_sequence<parsed.count>());
+  }(std::make_index_sequence<parsed.count>());
 
   static auto parse_and_call(PyObject* self, PyObject* const* values, Py_ssize_t count,
                              PyObject* kwnames) {

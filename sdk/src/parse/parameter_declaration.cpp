@@ -213,9 +213,8 @@ ParameterDeclaration parse_parameter(std::span<const Token> tokens, Dialect dial
   } else if (dialect == Dialect::bind) {
     parameter.is_const = std::ranges::find(words, "const") != words.end();
   }
-  std::erase_if(words, [](std::string_view word) {
-    return is_one_of(word, {"const", "volatile"});
-  });
+  std::erase_if(words,
+                [](std::string_view word) { return is_one_of(word, {"const", "volatile"}); });
   parameter.element = type_text(words);
   if (stars <= 1 && std::ranges::find(words, "&") == words.end()) {
     std::erase_if(words, is_qualifier);

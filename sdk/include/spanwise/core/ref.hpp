@@ -100,11 +100,11 @@ class Ref {
   Ref(const Ref& other) noexcept : Ref(other.object_) {}
   Ref(Ref&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   template <class U>
-  requires std::is_convertible_v<U*, T*> Ref(const Ref<U>& other)
-  noexcept : Ref(static_cast<T*>(other.get())) {}
+    requires std::is_convertible_v<U*, T*>
+  Ref(const Ref<U>& other) noexcept : Ref(static_cast<T*>(other.get())) {}
   template <class U>
-  requires std::is_convertible_v<U*, T*> Ref(Ref<U>&& other)
-  noexcept : object_(std::exchange(other.object_, nullptr)) {}
+    requires std::is_convertible_v<U*, T*>
+  Ref(Ref<U>&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
   ~Ref() {
     // The analyzer does not track the count and takes every release for the last.
     if (object_ != nullptr) object_->release();  // NOLINT(clang-analyzer-cplusplus.NewDelete)

@@ -10,8 +10,8 @@
 
 #include "spanwise/core/device.hpp"
 #include "spanwise/core/export.hpp"
-#include "spanwise/graph/variable.hpp"
 #include "spanwise/core/ref.hpp"
+#include "spanwise/graph/variable.hpp"
 
 namespace spanwise {
 

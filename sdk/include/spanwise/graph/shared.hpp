@@ -8,9 +8,9 @@
 
 #include "spanwise/core/array.hpp"
 #include "spanwise/core/export.hpp"
+#include "spanwise/core/ref.hpp"
 #include "spanwise/graph/type.hpp"
 #include "spanwise/graph/variable.hpp"
-#include "spanwise/core/ref.hpp"
 
 namespace spanwise {
 

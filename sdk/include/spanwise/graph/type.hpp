@@ -8,9 +8,9 @@
 
 #include "spanwise/core/array.hpp"
 #include "spanwise/core/device.hpp"
-#include "spanwise/core/layout.hpp"
 #include "spanwise/core/dtype.hpp"
 #include "spanwise/core/export.hpp"
+#include "spanwise/core/layout.hpp"
 
 namespace spanwise {
 

@@ -12,8 +12,8 @@
 
 #include "spanwise/core/array.hpp"
 #include "spanwise/core/export.hpp"
-#include "spanwise/graph/type.hpp"
 #include "spanwise/core/ref.hpp"
+#include "spanwise/graph/type.hpp"
 
 namespace spanwise {
 

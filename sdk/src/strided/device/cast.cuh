@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Converts one element from any computable dtype to any other as numpy.ndarray.astype does, and as
-// core/element_conversion.hpp does on the host, including conversions whose result C leaves undefined. After
-// elements.cuh and half_elements.cuh.
+// core/element_conversion.hpp does on the host, including conversions whose result C leaves
+// undefined. After elements.cuh and half_elements.cuh.
 
 // ---- number(): the value of an element in arithmetic: bool, float for 16-bit floats, the real
 // part of complex, otherwise the element itself.
