@@ -257,7 +257,7 @@ class TextureReference:
     read, the modes how they read it."""
 
     def __init__(self, declared, address):  # the address of the module's constant
-        self._declared, self._address = declared, address
+        self._declaration, self._address = declared, address
         self._source, self._linear, self._texture = None, False, None
         self._modes, self._filter, self._flags = [address_mode.CLAMP] * 3, filter_mode.POINT, 0
 
@@ -271,7 +271,7 @@ class TextureReference:
 
     def set_address(self, devptr, bytes, allow_offset=False):
         """Reads elements from device memory, by tex1Dfetch. Returns the offset, 0."""
-        declared = self._declared
+        declared = self._declaration
         memory = as_memory(devptr, bytes)
         flat = bytes_on_device(memory, int(bytes), "set_address").view(declared.dtype)
         shape = (-1, declared.channels) if declared.channels > 1 else (-1,)
@@ -296,16 +296,16 @@ class TextureReference:
     def set_format(self, fmt, num_components):
         """Only checks the number of channels, since the declaration in the source determines the
         format. Raises ValueError for another number."""
-        if num_components != self._declared.channels:
+        if num_components != self._declaration.channels:
             raise ValueError(
-                f"set_format: expected {self._declared.channels} channels, as declared, got {num_components}"
+                f"set_format: expected {self._declaration.channels} channels, as declared, got {num_components}"
             )
 
     def update(self):
         """Makes the texture that the settings describe, and sets the module's constant."""
         if self._texture is not None or self._source is None:
             return
-        declared = self._declared
+        declared = self._declaration
         options = {} if declared.channels == 1 else {"channels": declared.channels}
         if not self._linear:
             modes = tuple(mode.name.lower() for mode in self._modes[: declared.rank])
