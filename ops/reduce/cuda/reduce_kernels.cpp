@@ -152,7 +152,7 @@ std::string cuda_source(const CudaShape& shape, const ElementSource* computed) {
   return text(
       reduce_file("half_bits.cuh"),
       is_in_blocks
-          ? text("#include <spanwise/scan_", shape.is_pipelined ? "pipeline" : "blocks", ".cuh>\n")
+          ? text("#include <spanwise/scan", shape.is_pipelined ? "_pipeline" : "", ".cuh>\n")
           : "",
       reduce_file("elements.cuh"), reduce_file("half_elements.cuh"),
       "#define SW_FN __device__ __forceinline__\n", reduce_file("reduce_bodies.cuh"),

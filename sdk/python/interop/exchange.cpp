@@ -491,23 +491,36 @@ const Bridge& bridge_of_capsule(PyObject* self) {
   return *static_cast<const Bridge*>(PyCapsule_GetPointer(self, nullptr));
 }
 
-PyObject* to_library(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
-  if (count == 1 && names == nullptr && is_array(values[0]))
-    if (const Bridge& target = bridge_of_capsule(self); !target.share_blocker(array_in(values[0])))
-      return shared_out(target, array_in(values[0])).release().ptr();
+// All arguments. Not inlined, so that the stack frame of the fast path stays small; also below.
+[[gnu::noinline]] PyObject* convert_to_library(const Bridge& target, PyObject* const* values,
+                                               Py_ssize_t count, PyObject* names) {
   static constexpr CallSignature<2> signature{"to_<library>", {"x", "copyif"}, 1, 2};
   const auto [x, copyif] = signature.read(values, count, names);
-  return convert(x, bridge_of_capsule(self), copyif_mode_from(copyif)).release().ptr();
+  return convert(x, target, copyif_mode_from(copyif)).release().ptr();
+}
+
+PyObject* to_library(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  const Bridge& target = bridge_of_capsule(self);
+  if (count == 1 && names == nullptr && is_array(values[0]))
+    if (const Array& array = array_in(values[0]); !target.share_blocker(array))
+      return shared_out(target, array).release().ptr();
+  return convert_to_library(target, values, count, names);
+}
+
+[[gnu::noinline]] PyObject* import_from_library(const Bridge& source, PyObject* const* values,
+                                                Py_ssize_t count, PyObject* names) {
+  static constexpr CallSignature<2> signature{"from_<library>", {"x", "copyif"}, 1, 2};
+  const auto [x, copyif] = signature.read(values, count, names);
+  return wrap(import_through(source, x, {.copy = copyif_mode_from(copyif)}));
 }
 
 PyObject* from_library(PyObject* self, PyObject* const* values, Py_ssize_t count, PyObject* names) {
+  const Bridge& source = bridge_of_capsule(self);
   if (count == 1 && names == nullptr) {
-    PyObject* shared = shared_object(values[0], &bridge_of_capsule(self));
+    PyObject* shared = shared_object(values[0], &source);
     if (shared != nullptr || PyErr_Occurred() != nullptr) return shared;
   }
-  static constexpr CallSignature<2> signature{"from_<library>", {"x", "copyif"}, 1, 2};
-  const auto [x, copyif] = signature.read(values, count, names);
-  return wrap(import_through(bridge_of_capsule(self), x, {.copy = copyif_mode_from(copyif)}));
+  return import_from_library(source, values, count, names);
 }
 
 // Adds to_<library>() or from_<library>(). The definition and its strings are never freed, since
