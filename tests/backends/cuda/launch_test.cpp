@@ -136,6 +136,7 @@ TEST_F(CudaKernelGraphs, WorkOfAStreamStaysInItsOrder) {
 // The legacy stream and a stream that another library made without the non-blocking flag wait for
 // each other without events.
 TEST_F(CudaKernelGraphs, TheLegacyStreamIsOrderedWithBlockingOnes) {
+  const ContextGuard guard(DeviceContext::of(0));
   CUstream foreign = nullptr;
   ASSERT_EQ(driver().stream_create(&foreign, CU_STREAM_DEFAULT), CUDA_SUCCESS);
   {
