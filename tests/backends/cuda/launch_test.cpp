@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "backends/cuda/device_context.hpp"
 #include "backends/cuda/launch/launch_tuner.hpp"
 #include "cuda_device.hpp"
 
