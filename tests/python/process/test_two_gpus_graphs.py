@@ -44,7 +44,7 @@ def test_a_kernel_refuses_an_array_and_a_stream_of_the_other(direction):
     ):
         kernel(a, np.int32(4), np.float32(1), np.int64(0), block=4, grid=1)
     ours = sw.zeros(4, "float32", device=source)
-    with pytest.raises(sw.Error, match=f"expected one of {source}, got a stream of {target}"):
+    with pytest.raises(sw.Error, match=f"expected a stream of {source}, got one of {target}"):
         kernel(
             ours, np.int32(4), np.float32(1), np.int64(0), block=4, grid=1, stream=sw.Stream(target)
         )

@@ -399,8 +399,8 @@ std::vector<ProductPart> upper_parts_of(const GemmCall& call, std::int64_t max_p
       parts.push_back(
           {row, std::min(side, call.rows - row), column, std::min(side, call.columns - column)});
   // Parts on the diagonal take half the time; they come last, to balance the threads.
-  std::ranges::stable_partition(parts,
-                                [](const ProductPart& part) { return part.row != part.column; });
+  std::stable_partition(parts.begin(), parts.end(),
+                        [](const ProductPart& part) { return part.row != part.column; });
   return parts;
 }
 
