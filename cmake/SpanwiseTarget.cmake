@@ -35,6 +35,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_G
   # False positives for references returned by views (GCC bug 107532).
   target_compile_options(sw_flags INTERFACE -Wno-dangling-reference)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  # Loops join conditions by & and |, which avoids branches.
+  target_compile_options(sw_flags INTERFACE
+    -Wno-bitwise-instead-of-logical -Wno-bitwise-conditional-parentheses)
+endif()
 if(SPANWISE_SANITIZE)
   set(sanitize -fsanitize=${SPANWISE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

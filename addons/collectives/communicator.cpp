@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <mutex>
-#include <ranges>
 #include <thread>
 #include <utility>
 
@@ -25,11 +25,11 @@ constexpr std::array<std::string_view, 9> collective_names{
     "all_to_all", "send",   "recv",      "barrier"};
 constexpr std::array<std::string_view, 5> reduction_names{"sum", "prod", "min", "max", "mean"};
 
-// The texts of `names`, with commas between them.
-template <class Names>
-std::string listed(const Names& names) {
+// The texts of the names, or of `name_of(item)` for each, with commas between them.
+template <class Items, class Name = std::identity>
+std::string listed(const Items& items, Name name_of = {}) {
   std::string all;
-  for (const std::string_view name : names) all += text(all.empty() ? "" : ", ", name);
+  for (const auto& item : items) all += text(all.empty() ? "" : ", ", name_of(item));
   return all;
 }
 
@@ -135,7 +135,8 @@ const CommunicatorEngineType& communicator_engine(std::string_view name) {
   const auto entry = registered.types.find(name);
   if (entry != registered.types.end()) return entry->second;
   fail<ArgumentError>("collectives: expected an engine of the library, one of ",
-                      listed(std::views::keys(registered.types)), ", got \"", name, '"');
+                      listed(registered.types, [](const auto& type) { return type.first; }),
+                      ", got \"", name, '"');
 }
 
 /// A call that is prepared, but not given to the engine.

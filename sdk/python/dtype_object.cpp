@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -115,8 +114,8 @@ constexpr DTypeNames all_names[] = {{"float32", float32, "single f"},
 std::unordered_map<std::string_view, DType> make_aliases() {
   std::unordered_map<std::string_view, DType> aliases;
   for (const DTypeNames& names : all_names)
-    for (const auto name : std::views::split(names.aliases, ' '))
-      aliases.emplace(std::string_view(name.begin(), name.end()), names.dtype);
+    for_each_word(names.aliases,
+                  [&](std::string_view name) { aliases.emplace(name, names.dtype); });
   return aliases;
 }
 

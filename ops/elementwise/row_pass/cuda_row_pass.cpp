@@ -326,7 +326,8 @@ const CudaRowPass::CompiledPass& CudaRowPass::kernels_for(const RowPassShape& sh
                                            ? std::int64_t{parallel_workers()}
                                            : std::int64_t{pass.max_active_blocks(shape.threads)} *
                                                  fixed_properties(device_).multiprocessors;
-  return compiled_.emplace_back(shape, pass, module.get_function("finish"), resident_blocks);
+  compiled_.push_back({shape, pass, module.get_function("finish"), resident_blocks});
+  return compiled_.back();
 }
 
 void CudaRowPass::run(std::span<const Array* const> inputs, std::span<const Array> outputs) {

@@ -6,8 +6,8 @@
 #include <pybind11/stl.h>
 
 #include <initializer_list>
+#include <iterator>
 #include <new>
-#include <ranges>
 #include <string>
 #include <string_view>
 
@@ -79,19 +79,19 @@ ErrorKind error_kinds[] = {
 };
 
 PyObject* class_of(const Error& error) {
-  for (const ErrorKind& kind : error_kinds | std::views::reverse)
-    if (kind.matches(error)) return kind.type;
+  for (auto kind = std::rbegin(error_kinds); kind != std::rend(error_kinds); ++kind)
+    if (kind->matches(error)) return kind->type;
   return nullptr;  // not reached: each is an Error
 }
 
 void make_class(py::module_& module, ErrorKind& kind) {
   py::list bases;
-  for (const auto part : std::views::split(kind.bases, ' ')) {
-    const std::string base(part.begin(), part.end());
+  for_each_word(kind.bases, [&](std::string_view word) {
+    const std::string base(word);
     const py::object owner =
         py::hasattr(module, base.c_str()) ? py::object(module) : py::module_::import("builtins");
     bases.append(owner.attr(base.c_str()));
-  }
+  });
   const std::string name = std::string("spanwise.") + kind.name;
   kind.type = PyErr_NewExceptionWithDoc(name.c_str(), kind.doc, py::tuple(bases).ptr(), nullptr);
   if (kind.type == nullptr) throw py::error_already_set();

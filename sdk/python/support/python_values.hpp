@@ -6,12 +6,14 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "spanwise/core/dtype.hpp"
@@ -20,6 +22,16 @@
 
 /// Numbers, tuples, dicts and strings of Python as values of C++.
 namespace spanwise::python {
+
+/// Calls `use(word)` for each word of a text whose words are separated by single spaces.
+template <class Use>
+void for_each_word(std::string_view text, Use&& use) {
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    use(word);
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  }
+}
 
 /// A tuple of the integers, each multiplied by `factor`: 1 for a shape, the itemsize for strides in
 /// bytes.

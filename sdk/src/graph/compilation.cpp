@@ -350,7 +350,7 @@ void Compilation::order_nodes() {
   const auto reads_shapes = [this](const Ref<Apply>& node) {
     return shape_nodes_.contains(&*node);
   };
-  std::ranges::stable_partition(nodes_, reads_shapes);
+  std::stable_partition(nodes_.begin(), nodes_.end(), reads_shapes);
   const auto order_edges = [this] {
     std::vector<OrderEdge> edges = readers_first(nodes_, input_set_);
     for (const OrderEdge& edge : sequences(nodes_)) edges.push_back(edge);

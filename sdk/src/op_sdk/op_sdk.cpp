@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <ranges>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -77,8 +76,9 @@ void expect_properties(std::string_view op, const OpProperties& properties,
 std::vector<std::string> op_names() {
   OpRegistry& all = registry();
   const std::lock_guard lock(all.mutex);
-  const auto names = std::views::keys(all.factories);
-  return {names.begin(), names.end()};
+  std::vector<std::string> names;
+  for (const auto& [name, factory] : all.factories) names.push_back(name);
+  return names;
 }
 
 namespace {

@@ -296,7 +296,7 @@ std::vector<Parent> parents() {
     const std::string path = fs::absolute(name, error).string();
     if (name[0] != '\0' && !error) all.push_back({path, parent_problem(path).empty()});
   }
-  std::ranges::stable_partition(all, [](const Parent& p) { return p.is_trusted; });
+  std::stable_partition(all.begin(), all.end(), [](const Parent& p) { return p.is_trusted; });
   return all;
 }
 

@@ -50,10 +50,10 @@ Ref<StreamState> add_stream(Device device, std::uintptr_t handle) {
   // Another thread may have added it meanwhile.
   if (const PersistentStream* cached = find(device, handle)) return cached->stream;
   // The caller's reference is not counted, since the stream is immortal from here on.
-  auto cached = std::make_unique<PersistentStream>(device, handle, stream, stream->use_count(),
-                                                   known_streams.load());
+  const std::int64_t holders = stream->use_count();
+  const auto* cached = new PersistentStream{device, handle, stream, holders, known_streams.load()};
   stream->make_immortal();
-  known_streams.store(cached.release(), std::memory_order_release);
+  known_streams.store(cached, std::memory_order_release);
   return stream;
 }
 

@@ -5,7 +5,6 @@
 #include <bit>
 #include <chrono>
 #include <optional>
-#include <ranges>
 
 #include "backends/cuda/compile/cuda_linker.hpp"
 #include "backends/cuda/compile/device_image.hpp"
@@ -98,8 +97,9 @@ Ref<runtime::LoadedKernel> CudaModule::kernel(const std::string& name) {
     code = find_kernel(kernel, symbol);
   }
   if (code == CUDA_ERROR_NOT_FOUND)
-    fail<ArgumentError>("Module.kernel: there is no kernel \"", name, "\"; the binary has: ",
-                        kernels_.empty() ? "none" : joined(std::views::keys(kernels_)));
+    fail<ArgumentError>(
+        "Module.kernel: there is no kernel \"", name, "\"; the binary has: ",
+        kernels_.empty() ? "none" : joined(kernels_, ", ", [](const auto& k) { return k.first; }));
   check(context_.api, code, "looking for kernel ", name, " on ", context_.device, driver_log());
   return make_ref<CudaKernel>(Ref<CudaModule>(this), context_, kernel, symbol);
 }
