@@ -87,3 +87,23 @@ def test_exception_in_a_method_of_an_argument_reaches_the_caller_unchanged():
         sw.zeros(3)[Broken()]
     with pytest.raises(ZeroDivisionError, match="mine"):
         sw.zeros((Broken(), 2))
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        lambda a: sw.SourceModule("__global__ void f(float* x) {}", device="cpu").get_function("f")(
+            a, block=1, grid=1
+        ),
+        lambda a: sw.copyto(sw.broadcast_to(a[:, :1], (2, 2)), 1),
+        lambda a: a.view("float64"),
+    ],
+    ids=["a raw pointer", "a read-only array", "a view"],
+)
+def test_errors_show_strides_in_bytes_as_the_attribute_does(refused):
+    a = sw.asarray(np.zeros((2, 3), "float32"), device="cpu")[:, ::2]
+    with pytest.raises(sw.Error) as caught:
+        refused(a)
+    message = str(caught.value)
+    assert "(12, 8)" in message or "(12, 0)" in message, message
+    assert "(3, 2)" not in message and "which is read-only" not in message
