@@ -41,6 +41,8 @@ from paths import (
 GROUPS = ("build", "demo", "test", "peers", "lint")
 #: Groups that may fail to install, on platforms for which they have no wheels.
 OPTIONAL = {"peers"}
+#: The certificate authorities of a Debian machine.
+AUTHORITIES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 def main(groups: list[str]) -> None:
@@ -92,9 +94,19 @@ def make_venv() -> None:
         run([sys.executable, "-m", "venv", "--without-pip", VENV])
         wheels = debian.unpack("python3-pip-whl", needed_for="pip")
         wheel = next(wheels.glob("usr/share/python-wheels/pip-*.whl"))
-        command = [VENV_PYTHON, "-m", "pip", "install", "--quiet", "--no-index", wheel]
-        run(command, env={**os.environ, "PYTHONPATH": str(wheel)})
+        site = next(VENV.glob("lib/python*/site-packages"))
+        shutil.unpack_archive(wheel, site, "zip")
+        use_own_authorities(site / "pip" / "_vendor" / "certifi")
     stamp.write_text(identity)
+
+
+def use_own_authorities(certifi: Path) -> None:
+    """Lets Debian's pip read the certificate authorities that it contains where the machine has
+    none: pip 25 reads them whenever it starts, whatever PIP_CERT says."""
+    bundle = certifi / "cacert.pem"
+    if bundle.exists() and not AUTHORITIES.exists():
+        core = certifi / "core.py"
+        core.write_text(core.read_text().replace(repr(str(AUTHORITIES)), repr(str(bundle))))
 
 
 def install(group: str) -> None:
@@ -126,8 +138,7 @@ def pip_environment() -> dict[str, str]:
     is_configured = any(
         os.environ.get(name) for name in ("PIP_CERT", "SSL_CERT_FILE", "PIP_CONFIG_FILE")
     )
-    has_authorities = Path("/etc/ssl/certs/ca-certificates.crt").exists()
-    if is_configured or has_authorities or not debian.can_unpack():
+    if is_configured or AUTHORITIES.exists() or not debian.can_unpack():
         return environment
     bundle = CACHE / "certificates.crt"
     if not bundle.exists():
