@@ -11,7 +11,7 @@
 #if defined(__x86_64__) && defined(__GLIBC__)
 #define SW_STACK_LIMIT 1
 #endif
-// The sanitizers that are told of switches.
+// The sanitizers that each switch of stacks is reported to.
 #if defined(__SANITIZE_ADDRESS__)
 #define SW_WATCH_ADDRESSES 1
 #elif defined(__has_feature)
