@@ -5,6 +5,8 @@
 // (Itanium C++ ABI, section 3.3.3), in place of those of the C++ runtime library. Without them, a
 // child forked while another thread runs an initialiser waits forever for that thread, which does
 // not exist in the child. Each shared object of Spanwise links this file for its own variables.
+#include <cxxabi.h>
+
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -17,7 +19,7 @@
 namespace spanwise {
 namespace {
 
-using Guard = long long;  // the type in g++'s own declarations of these functions
+using Guard = abi::__guard;
 
 struct RunningInitialiser {
   const Guard* guard;
@@ -125,8 +127,8 @@ class RunningInitialisers final : ForkParticipant {
 // NOLINTBEGIN(bugprone-reserved-identifier): the names of the C++ ABI
 extern "C" {
 
-int __cxa_guard_acquire(long long* guard) { return spanwise::begin_initialiser(guard) ? 1 : 0; }
-void __cxa_guard_release(long long* guard) noexcept { spanwise::end_initialiser(guard, true); }
-void __cxa_guard_abort(long long* guard) noexcept { spanwise::end_initialiser(guard, false); }
+int __cxa_guard_acquire(abi::__guard* guard) { return spanwise::begin_initialiser(guard) ? 1 : 0; }
+void __cxa_guard_release(abi::__guard* guard) noexcept { spanwise::end_initialiser(guard, true); }
+void __cxa_guard_abort(abi::__guard* guard) noexcept { spanwise::end_initialiser(guard, false); }
 }
 // NOLINTEND(bugprone-reserved-identifier)
