@@ -93,9 +93,54 @@ class InOut(In, Out):
     """A host array that is copied to the device before the kernel and back after it."""
 
 
-def _struct_value(x):
-    """A NumPy array as the value of a struct parameter: its element, or all its bytes."""
-    return x[()] if x.ndim == 0 else np.frombuffer(x.tobytes(), f"V{x.nbytes}")[0]
+def _refuse(parameter, got, remedy):
+    raise sw.KernelArgumentError(
+        f"kernel call, argument '{parameter.type} {parameter.name}': got {got}; {remedy}"
+    )
+
+
+def _value_of(x, parameter):
+    """A NumPy array as the value of a struct parameter: its element, or all its bytes. Raises
+    KernelArgumentError for a pointer."""
+    if parameter is not None and parameter.is_pointer:
+        _refuse(
+            parameter,
+            f"a NumPy array, {x.dtype} {x.shape}, whose memory is the host's",
+            "copy it around the call, drv.In(x), drv.Out(x) or drv.InOut(x), or keep it on the device, "
+            "gpuarray.to_gpu(x)",
+        )
+    return x.reshape(())[()] if x.size == 1 else np.frombuffer(x.tobytes(), f"V{x.nbytes}")[0]
+
+
+def _memory_of(x, parameter):
+    """A GPUArray, or an object like it, as an allocation. Raises KernelArgumentError for an array
+    whose elements are not those of the pointer `parameter`, or not dense."""
+    expected, dtype = getattr(parameter, "dtype", None), np.dtype(getattr(x, "dtype", "V1"))
+    if expected is not None and parameter.is_pointer and not _is_read_as(dtype, expected):
+        _refuse(
+            parameter,
+            f"an array of {dtype}",
+            f"expected {expected}: convert it, x.astype('{expected}'), or pass the address, x.gpudata",
+        )
+    flags = getattr(x, "flags", None)
+    if parameter is not None and flags is not None and not flags.forc:
+        _refuse(
+            parameter,
+            f"an array with strides {x.strides} for shape {x.shape}, which a pointer does not carry",
+            "pass x.copy(), or the address x.gpudata and the strides as arguments",
+        )
+    return as_allocation(x, getattr(x, "nbytes", 0), "kernel call")
+
+
+def _is_read_as(dtype, expected):
+    """Whether a pointer to `expected` reads elements of `dtype`: the same, integers of the same size,
+    parts of complex numbers, and bytes or records, which have no type in C."""
+    if dtype.itemsize == 1 or dtype.kind not in "iufcb" or str(dtype) == str(expected):
+        return True
+    kind, size = expected.kind, expected.itemsize
+    is_integer = dtype.kind in "iu" and kind in "iu" and size == dtype.itemsize
+    is_part = dtype.kind == "c" and kind == "f" and 2 * size == dtype.itemsize
+    return is_integer or is_part or size == 1
 
 
 def _converted(x, parameter):
@@ -106,9 +151,9 @@ def _converted(x, parameter):
     if isinstance(x, sw.driver.DeviceAllocation):
         return x
     if isinstance(x, np.ndarray):
-        return _struct_value(x)
+        return _value_of(x, parameter)
     if hasattr(x, "gpudata"):
-        return 0 if x.gpudata is None else as_allocation(x, getattr(x, "nbytes", 0), "kernel call")
+        return 0 if x.gpudata is None else _memory_of(x, parameter)
     if is_address(x):
         if not isinstance(x, int | np.integer) or (parameter is not None and parameter.is_pointer):
             return allocation_at(int(x)) or int(x)
@@ -122,9 +167,19 @@ def _converted(x, parameter):
     return x
 
 
+def _check_separate(written):
+    """Raises KernelArgumentError where two of the arrays share memory: one result would replace the
+    other."""
+    for i, x in enumerate(written):
+        if any(np.shares_memory(x, other) for other in written[:i]):
+            raise sw.KernelArgumentError(
+                "kernel call: two of Out and InOut hold arrays that share memory; pass separate arrays"
+            )
+
+
 class Function:
-    """A kernel. Calls convert their arguments to the types of the parameters, and arrays are passed
-    by address whatever their dtype and strides."""
+    """A kernel. Calls convert their arguments to the types of the parameters; GPUArrays have to be
+    dense and of the dtype that a pointer declares. Addresses and allocations have no type."""
 
     def __init__(self, function, module=None):
         self.function, self.module = function, module
@@ -139,6 +194,7 @@ class Function:
         for texture in self._textures:
             texture.update()
         handlers = [x for x in args if isinstance(x, ArgumentHandler)]
+        _check_separate([x.array for x in handlers if isinstance(x, Out)])
         for handler in handlers:
             handler.pre_call(stream)
         self.function(*converted, block=block, grid=grid, shared=shared, stream=stream)

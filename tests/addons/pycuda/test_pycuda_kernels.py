@@ -178,3 +178,50 @@ def test_complex_numbers_of_pycudas_header_match_numpy():
         z**2.5 + np.tan(z) / 2,
     ]
     np.testing.assert_allclose(out, np.concatenate(expected), rtol=2e-5)
+
+
+class TestRefusals:
+    """Arguments that do not fit the parameter, of the kernel `add(float *z, const float *x, float, int)`."""
+
+    def test_host_array_names_in_out_and_to_gpu(self, module):
+        x = gpuarray.zeros(4, np.float32)
+        for launch in (module.get_function("add"), module.get_function("add").prepare("PPfi")):
+            with pytest.raises(
+                sw.KernelArgumentError,
+                match=r"'const float \* ?x'.*NumPy array, float32 \(4,\).*drv.InOut\(x\).*to_gpu",
+            ):
+                launch(x, np.zeros(4, "f4"), 1.0, 4, block=(4, 1, 1))
+
+    @pytest.mark.parametrize("dtype", ["float64", "int32", "float16", "complex128"])
+    def test_array_of_another_dtype(self, module, dtype):
+        z, x = gpuarray.zeros(4, np.float32), gpuarray.zeros(4, np.dtype(dtype))
+        with pytest.raises(sw.KernelArgumentError, match=rf"array of {dtype}; expected float32"):
+            module.get_function("add")(z, x, 1.0, 4, block=(4, 1, 1))
+        module.get_function("add")(z, x.gpudata, 1.0, 2, block=(4, 1, 1))  # no dtype: unchecked
+        assert z.get()[:2].tolist() == [1, 1]
+
+    def test_strided_array(self, module):
+        z, x = gpuarray.zeros((4, 4), np.float32), gpuarray.zeros(4, np.float32)
+        with pytest.raises(sw.KernelArgumentError, match=r"strides \(16,\).*pass x.copy\(\)"):
+            module.get_function("add")(z[:, 1], x, 1.0, 4, block=(4, 1, 1))
+        module.get_function("add")(z.T, x, 1.0, 4, block=(4, 1, 1))  # dense, in Fortran order
+        assert z.get()[0].tolist() == [1] * 4 and not z.get()[1:].any()
+
+    def test_integers_of_either_sign_and_bytes_fit(self, module):
+        for dtype in (np.int32, np.uint32, np.uint8):
+            out = gpuarray.zeros(4, dtype)
+            module.get_function("bits")(out, 5, block=(1, 1, 1))
+            assert out.get().view("uint8")[0] == 5
+
+    def test_two_outputs_that_share_memory(self, module):
+        z = np.zeros(4, "f4")
+        with pytest.raises(sw.KernelArgumentError, match="share memory"):
+            module.get_function("add")(drv.Out(z), drv.InOut(z), 1.0, 4, block=(4, 1, 1))
+
+
+def test_one_record_in_any_shape_is_a_struct(module):
+    for shape in ((), (1,), (1, 1)):
+        value = np.array((1, 2, 3), gpuarray.vec.float3).reshape(shape)
+        out = np.empty(1, gpuarray.vec.float3)
+        module.get_function("fill")(drv.Out(out), value, block=(1, 1, 1))
+        assert out[0].tolist() == (1, 2, 3)
