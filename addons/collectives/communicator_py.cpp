@@ -154,8 +154,8 @@ py::object run_collective(PyObject*, PyObject* const* arguments, Py_ssize_t coun
   options.peer = static_cast<int>(integer_from(arguments[4]));
   options.overlap = truth_or(arguments[6], false);
   const py::handle out = arguments[5];
-  std::optional<Array> target;
-  if (given(out.ptr())) options.out = &target.emplace(array_from(out));
+  std::optional<OutputArray> target;
+  if (given(out.ptr())) options.out = &target.emplace(out, text_in(arguments[1])).array();
   const Array result = without_gil([&] { return communicator.run(collective, source, options); });
   if (options.out != nullptr) return py::reinterpret_borrow<py::object>(out);
   const bool has_none = collective == Collective::send ||

@@ -338,18 +338,19 @@ PyObject* call_on_arrays(OpId op, PyObject* const* values, const CallOptions& op
     check_operands(operands, signature, options.casting);
   if (!constant) operands.convert_numbers(signature, values);
   const bool has_out = given(options.out);
-  const std::optional<Array> out =
-      has_out ? std::optional(writable_array(options.out)) : std::nullopt;
-  const Device device = out ? out->device() : operands.device();
+  std::optional<OutputArray> out;
+  if (has_out) out.emplace(options.out, traits.name);
+  const Device device = out ? (*out)->device() : operands.device();
   const std::optional<Array> mask = mask_from(traits, options.where, device);
   const Array* where = mask ? &*mask : nullptr;
   const Shape shape = common_shape(traits.name, operands.operands(), where);
   if (out) {
     check_out_fits(traits, shape, *out);
-    check_cast(traits, "the result", signature.result, out->dtype(), options.casting);
+    check_cast(traits, "the result", signature.result, (*out)->dtype(), options.casting);
   }
   Array result =
-      out ? *out : new_call_result(options, operands.operands(), shape, signature.result, device);
+      out ? out->array()
+          : new_call_result(options, operands.operands(), shape, signature.result, device);
   if (constant) {
     const Operand number{nullptr, Scalar(*constant)};
     const ops::OpSignature copy{OpId::positive, bool_, bool_};

@@ -57,7 +57,7 @@ void accumulate_at(OpId op, PyObject* target, PyObject* key, PyObject* value) {
   const char* name = traits_of(op).name;
   if (is_variable(target))
     fail<GraphError>(name, ".at: a variable has no memory yet; use tensor.inc_subtensor(x[i], y)");
-  const Array array = writable_array(target);
+  const Array array = OutputArray(target, text(name, ".at"));
   const py::object operand = is_weak_number(value) ? py::reinterpret_borrow<py::object>(value)
                                                    : object_of(import_array(value));
   const Array* values = is_array(operand.ptr()) ? &array_in(operand.ptr()) : nullptr;

@@ -201,7 +201,8 @@ void accumulate_by_key(const char* name, PyObject* self, PyObject* key, PyObject
 // The result, or `out` if given, to which the result is copied.
 PyObject* stored_in_out(Array result, PyObject* out, const char* caller) {
   if (!given(out)) return wrap(std::move(result));
-  const Array target = writable_array(out);
+  const OutputArray output(out, caller);
+  const Array& target = output;
   if (target.shape() != result.shape())
     fail<LayoutError>(caller, ": output array does not match the result: expected shape ",
                       result.shape(), ", got ", target.shape());
@@ -297,18 +298,17 @@ void write_flat(const Array& target, Write&& write) {
 }
 
 PyObject* put(PyObject* a, PyObject* ind, PyObject* v, PyObject* mode) {
-  const Array target = writable_array(a), index_array = index_array_in(ind);
+  const OutputArray output(a, "put");
+  const Array &target = output, index_array = index_array_in(ind);
   const ValueArray value(v, target);
   const ops::Bounds bounds = bounds_of(mode);
-  if (target.readonly())
-    fail<ReadOnlyError>("put: assignment destination is read-only: ", target,
-                        "; put into a copy: a.copy()");
   write_flat(target,
              [&](const Array& line) { ops::put(line, index_array, value.array(), bounds); });
   Py_RETURN_NONE;
 }
 PyObject* put_along_axis(PyObject* arr, PyObject* indices, PyObject* values, PyObject* axis) {
-  const Array target = writable_array(arr), index_array = index_array_in(indices);
+  const OutputArray output(arr, "put_along_axis");
+  const Array &target = output, index_array = index_array_in(indices);
   const ValueArray owner(values, target);
   const Array& value = owner.array();
   if (axis == Py_None) {

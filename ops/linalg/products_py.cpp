@@ -144,8 +144,8 @@ PyObject* product_call(PyObject*, PyObject* const* values, Py_ssize_t count, PyO
                                  PyTuple_GET_SIZE(out)));
     single = PyTuple_GET_ITEM(out, 0);
   }
-  const Array target = writable_array(single);
-  options.out = &target;
+  const OutputArray target(single, signature.caller);
+  options.out = &target.array();
   product_unlocked(product, factors, options);
   return Py_NewRef(single);
 }
@@ -296,7 +296,8 @@ PyObject* dot_call(PyObject* a, PyObject* b, PyObject* out) {
     if (is_matmul) return wrap(product_unlocked(ProductKind::matmul, factors, {}));
     return wrap(summed_over("dot", factors, axis));
   }
-  const Array target = writable_array(out);
+  const OutputArray output(out, "dot");
+  const Array& target = output;
   const DType dtype =
       left.dtype() == right.dtype() ? left.dtype() : promote(left.dtype(), right.dtype());
   const int rank = left.rank() + right.rank() - 2;

@@ -41,10 +41,10 @@ Array reduce_input(PyObject* object) {
   return is_array(object) ? array_in(object) : import_array(object);
 }
 
-// out= as a writable array; nullopt if absent.
-std::optional<Array> reduce_out(PyObject* out) {
+// out=; nullopt if absent.
+std::optional<OutputArray> reduce_out(PyObject* out, const char* caller) {
   if (!given(out)) return {};
-  return writable_array(out);
+  return OutputArray(out, caller);
 }
 
 // None means all axes. For rank 0, axis 0 and -1 are accepted, as in NumPy.
@@ -104,10 +104,10 @@ Options read_options(const ReduceCall& call, int rank, Normalise&& normalise) {
 
 // The reduction of an array; `out` is call.out as an array.
 Array reduced(Operation op, const ReduceCall& call, const Array& array,
-              const std::optional<Array>& out) {
+              const std::optional<OutputArray>& out) {
   Options options = read_options(
       call, array.rank(), [&](std::int64_t axis) { return array.layout().normalise_axis(axis); });
-  if (out) options.out = &*out;
+  if (out) options.out = &out->array();
   if (given(call.initial))
     options.initial = reduce_initial_in(
         call.initial, ops::reduce::result_dtype(op, array.dtype(), options.dtype));
@@ -159,7 +159,7 @@ PyObject* scan_variable(const char* caller, const Variable& input, PyObject* axi
 PyObject* reduce_call(Operation op, const ReduceCall& call) {
   if (is_variable(call.array)) return reduce_variable(op, call);
   const Array array = reduce_input(call.array);
-  const std::optional<Array> out = reduce_out(call.out);
+  const auto out = reduce_out(call.out, ops::reduce::name_of(op));
   Array result = reduced(op, call, array, out);
   return out ? Py_NewRef(call.out) : wrap(std::move(result));
 }
@@ -230,13 +230,13 @@ PyObject* scan_like(PyObject* a, PyObject* axis, PyObject* dtype, PyObject* out)
     along = array.layout().normalise_axis(integer_from(axis));
   else if (given(axis) && (integer_from(axis) < -1 || integer_from(axis) > 0))
     array.layout().normalise_axis(integer_from(axis));  // throws
-  const std::optional<Array> target = reduce_out(out);
+  const auto target = reduce_out(out, op == Operation::sum ? "cumsum" : "cumprod");
   const std::optional<DType> requested =
       given(dtype) ? std::optional(dtype_from(dtype)) : std::nullopt;
   const bool flattens = !given(axis) || array.rank() == 0;
   Array result = without_gil(is_long(array), [&] {
     if (flattens && array.rank() != 1) array = reshape(array, Shape{array.size()});
-    return ops::reduce::scan(op, array, along, requested, target ? &*target : nullptr);
+    return ops::reduce::scan(op, array, along, requested, target ? &target->array() : nullptr);
   });
   return target ? Py_NewRef(out) : wrap(std::move(result));
 }

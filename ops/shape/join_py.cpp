@@ -80,7 +80,7 @@ PyObject* join(const std::vector<Array>& arrays, int axis, PyObject* out, PyObje
   if (given(dtype)) requested = dtype_from(dtype);
   Array target;
   if (given(out)) {
-    target = writable_array(out);
+    target = OutputArray(out, caller);
     requested = target.dtype();
   }
   const DType common = ops::common_dtype(arrays, requested ? requested : promoted);

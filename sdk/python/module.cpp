@@ -133,6 +133,7 @@ constexpr ObjectBinding binding{
       return is_array(object) ? &array_in(object) : nullptr;
     },
     .import = &import_array,
+    .import_output = &import_output,
     .dtype_from = [](PyObject* object) { return dtype_from(object); },
     .dtype_object = [](DType dtype) { return dtype_object(dtype).release().ptr(); },
     .device_from = [](PyObject* object) { return device_from(object); },

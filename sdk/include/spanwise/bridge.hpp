@@ -27,7 +27,6 @@ struct ImportOptions {
   CopyMode copy = CopyMode::if_needed;
   std::optional<DType> dtype{};    ///< cast to this dtype
   std::optional<Device> device{};  ///< move to this device; default: the data's
-  bool writable = false;           ///< throw ReadOnlyError for read-only memory
   /// Whether a lazy array may be evaluated; set only where the program requests a conversion.
   bool may_compute = false;
 };

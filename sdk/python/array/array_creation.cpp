@@ -267,6 +267,11 @@ PyObject* ascontiguousarray(PyObject* a, PyObject* dtype, PyObject* device) {
   return wrap_view(created, array_in(created).expand(0));
 }
 
+PyObject* output_array(PyObject* x, PyObject* caller) {
+  const OutputArray array(x, text_in(caller));
+  return is_array(x) ? Py_NewRef(x) : wrap(array);
+}
+
 PyObject* copyto(PyObject* dst, PyObject* src, PyObject* casting, PyObject* where) {
   if (where != nullptr && where != Py_True)
     return py::module_::import("spanwise._numpy.elementwise")
@@ -280,7 +285,8 @@ PyObject* copyto(PyObject* dst, PyObject* src, PyObject* casting, PyObject* wher
     assign(array_in(dst), array_in(src));  // no import and no cast
     Py_RETURN_NONE;
   }
-  const Array target = import_array(dst, {.copy = CopyMode::never, .writable = true});
+  const OutputArray output(dst, "copyto");
+  const Array& target = output;
   const std::string rule = given(casting) ? value_of<std::string>(casting, "casting") : "same_kind";
   if (is_python_scalar(src)) {
     Promotion promotion;  // NEP 50: a number of the target's kind takes its dtype
@@ -318,6 +324,10 @@ PyMethodDef import_functions[] = {
     declared<"ascontiguousarray(a, dtype=None, *, device=None)",
              "`a` itself if it is C-contiguous, else a C-contiguous copy; at least of rank 1.",
              &ascontiguousarray>(),
+    declared<"_output_array(x, caller, /)",
+             "An array of any library, to which the function `caller` writes, as an Array over the "
+             "same\nmemory.",
+             &output_array>(),
     declared<"copyto(dst, src, casting='same_kind', where=True)",
              "dst[...] = src, broadcast, cast by the rule `casting` and copied between devices; "
              "the two may\noverlap. `dst` is a writeable array of any library. Only elements where "

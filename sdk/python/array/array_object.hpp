@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "python/support/python_values.hpp"
@@ -84,10 +85,8 @@ void import_operands(std::span<PyObject* const> operands, const F& import) {
     }
 }
 
-/// The argument `out=` of a function. A spanwise.Array is returned as it is: the operation must
-/// check whether it is writable. The memory of any other object is shared through the bridges.
-/// Throws SharingError if it cannot be shared, ReadOnlyError if it is read-only. Needs the GIL.
-Array writable_array(PyObject* object);
+/// The import of an OutputArray, through which all code calls it.
+Array import_output(PyObject* object, std::string_view caller, std::string_view argument);
 
 /// A cheaper import_array() for host memory that is used only during one call: the result does not
 /// own a reference to `object`, which the caller holds. Nothing if the object's bridge cannot

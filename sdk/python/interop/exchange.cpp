@@ -234,9 +234,8 @@ CopyMode unless_strict(CopyMode mode) noexcept {
   return mode == CopyMode::if_needed && StrictCopies::active() ? CopyMode::never : mode;
 }
 
-// Converts `array` to the dtype, device, and copy mode of `options`, and checks that it is writable
-// if they require it. With `is_private_copy` the memory is a copy already, so that CopyMode::always
-// makes no other.
+// Converts `array` to the dtype, device, and copy mode of `options`. With `is_private_copy` the
+// memory is a copy already, so that CopyMode::always makes no other.
 Array adapt(Array array, const ImportOptions& options, std::string_view prefix,
             bool is_private_copy) {
   const CopyMode mode = unless_strict(options.copy);
@@ -258,9 +257,6 @@ Array adapt(Array array, const ImportOptions& options, std::string_view prefix,
   }
   if (options.copy == CopyMode::always && !is_private_copy)
     array = without_gil([&] { return copy(array); });
-  if (options.writable && array.readonly())
-    fail<ReadOnlyError>(prefix, ": ", array,
-                        " is read-only; expected writable memory, pass a copy");
   return array;
 }
 
@@ -279,18 +275,20 @@ Array finish_import(BridgeMatch& match, const ImportOptions& options, std::strin
   Array array = take(view, always ? CopyMode::if_needed : mode, prefix);
   const bool converts = (options.dtype && *options.dtype != array.dtype()) ||
                         (options.device && *options.device != array.device());
-  if (converts || always || options.writable)
-    array = adapt(std::move(array), options, prefix, view.copied);
+  if (converts || always) array = adapt(std::move(array), options, prefix, view.copied);
   match.bridge->count_import(view.copied || converts || always, array.nbytes());
   return array;
 }
 
 // Whether `options` ask for nothing but the object's memory, which describe() and share() provide.
 bool permits_fast_path(const ImportOptions& options) noexcept {
-  return options.copy != CopyMode::always && !options.dtype && !options.device && !options.writable;
+  return options.copy != CopyMode::always && !options.dtype && !options.device;
 }
 
 [[noreturn]] void fail_unknown(PyObject* object) {
+  if (PyUnicode_Check(object))
+    fail<BridgeError>("asarray: expected an array, a number or a nested sequence, got the text ",
+                      std::string(py::repr(object)));
   std::string names;
   for (const Bridge* bridge : registered_bridges())
     names += (names.empty() ? "" : ", ") + std::string(bridge->name());
@@ -363,9 +361,25 @@ Array import_array(PyObject* object, const ImportOptions& options) {
                              options.may_compute);
 }
 
-Array writable_array(PyObject* object) {
-  if (is_array(object)) return array_in(object);
-  return import_array(object, {.copy = CopyMode::never, .writable = true});
+Array import_output(PyObject* object, std::string_view caller, std::string_view argument) {
+  const auto prefix = [&] {
+    return argument.empty() ? std::string(caller) : text(caller, ": argument '", argument, "'");
+  };
+  if (PyUnicode_Check(object))
+    fail<BridgeError>(prefix(), ": expected an array to write to, got the text ",
+                      std::string(py::repr(object)), "; pass an array");
+  try {
+    Array array =
+        is_array(object) ? array_in(object) : import_array(object, {.copy = CopyMode::never});
+    if (array.readonly())
+      fail<ReadOnlyError>(prefix(), ": cannot write to ", array,
+                          "; pass an array that is not read-only, such as a copy");
+    return array;
+  } catch (const SharingError& error) {
+    throw SharingError(prefix(), {text("cannot write to the memory of an object of type ",
+                                       type_name(object), ": ", error.blocker().reason),
+                                  "pass an array of spanwise.empty(), and copy from it"});
+  }
 }
 
 std::optional<Array> borrowed_array(PyObject* object) {

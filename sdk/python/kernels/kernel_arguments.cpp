@@ -125,9 +125,8 @@ void add_wrapper(py::module_& module) {
 }
 
 Array import_wrapped(const PyWrapped& wrapped) {
-  const bool writes = wrapped.kind != WrappedKind::in;
-  return import_array(wrapped.array,
-                      {.copy = writes ? CopyMode::never : CopyMode::if_needed, .writable = writes});
+  if (wrapped.kind == WrappedKind::in) return import_array(wrapped.array);
+  return OutputArray(wrapped.array, wrapped.kind == WrappedKind::out ? "Out" : "InOut");
 }
 
 // Null if `object` is none of the four.
@@ -155,7 +154,7 @@ void HostArgument::copy_in() {
 }
 
 void HostArgument::copy_out() const {
-  if (is_temporary_ && kind_ != WrappedKind::in) copy(device_, host_);
+  if (is_copied_back()) copy(device_, host_);
 }
 
 namespace {
@@ -416,7 +415,18 @@ bool PackedArguments::needs_transfers() const noexcept {
   return false;
 }
 
+void PackedArguments::check_outputs() const {
+  for (const HostArgument& a : host_arguments_)
+    for (const HostArgument* b = &a + 1; b != host_arguments_.data() + host_arguments_.size(); ++b)
+      if (a.is_copied_back() && b->is_copied_back() && may_share_memory(a.host(), b->host()))
+        fail<KernelArgumentError>("kernel '", kernel_.name(), "': two of Out and InOut hold ",
+                                  a.host(), " and ", b->host(),
+                                  ", which share memory; one result would replace the other. "
+                                  "Remedy: pass separate arrays");
+}
+
 void PackedArguments::copy_in() {
+  check_outputs();
   for (HostArgument& argument : host_arguments_) argument.copy_in();
 }
 

@@ -36,7 +36,9 @@ class HostArgument {
   HostArgument(const PyWrapped& wrapped, Device device, bool only_reads);
 
   const Array& on_device() const noexcept { return device_; }
+  const Array& host() const noexcept { return host_; }
   bool needs_transfer() const noexcept { return is_temporary_; }
+  bool is_copied_back() const noexcept { return is_temporary_ && kind_ != WrappedKind::in; }
   /// Makes the temporary on the current stream and, for In and InOut, fills it. Without the GIL.
   void copy_in();
   /// For Out and InOut, copies the temporary back and waits for the copy. Without the GIL.
@@ -78,7 +80,7 @@ class PackedArguments {
   /// Whether an argument is copied before or after the kernel.
   bool needs_transfers() const noexcept;
   /// Copies In and InOut arguments to temporaries, on the current stream. Call before arguments(),
-  /// without the GIL.
+  /// without the GIL. Throws KernelArgumentError if two that are copied back share memory.
   void copy_in();
   /// Copies Out and InOut arguments back and waits for the copies. Call without the GIL.
   void copy_out() const;
@@ -88,6 +90,7 @@ class PackedArguments {
   KernelArg argument_of_rarer_type(std::size_t index, PyObject* object);
   KernelArg wrapped_argument(std::size_t index, const PyWrapped& wrapped);
   KernelArg foreign_array(PyObject* object);
+  void check_outputs() const;
   // Rethrows the current exception as the constructor documents it.
   [[noreturn]] void rethrow_for_argument(std::size_t index) const;
 

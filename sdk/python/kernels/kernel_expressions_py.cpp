@@ -58,9 +58,10 @@ using kernel_expressions::ScanSpec;
 /// The converted arguments of one call. Imported arrays live as long as this object.
 class KernelCallArguments {
  public:
-  /// Throws KernelArgumentError in the name of `label` if there are more than `max_count`.
-  KernelCallArguments(const std::string& label, PyObject* const* values, std::size_t count,
-                      std::size_t max_count);
+  /// The first `values` are for the first parameters. Throws KernelArgumentError in the name of
+  /// `label` if there are more than parameters.
+  KernelCallArguments(const std::string& label, std::span<const Parameter> parameters,
+                      std::span<PyObject* const> values);
   KernelCallArguments(const KernelCallArguments&) = delete;
   KernelCallArguments& operator=(const KernelCallArguments&) = delete;
 
@@ -74,11 +75,13 @@ class KernelCallArguments {
 
  private:
   std::span<const kernel_expressions::Argument> all() const noexcept {
-    return {arguments_.data(), max_count_};
+    return {arguments_.data(), parameters_.size()};
   }
+  // An array of another library; the memory of one that the kernel writes to is shared.
+  void set_foreign(std::size_t index, PyObject* value);
 
   const std::string& label_;
-  std::size_t max_count_;
+  std::span<const Parameter> parameters_;
   kernel_expressions::UninitializedArray<kernel_expressions::Argument> arguments_;
   std::vector<Array> imported_;
   std::vector<std::string> structs_;
@@ -130,13 +133,15 @@ bool try_read_python_number(PyObject* value, Argument& argument) {
   return true;
 }
 
-KernelCallArguments::KernelCallArguments(const std::string& label, PyObject* const* values,
-                                         std::size_t count, std::size_t max_count)
-    : label_(label), max_count_(max_count) {
-  if (count > max_count)
-    fail<KernelArgumentError>(label_, ": expected at most ", max_count, " arguments, got ", count);
-  arguments_.make(max_count);
-  for (std::size_t i = 0; i < count; ++i) set(i, values[i]);
+KernelCallArguments::KernelCallArguments(const std::string& label,
+                                         std::span<const Parameter> parameters,
+                                         std::span<PyObject* const> values)
+    : label_(label), parameters_(parameters) {
+  if (values.size() > parameters.size())
+    fail<KernelArgumentError>(label_, ": expected at most ", parameters.size(), " arguments, got ",
+                              values.size());
+  arguments_.make(parameters.size());
+  for (std::size_t i = 0; i < values.size(); ++i) set(i, values[i]);
 }
 
 void KernelCallArguments::set(std::size_t index, PyObject* value) {
@@ -160,8 +165,15 @@ void KernelCallArguments::set(std::size_t index, PyObject* value) {
     argument.number = std::get<KernelArg>(*by_value).scalar();
     return;
   }
+  set_foreign(index, value);
+}
+
+void KernelCallArguments::set_foreign(std::size_t index, PyObject* value) {
   imported_.reserve(kernel_expressions::max_operands);
-  argument.array = &imported_.emplace_back(import_array(value));
+  const Parameter& parameter = parameters_[index];
+  arguments_[index].array = &imported_.emplace_back(
+      parameter.is_output ? OutputArray(value, label_, parameter.name).array()
+                          : import_array(value));
 }
 
 Device KernelCallArguments::device() const {
@@ -275,7 +287,7 @@ struct UserKernelCall {
       : count(static_cast<std::size_t>(PyVectorcall_NARGS(flags))),
         total(kernel.parameters().size()),
         keywords(kernel_keywords(kernel.label(), accepted, names, values + count)),
-        arguments(kernel.label(), values, count, total),
+        arguments(kernel.label(), kernel.parameters(), {values, count}),
         outputs(kernel.label(), arguments, values, count, kernel.inputs(), total, keywords.out) {}
 
   template <class Kernel, class Option>
@@ -536,14 +548,15 @@ PyObject* run_scan(const ScanKernel& kernel, PyObject* const* values, Py_ssize_t
   const bool is_new = given(output) && PyUnicode_Check(output) &&
                       PyUnicode_CompareWithASCIIString(output, "new") == 0;
   const bool is_in_place = !given(output);
-  const Array source = is_in_place ? writable_array(input) : import_array(input);
+  const Array source =
+      is_in_place ? OutputArray(input, kernel.label()).array() : import_array(input);
   if (source.rank() != 1 && !given(axis))
     fail<LayoutError>(kernel.label(), ": expected one axis, got ", source,
                       "; give it with axis=, or pass x.reshape(-1)");
   const auto guard = stream_guard(stream, runs_on_host(source.device()) ? cpu : source.device());
   const Array target = is_new        ? empty(source.shape(), source.dtype(), source.device())
                        : is_in_place ? source
-                                     : writable_array(output);
+                                     : OutputArray(output, kernel.label()).array();
   const int along = static_cast<int>(integer_or(axis, 0));
   without_gil(is_long_call(source.device(), source.nbytes()),
               [&] { kernel(source, target, along); });

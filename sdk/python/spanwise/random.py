@@ -31,7 +31,7 @@ from ._numpy.random import (
     result_for,
     with_inclusive_high,
 )
-from ._numpy.shape import normalized_axis, writable_array
+from ._numpy.shape import normalized_axis
 
 __all__ = ["Generator", "default_rng"]
 
@@ -166,7 +166,7 @@ class Generator(FloatingGenerator):
             return
         if not hasattr(x, "shape"):
             raise _core.DTypeError(f"shuffle: expected an array or a list, got {type(x).__name__}")
-        array = writable_array(x, "shuffle")
+        array = _core._output_array(x, "shuffle")
         extent = array.shape[normalized_axis(axis, array.ndim, "shuffle")]
         array[...] = _core.take(array, self._permuted_indices(extent, extent, array.device), axis)
 

@@ -159,6 +159,19 @@ bool may_share_memory(const Array& a, const Array& b) noexcept {
   return !(distance >= itemsize_of(a) && distance + itemsize_of(b) <= grain);
 }
 
+bool is_same_view(const Array& a, const Array& b) noexcept {
+  if (a.data() != b.data() || a.shape() != b.shape() ||
+      a.dtype().itemsize() != b.dtype().itemsize())
+    return false;
+  for (int axis = 0; axis < a.rank(); ++axis)
+    if (a.shape()[axis] > 1 && a.strides()[axis] != b.strides()[axis]) return false;
+  return true;
+}
+
+bool overlaps_partially(const Array& a, const Array& b) noexcept {
+  return may_share_memory(a, b) && !is_same_view(a, b);
+}
+
 std::ostream& operator<<(std::ostream& out, const Array& array) {
   out << array.dtype() << ' ' << array.shape() << " on " << array.device() << ", strides "
       << strides_text(array);

@@ -186,7 +186,8 @@ void Operands::separate_from(std::size_t i, bool allows_same_view) {
     const bool is_same = allows_same_view && is_same_view(*operand.array, *output.array);
     if (!operand.parameter->is_output) {
       if (!is_same || operand.parameter->needs_whole_array) keep(k, copy(*operand.array));
-    } else if (k > i && !is_same) {
+    } else if (k > i &&
+               (!is_same || (output.parameter->is_assigned && operand.parameter->is_assigned))) {
       fail<LayoutError>(label_, ": outputs '", output.parameter->name, "' and '",
                         operand.parameter->name, "' share memory; pass separate arrays");
     }

@@ -62,7 +62,8 @@ class Operands {
   /// elements have one address.
   void check_output(std::size_t i, const Shape& shape) const;
   /// Copies inputs that share memory with output `i`, except for the same view if that is allowed
-  /// and only own elements are read. Throws LayoutError if another output shares memory with it.
+  /// and only own elements are read. Throws LayoutError if another output shares memory with it,
+  /// except for the same view if that is allowed and one of the two need not be written.
   void separate_from(std::size_t i, bool allows_same_view);
 
  private:

@@ -121,7 +121,7 @@ Parameter value_parameter(const std::string& label, std::span<const Token> token
                         joined(tokens, " ", &Token::text),
                         "\"; pointers belong to the syntax in which all arguments are "
                         "in one string");
-  Parameter parameter{.name = declared.name, .is_output = is_output};
+  Parameter parameter{.name = declared.name, .is_output = is_output, .is_assigned = is_output};
   if (!declared.layout.empty()) parameter.kind = Parameter::Kind::raw;
   if (is_type_parameter(type)) {
     parameter.type_parameter = type;
@@ -168,9 +168,8 @@ bool is_own_element(const Tokens& tokens, std::size_t k) {
 }
 
 // Whether the subscripted array at token `k`, whose subscript ends before token `next`, may be
-// written to.
+// written to otherwise than by an assignment.
 bool may_write(std::string_view text, const Tokens& tokens, std::size_t k, std::size_t next) {
-  if (next < tokens.size() && begins_with_assignment(text.substr(tokens[next].offset))) return true;
   if (k == 0) return false;
   const Token& before = tokens[k - 1];
   if (ends_with_modifier(text.substr(0, before.offset + before.text.size()))) return true;
@@ -186,7 +185,8 @@ struct ArrayUses {
   bool own_element = false;     // x[i], the element of the current index
   bool other_elements = false;  // x[any other index]
   bool as_whole = false;        // x without a subscript
-  bool may_write = false;       // assigned to, or passed on in a way that permits writing
+  bool is_assigned = false;
+  bool may_write = false;  // assigned to, or passed on in a way that permits writing
 };
 
 ArrayUses uses_of(std::string_view text, std::string_view array) {
@@ -199,7 +199,10 @@ ArrayUses uses_of(std::string_view text, std::string_view array) {
       continue;
     }
     (is_own_element(tokens, k) ? uses.own_element : uses.other_elements) = true;
-    uses.may_write |= may_write(text, tokens, k, parse::skip_balanced(tokens, k + 1));
+    const std::size_t next = parse::skip_balanced(tokens, k + 1);
+    uses.is_assigned |=
+        next < tokens.size() && begins_with_assignment(text.substr(tokens[next].offset));
+    uses.may_write |= uses.is_assigned || may_write(text, tokens, k, next);
   }
   return uses;
 }
@@ -271,6 +274,7 @@ void find_elements(const std::string& body, bool has_own_index,
     if (parameter.kind != Parameter::Kind::raw) continue;
     const ArrayUses uses = uses_of(body, parameter.name);
     parameter.needs_whole_array = uses.other_elements || uses.as_whole || has_own_index;
+    parameter.is_assigned = parameter.is_output && uses.is_assigned;
     parameter.is_output &= uses.may_write || !(uses.own_element || uses.other_elements);
     if (!uses.own_element) continue;
     parameter.kind = Parameter::Kind::element;

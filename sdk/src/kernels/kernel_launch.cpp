@@ -366,10 +366,6 @@ bool needs_copy(const ParameterRule& rule, const KernelArg& argument) {
          !argument.array().layout().is_row_major();
 }
 
-bool are_same_view(const Array& a, const Array& b) {
-  return a.storage() == b.storage() && a.dtype() == b.dtype() && a.layout() == b.layout();
-}
-
 }  // namespace
 
 bool ContiguousArguments::are_needed(const KernelState& function,
@@ -386,6 +382,21 @@ ContiguousArguments::ContiguousArguments(const KernelState& function,
     : arguments_(arguments.begin(), arguments.end()) {
   for (std::size_t i = 0; i < arguments_.size(); ++i)
     if (needs_copy(function.signature().rules[i], arguments[i])) replace(function, i, arguments[i]);
+  for (const ContiguousCopy& each : copies_)
+    if (each.is_written) check_overlaps(function, each.original, arguments);
+}
+
+void ContiguousArguments::check_overlaps(const KernelState& function, const Array& written,
+                                         std::span<const KernelArg> arguments) const {
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i].is_array() && function.signature().rules[i].writes &&
+        overlaps_partially(arguments[i].array(), written))
+      fail<KernelArgumentError>(
+          "kernel '", function.name(), "', argument ", i + 1, " of ", arguments_.size(),
+          ": expected memory apart from that of the other arrays that the kernel may write, got ",
+          arguments[i].array(), ", which overlaps ", written,
+          ", of which the kernel gets a copy. Remedy: pass separate arrays, or declare what the "
+          "kernel only reads const");
 }
 
 void ContiguousArguments::replace(const KernelState& function, std::size_t index,
@@ -402,7 +413,7 @@ void ContiguousArguments::replace(const KernelState& function, std::size_t index
         "is copied back, got ",
         array, ". Remedy: pass a copy, or declare the parameter const");
   const auto cached = std::ranges::find_if(
-      copies_, [&](const ContiguousCopy& other) { return are_same_view(other.original, array); });
+      copies_, [&](const ContiguousCopy& other) { return is_same_view(other.original, array); });
   ContiguousCopy& result = cached != copies_.end()
                                ? *cached
                                : copies_.emplace_back(ContiguousCopy{array, copy(array), false});

@@ -76,7 +76,7 @@ class ContiguousArguments {
 
   /// Makes the copies. Throws the error of the launch for an array that its parameter does not
   /// accept in any layout, and KernelArgumentError for an array that the kernel may write and whose
-  /// elements overlap in memory.
+  /// elements overlap in memory, or overlap those of another such array.
   ContiguousArguments(const KernelState& function, std::span<const KernelArg> arguments);
 
   std::span<const KernelArg> arguments() const noexcept { return arguments_; }
@@ -89,6 +89,10 @@ class ContiguousArguments {
     bool is_written;
   };
   void replace(const KernelState& function, std::size_t index, const KernelArg& argument);
+  // Throws KernelArgumentError if another array that the kernel may write overlaps `written`: one
+  // of the results would be lost.
+  void check_overlaps(const KernelState& function, const Array& written,
+                      std::span<const KernelArg> arguments) const;
 
   std::vector<KernelArg> arguments_;
   std::deque<ContiguousCopy> copies_;  // arguments point to its elements

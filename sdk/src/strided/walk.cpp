@@ -186,17 +186,4 @@ Shape broadcast_shape(std::span<const Array* const> arrays) {
   return broadcast_shapes(shapes);
 }
 
-bool is_same_view(const Array& a, const Array& b) noexcept {
-  if (a.data() != b.data() || a.shape() != b.shape() ||
-      a.dtype().itemsize() != b.dtype().itemsize())
-    return false;
-  for (int axis = 0; axis < a.rank(); ++axis)
-    if (a.shape()[axis] > 1 && a.strides()[axis] != b.strides()[axis]) return false;
-  return true;
-}
-
-bool overlaps_partially(const Array& a, const Array& b) noexcept {
-  return may_share_memory(a, b) && !is_same_view(a, b);
-}
-
 }  // namespace spanwise

@@ -105,6 +105,16 @@ def test_kernel_that_writes_to_in_does_not_change_a_read_only_array():
     np.testing.assert_array_equal(x, before)
 
 
+def test_outputs_that_share_memory_are_refused(device):
+    both = sw.SourceModule(
+        "__global__ void both(float *x, float *y) { x[0] = 1; y[0] = 2; }", device=device
+    ).get_function("both")
+    x = np.zeros(8, "float32")[::2]
+    with pytest.raises(sw.KernelArgumentError, match="two of Out and InOut .* share memory"):
+        both(drv.InOut(x), drv.Out(x), block=1)
+    assert not x.any()
+
+
 @pytest.mark.parametrize("wrap", [drv.Out, drv.InOut])
 def test_read_only_array_as_output_raises(wrap):
     x = random(32)

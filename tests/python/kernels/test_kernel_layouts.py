@@ -93,6 +93,30 @@ def test_same_view_twice_is_copied_once(axpy, device):
     assert x.tolist() == [0, 2, 2, 6, 4, 10, 6, 14]
 
 
+def test_two_imports_of_one_view_are_copied_once():
+    both = sw.SourceModule(
+        "__global__ void both(float *x, float *y) { x[0] = 1; y[1] = 2; }", device="cpu"
+    ).get_function("both")
+    declared = both.bind(args=["contiguous float*", "contiguous float*"])
+    x = np.full(8, -7, "float32")
+    declared(x[::2], x[::2], block=1)
+    assert x.tolist() == [1, -7, 2, -7, -7, -7, -7, -7]
+
+
+def test_copied_outputs_that_overlap_are_refused(device):
+    both = sw.SourceModule(
+        "__global__ void both(float *x, float *y) { x[0] = 1; y[0] = 2; }", device=device
+    ).get_function("both")
+    declared = both.bind(args=["contiguous float*", "contiguous float*"])
+    x = sw.zeros(8, "float32", device=device)
+    for y in (x[:6:2], x):
+        with pytest.raises(sw.KernelArgumentError, match="expected memory apart from"):
+            declared(x[2::2], y, block=1)
+    assert not x.numpy().any()
+    declared(x[1::2], x[::2], block=1)
+    assert x.numpy().tolist() == [2, 1, 0, 0, 0, 0, 0, 0]
+
+
 def test_copied_arguments_are_ordered_on_another_stream(axpy, device):
     x = sw.array(np.arange(200_000, dtype="float32"), device=device)
     stream = sw.Stream(device)

@@ -122,6 +122,11 @@ class SW_API Array {
 };
 
 SW_API bool may_share_memory(const Array& a, const Array& b) noexcept;
+/// Whether element i of both has the same address, for every i.
+SW_API bool is_same_view(const Array& a, const Array& b) noexcept;
+/// Whether they may share memory and are not the same view: a loop that writes one must read a copy
+/// of the other.
+SW_API bool overlaps_partially(const Array& a, const Array& b) noexcept;
 
 /// strides_text() of the array: its strides in bytes.
 inline std::string strides_text(const Array& array) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include "spanwise/core/array.hpp"
 #include "spanwise/core/export.hpp"
 
@@ -51,6 +53,8 @@ struct ObjectBinding {
   /// The array in an object of the binding's own type; null for other objects.
   const Array* (*array_in)(_object* object) noexcept;
   Array (*import)(_object* object, const ImportOptions& options);
+  /// See python::OutputArray.
+  Array (*import_output)(_object* object, std::string_view caller, std::string_view argument);
   DType (*dtype_from)(_object* object);
   _object* (*dtype_object)(DType dtype);
   Device (*device_from)(_object* object);

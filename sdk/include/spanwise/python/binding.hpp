@@ -30,6 +30,23 @@ inline Array array_from(pybind11::handle object, const ImportOptions& options = 
   return object_binding().import(object.ptr(), options);
 }
 
+/// An argument to which a function writes, such as `out=`. Made from an object alone, by an import
+/// that shares its memory: what is written never goes to a copy. Keeps the memory alive.
+class OutputArray {
+ public:
+  /// Messages begin with `caller` and name `argument`, if there is one. Throws SharingError for
+  /// memory that only a copy could represent and for numbers and lists, ReadOnlyError, and
+  /// BridgeError for objects that are no arrays.
+  OutputArray(pybind11::handle object, std::string_view caller, std::string_view argument = {})
+      : array_(object_binding().import_output(object.ptr(), caller, argument)) {}
+  const Array& array() const noexcept { return array_; }
+  operator const Array&() const noexcept { return array_; }
+  const Array* operator->() const noexcept { return &array_; }
+
+ private:
+  Array array_;
+};
+
 // The only places that release or take the GIL. Both classes may be used in threads that outlive
 // the interpreter. CPython before 3.14 ends a daemon thread by pthread_exit() if it takes the GIL
 // while the interpreter is finalizing; python/support/gil.cpp blocks the thread forever instead,

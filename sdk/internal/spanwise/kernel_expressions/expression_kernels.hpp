@@ -38,10 +38,11 @@ struct Parameter {
 
   std::string name;
   Kind kind = Kind::element;
-  std::string type{};             ///< in C++; "" if `type_parameter` is set
-  std::string type_parameter{};   ///< T: any dtype, the same for all parameters of type T
-  std::optional<DType> dtype{};   ///< none: a type parameter, or a type of the preamble
-  bool is_output = false;         ///< may be written
+  std::string type{};            ///< in C++; "" if `type_parameter` is set
+  std::string type_parameter{};  ///< T: any dtype, the same for all parameters of type T
+  std::optional<DType> dtype{};  ///< none: a type parameter, or a type of the preamble
+  bool is_output = false;        ///< may be written
+  bool is_assigned = false;      ///< is written: an output, or PyCUDA's pointer that is assigned to
   bool needs_whole_array = true;  ///< for element: also accessed by other indices than the loop's
 
   bool is_user_type() const noexcept { return !dtype && type_parameter.empty(); }

@@ -139,10 +139,4 @@ inline bool is_item_aligned(const Array& array) noexcept {
          0;
 }
 
-/// Whether element i of both has the same address, for every i.
-bool is_same_view(const Array& a, const Array& b) noexcept;
-/// Whether they may share memory and are not the same view: a loop that writes one must read a copy
-/// of the other.
-bool overlaps_partially(const Array& a, const Array& b) noexcept;
-
 }  // namespace spanwise

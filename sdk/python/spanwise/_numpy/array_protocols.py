@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Array, Variable
-from .elementwise import clip
+from .elementwise import check_separate, clip
 
 # Functions with like=, for which NumPy calls __array_function__ without that argument.
 _LIKE = frozenset(
@@ -167,6 +167,8 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     function = (
         _function_of_ufunc(name) if method == "__call__" else _function_of_method(name, method)
     )
+    if len(options.get("out", ())) > 1:
+        check_separate(name, options["out"])
     if function is None or (name in _WITHOUT_OPTIONS and options):
         operation = name if method == "__call__" else f"{name}.{method}"
         reason = f"Spanwise has no operation numpy.{operation}"

@@ -67,7 +67,7 @@ def copyto_where(dst: Any, src: Any, casting: str, where: Any) -> None:
     """copyto() with where=: writes the elements of `src` to `dst` where the mask `where` is true;
     `src` and `where` are broadcast to the shape of `dst`. Raises DTypeError for a cast that
     `casting` does not allow."""
-    target = _core._asarray(dst, copy=False)
+    target = _core._output_array(dst, "copyto")
     if isinstance(src, (bool, int, float, complex)):
         # NEP 50: a Python number takes the target's dtype where that can hold it.
         source_dtype = _core.result_type(target, src)
@@ -126,10 +126,23 @@ def divmod(
     results = _core.floor_divide(x1, x2, **options), _core.remainder(x1, x2, **options)
     if out is None:
         return results
+    check_separate("divmod", out)
+    where = options.get("where", True)
     return tuple(
-        result if target is None else _core.positive(result, out=target)
+        result if target is None else _core.positive(result, out=target, where=where)
         for result, target in zip(results, out, strict=True)
     )
+
+
+def check_separate(caller: str, outputs: tuple[Any, ...]) -> None:
+    """Raises LayoutError where two of `outputs`, arrays or None, share memory, since one result would
+    replace the other; CopyNeededError, ReadOnlyError for arrays that cannot be written."""
+    arrays = [_core._output_array(x, caller) for x in outputs if x is not None]
+    for i, array in enumerate(arrays):
+        if any(_core.may_share_memory(array, other) for other in arrays[:i]):
+            raise _core.LayoutError(
+                f"{caller}: two of the outputs share memory; pass separate arrays"
+            )
 
 
 def round(a: Any, decimals: int = 0, out: Any = None) -> Any:

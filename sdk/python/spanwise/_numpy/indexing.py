@@ -12,7 +12,7 @@ from typing import Any, Literal, SupportsIndex
 from .. import _core
 from .._core import Array, _asarray as asarray
 from .join import cycled
-from .shape import broadcast_shapes, writable_array
+from .shape import broadcast_shapes
 
 
 def _to_numpy(x: Any) -> Any:
@@ -136,7 +136,7 @@ def _mask(condition: Any) -> Array:
 
 def _masked(caller: str, arr: Any, mask: Any) -> tuple[Array, Array]:
     """The array `arr`, checked to be writable, and `mask` as a bool array of its shape."""
-    array = writable_array(arr, caller)
+    array = _core._output_array(arr, caller)
     selected = _mask(mask)
     if selected.size != array.size:
         raise _core.ArgumentError(
@@ -245,5 +245,5 @@ def choose(
         ) from None
     if out is None:
         return chosen
-    _core.copyto(writable_array(out, "choose"), chosen)
+    _core.copyto(_core._output_array(out, "choose"), chosen)
     return asarray(out)

@@ -13,7 +13,7 @@ from typing import Any
 from .. import _core
 from .._core import Array, _asarray as asarray
 from .join import cycled
-from .shape import as_arrays, integers, moveaxis, normalized_axes, writable_array
+from .shape import as_arrays, integers, moveaxis, normalized_axes
 
 # The number of core dimensions of x1, x2 and the result; of matmul for matrices.
 _CORES = {"matmul": (2, 2, 2), "vecdot": (1, 1, 0), "matvec": (2, 1, 1), "vecmat": (1, 2, 1)}
@@ -106,7 +106,7 @@ def along_axes(
         if keepdims:
             result = result[..., None]
         return moveaxis(result, range(-len(last), 0), normalized_axes(last, result.ndim, name))
-    target = _to_end(name, _core._asarray(out), last)
+    target = _to_end(name, _core._output_array(out, name), last)
     product(x1, x2, target[..., 0] if keepdims else target, **options)
     return out
 
@@ -260,7 +260,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """a[i, i, ...] = val for each i, in place, as numpy.fill_diagonal; with `wrap` the diagonal
     of a tall matrix starts again in the first column, after one row without it. Raises LayoutError for a vector, or for more
     than two axes of different extents."""
-    array = writable_array(a, "fill_diagonal")
+    array = _core._output_array(a, "fill_diagonal")
     if array.ndim < 2:
         raise _core.LayoutError(
             f"fill_diagonal: array must be at least 2-d, got shape {array.shape}"

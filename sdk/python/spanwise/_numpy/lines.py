@@ -82,7 +82,7 @@ def _cumulative(
         shape = list(array.shape)
         shape[axis] += 1
         target = _core.empty(shape, results.dtype, device=results.device) if out is None else out
-        result = asarray(target, copy=False)
+        result = _core._output_array(target, name)
         if result.shape != tuple(shape):
             raise _core.LayoutError(
                 f"{name}: out= must have shape {tuple(shape)}, got {result.shape}"

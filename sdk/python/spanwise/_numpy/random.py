@@ -59,7 +59,7 @@ def floating_dtype(caller: str, dtype: Any, out: Any) -> Any:
     """The floating dtype of the result: `dtype`, else that of `out`, else float64. Raises
     DTypeError."""
     if dtype is None:
-        dtype = asarray(out, copy=False).dtype if out is not None else "float64"
+        dtype = _core._output_array(out, caller).dtype if out is not None else "float64"
     dtype = _core.dtype(dtype)
     if dtype.name not in ("float16", "bfloat16", "float32", "float64"):
         raise _core.DTypeError(
@@ -88,7 +88,7 @@ def result_for(caller: str, size: Any, dtype: Any, out: Any, device: Any) -> Arr
     `out` does not fit."""
     if out is None:
         return _core.empty(as_shape(size), dtype, device=device)
-    array = asarray(out, copy=False)
+    array = _core._output_array(out, caller)
     if size is not None and as_shape(size) != array.shape:
         raise _core.LayoutError(
             f"{caller}: size must match out.shape when used together: got {size} and {array.shape}"

@@ -50,17 +50,6 @@ def integers(x: Any) -> tuple[int, ...]:
     return tuple(map(operator.index, as_tuple(x)))
 
 
-def writable_array(a: Any, caller: str) -> Array:
-    """`a`, an array of any library, as an Array over the same memory. Raises ReadOnlyError."""
-    array = asarray(a, copy=False)
-    if not array.flags.writeable:
-        raise _core.ReadOnlyError(
-            f"{caller}: assignment destination is read-only, {array.dtype} {array.shape}; "
-            "write to a copy: a.copy()"
-        )
-    return array
-
-
 Axes = SupportsIndex | Sequence[SupportsIndex]
 _BACKWARDS = slice(None, None, -1)
 

@@ -32,6 +32,11 @@ class KernelOp(NativeOp):
             inputs = self._with_parameter_dtypes(inputs)
         if not is_eager:
             return super().__call__(*inputs, return_list=return_list, **kwargs)
+        if kwargs:
+            raise TypeError(
+                f"{self._handle.declaration['name']}: expected arrays by position, got {', '.join(kwargs)}=; "
+                "a call on arrays makes its outputs: copy them, sw.copyto(out, op(x))"
+            )
         results = compute_op(self, inputs, {})
         return [results] if return_list and isinstance(results, Array) else results
 
