@@ -11,7 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ._core import ArgumentError
-from .kernels._cu_file import LegacyFile, read_legacy, write_package
+from .kernels._cu_file import (
+    LegacyFile,
+    literal as _literal,
+    printable as _printable,
+    read_legacy,
+    write_package,
+)
 
 _HEADER_HANDLING = {
     "replaced": "not found; Spanwise's replacement of this header of NVIDIA's samples is used",
@@ -22,10 +28,10 @@ _HEADER_HANDLING = {
 
 def describe(legacy: LegacyFile) -> str:
     """The listing of a file."""
-    library = f"lib{legacy.file.path.stem}.so"
+    library = _literal(f"lib{legacy.file.path.stem}.so")
     parts = (
         ("kernels, for sw.wrap_cu and sw.SourceModule(path=)", _kernels),
-        (f'functions that launch kernels, for library = sw.HostLibrary("{library}")', _launchers),
+        (f"functions that launch kernels, for library = sw.HostLibrary({library})", _launchers),
         ("headers", _headers),
         ("calls of libraries in host code, which is left out", _calls),
         ("variables of the device, to set before a launch", _variables),
@@ -34,7 +40,7 @@ def describe(legacy: LegacyFile) -> str:
     for title, part in parts:
         part_lines = list(part(legacy))
         lines += ["", title, *part_lines] if part_lines else []
-    return "\n".join(lines)
+    return "\n".join(map(_printable, lines))
 
 
 def _kernels(legacy: LegacyFile) -> Iterator[str]:
@@ -108,7 +114,8 @@ def main(arguments: list[str]) -> int:
             for header, copy in legacy.header_copies.items():
                 if copy is None:
                     print(
-                        f"not copied: {header}, which is outside the folders of the file and of --include-dir"
+                        f"not copied: {_printable(str(header))}, which is outside the folders of the file and of "
+                        "--include-dir, or which Python would import"
                     )
             print(f"wrote {folder}; its tests: python -m pytest {folder}")
     except (ArgumentError, OSError) as error:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from importlib.machinery import all_suffixes
 from itertools import pairwise
 from keyword import iskeyword
 from pathlib import Path
@@ -85,9 +88,10 @@ class CuFile:
             "",
             f"module = sw.SourceModule(path={str(self.path)!r}{names})",
         ]
-        for kernel in self.kernels:
+        names = python_names(self.kernels, {"sw", "module"})
+        for name, kernel in zip(names, self.kernels, strict=True):
             lines += [
-                f'{variable_name(kernel.name)} = module.get_function("{kernel.instance}").bind(',
+                f"{name} = module.get_function({literal(kernel.instance)}).bind(",
                 f"    args={kernel.declarations!r}",
                 ")",
             ]
@@ -107,10 +111,41 @@ class CuFile:
         return "\n".join([*lines, "", self.declaration])
 
 
-def variable_name(name: str) -> str:
-    """The Python name for a kernel."""
-    plain = re.sub(r"\W", "_", name.split("::")[-1])
-    return f"{plain}_" if iskeyword(plain) else plain
+def printable(text: str) -> str:
+    """`text` with escapes in place of characters that a terminal may interpret, and of bytes of a
+    file name that are no text."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def literal(text: str) -> str:
+    """Python's literal for `text`, also valid inside three double quotes."""
+    return '"' + printable(text.replace("\\", r"\\").replace('"', r"\"")) + '"'
+
+
+def _python_name(text: str, taken: Collection[str]) -> str:
+    """A Python name for a name of C++ that is not in `taken`. Python compares names in normal form
+    KC; names like __getattr__ have a meaning in a module."""
+    plain = "".join(
+        c if f"_{c}".isidentifier() else "_" for c in unicodedata.normalize("NFKC", text)
+    )
+    name = plain if plain.isidentifier() else f"_{plain}"
+    if name.startswith("__") and name.endswith("__"):
+        name = "_" + name.lstrip("_")
+    while iskeyword(name) or name in taken:
+        name += "_"
+    return name
+
+
+def python_names(kernels: Sequence[CuKernel], reserved: Iterable[str]) -> list[str]:
+    """The Python names of the kernels, with their namespaces where they are not unique."""
+    short = [kernel.name.split("::")[-1] for kernel in kernels]
+    taken = set(reserved)
+    names: list[str] = []
+    for kernel, name in zip(kernels, short, strict=True):
+        text = name if short.count(name) == 1 else kernel.name.replace("::", "_")
+        names.append(_python_name(text, taken))
+        taken.add(names[-1])
+    return names
 
 
 def _problems(source: str) -> list[str]:
@@ -122,6 +157,32 @@ def _problems(source: str) -> list[str]:
                 "sw.HostLibrary"
             ]
     return []
+
+
+_PTX_KERNEL = re.compile(r"\.entry\s+([\w$%]+)\s*(?:\(([^)]*)\))?")
+_PTX_PARAMETER = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)[^,]*?(\[\d+\])?\s*(?:,|\Z)")
+
+
+def _contents(source: str) -> str:
+    """What a file without a __global__ function is, and the remedy."""
+    if re.search(r"^\s*\.version\s+\d+\.\d+", source, re.MULTILINE):
+        kernels = (
+            f"{name}({', '.join(map(''.join, _PTX_PARAMETER.findall(parameters.strip())))})"
+            for name, parameters in _PTX_KERNEL.findall(source)
+        )
+        return (
+            f"which is PTX, compiled code, with the kernels: {', '.join(kernels) or 'none'}. Remedy: "
+            "sw.Module.load(path) loads it for a GPU; for the CPU and for declarations give the source"
+        )
+    if "\0" in source:
+        return (
+            "which is a binary. Remedy: sw.Module.load(path) loads a cubin, a fat binary or LTO-IR for a GPU, and "
+            "sw.HostLibrary(path) a shared library; for the CPU and for declarations give the source"
+        )
+    return (
+        "which defines no __global__ function. Remedy: give the file that defines them, and expand "
+        "macros that contain __global__"
+    )
 
 
 def wrap_cu(path: str | os.PathLike[str]) -> CuFile:
@@ -138,8 +199,7 @@ def wrap_cu(path: str | os.PathLike[str]) -> CuFile:
     )
     if not kernels:
         raise _core.ArgumentError(
-            f"wrap_cu: expected a file with kernels, got {file}, which defines no __global__ function. "
-            "Remedy: give the file that defines them, and expand macros that contain __global__"
+            f"wrap_cu: expected a file with kernels, got {file}, {_contents(source)}"
         )
     return CuFile(file, source, kernels, tuple(_problems(source)))
 
@@ -190,9 +250,21 @@ def find_headers(
                     missing.setdefault(name, Header(name, file.name, line, handling))
             elif folder / name not in copies:
                 target = folders[folder]
-                copies[folder / name] = None if target is None or ".." in name else target / name
+                copies[folder / name] = (
+                    target / name if target is not None and _can_copy(Path(name)) else None
+                )
                 unread.append(folder / name)
     return tuple(missing.values()), copies
+
+
+def _can_copy(path: Path) -> bool:
+    """Whether a package may have the file: its copy is inside the folder, and Python or pytest do
+    not run it as a module."""
+    return (
+        not path.is_absolute()
+        and ".." not in path.parts
+        and not path.name.endswith(tuple(all_suffixes()))
+    )
 
 
 # ---- The contents of a file ----
@@ -208,8 +280,8 @@ _LIBRARIES = {
     "cuda": "the CUDA runtime", "cu": "the CUDA driver",
 }  # fmt: skip
 _CALL = re.compile(rf"(?:{'|'.join(_LIBRARIES)})(?=[A-Z])\w*")
-#: Functions of cuRAND's device interface, which kernels call.
-_DEVICE_CALLS = re.compile(r"curand(_\w+)?|curand[A-Z]\w*State\w*")
+#: Functions of cuRAND's device interface, which kernels call, and of cuComplex.h.
+_DEVICE_CALLS = re.compile(r"curand(_\w+)?|curand[A-Z]\w*State\w*|cuC(?!tx|oredump|heckpoint)\w+")
 
 Tokens = Sequence[tuple[str, int]]
 
@@ -233,7 +305,7 @@ class HostLauncher(NamedTuple):
         extern "C" or has another result type."""
         if not self.is_exported or self.returns not in ("void", "int", "cudaError_t"):
             return None
-        return f'library.launcher("{self.name}", "{self.parameters}", returns="{self.returns}")'
+        return f'library.launcher({literal(self.name)}, {literal(self.parameters)}, returns="{self.returns}")'
 
 
 class DeviceVariable(NamedTuple):
@@ -265,20 +337,22 @@ def read_legacy(path: Path, include_dirs: Iterable[Path] = ()) -> LegacyFile:
     lines = file.source.splitlines()
     exported = list(_linkage_blocks(tokens))
     launchers, variables, axes = [], [], {}
+    of_device: set[int] = set()  # indices of tokens
     for kind, begin, end, head, _ in declarations:
         declaration = tokens[begin:end]
         is_exported = any(first <= begin < last for first, last in exported)
         launcher = _launcher(kind, head, declaration, launchers, is_exported)
         if launcher is not None:
             launchers.append(launcher)
+        if "__host__" not in head and ("__global__" in head or "__device__" in head):
+            of_device.update(range(begin, end))
         if "__global__" in head:
             axes.update(dict.fromkeys((line for _, line in declaration), _axes(declaration)))
         if kind == "variable" and any(text in _DEVICE_MEMORY for text, _ in declaration):
             variables += _variables(declaration, lines[declaration[0][1] - 1].strip())
     headers, header_copies = find_headers(path, list(include_dirs))
-    return LegacyFile(
-        file, tuple(launchers), headers, tuple(variables), _calls(tokens), header_copies, axes
-    )
+    calls = _calls([token for i, token in enumerate(tokens) if i not in of_device])
+    return LegacyFile(file, tuple(launchers), headers, tuple(variables), calls, header_copies, axes)
 
 
 def _index_after_bracket(tokens: Tokens, opening: int) -> int:
@@ -375,7 +449,7 @@ def _axes(tokens: Tokens) -> int:
 
 
 def _calls(tokens: Tokens) -> dict[str, dict[str, int]]:
-    """{library: {function: line of its first call}} of the calls of host libraries."""
+    """{library: {function: line of its first call}} of the calls of host libraries in host code."""
     calls: dict[str, dict[str, int]] = {}
     for (text, line), (following, _) in pairwise(tokens):
         is_call = following == "(" and _CALL.fullmatch(text) and not _DEVICE_CALLS.fullmatch(text)
@@ -387,7 +461,7 @@ def _calls(tokens: Tokens) -> dict[str, dict[str, int]]:
 
 # ---- The files of a package, for str.format() ----
 
-_INIT = '''"""The kernels of {file}, for arrays of any library that Spanwise imports.
+_INIT = '''"""The kernels of {file_text}, for arrays of any library that Spanwise imports.
 
 A function runs its kernel on the device of its first Spanwise array, else on the default device.
 Arrays of any layout are accepted: those that are not C-contiguous are copied, and copied back if the
@@ -399,7 +473,7 @@ from pathlib import Path
 
 import spanwise as sw
 
-SOURCE = Path(__file__).with_name("{file}")
+SOURCE = Path(__file__).with_name({file})
 
 
 @cache
@@ -424,12 +498,12 @@ _FUNCTION = '''
 def {function}({parameters}*, block, grid=1, shared=0, stream=None):
     """{signature}
 
-    Line {line} of {file}. `block`, `grid`, `shared` and `stream` as for a sw.SourceModule's function.
+    Line {line} of {file_text}. `block`, `grid`, `shared` and `stream` as for a sw.SourceModule's function.
     """
     declarations = (
 {declarations}    )
     launch = {{"block": block, "grid": grid, "shared": shared, "stream": stream}}
-    _launch("{name}", declarations, ({arguments}), launch)
+    _launch({name}, declarations, ({arguments}), launch)
 '''
 
 _TESTS = '''"""Each kernel runs without and with checks (`config.kernel_check`), on the CPU, on the same arguments.
@@ -442,7 +516,7 @@ import numpy as np
 import pytest
 import spanwise as sw
 
-import {package}
+import {package} as package
 
 SIZE = 4096  # elements of an array
 
@@ -471,7 +545,7 @@ def test_checked_run_agrees(kernel, arguments, launch):
 
 _README = """# {package}
 
-The kernels of `{file}` as Python functions, made by `python -m spanwise legacy`. They run on a GPU,
+The kernels of {file_code} as Python functions, made by `python -m spanwise legacy`. They run on a GPU,
 and without one on the CPU.
 
 ```python
@@ -480,15 +554,15 @@ import {package}
 {package}.{function}({arguments}, block=256, grid=16)
 ```
 
-- `{package}/{file}` is the file itself; edit it there. `{package}.module()` is the compiled file.
+- {copy_code} is the file itself; edit it there. `{package}.module()` is the compiled file.
 - `tests/test_kernels.py` compares runs with and without checks for out-of-bounds accesses, races
   and undefined values: `python -m pytest`. Its arguments are guesses from the declarations.
 
 ## What the file contains
 
-```text
+{fence}text
 {listing}
-```
+{fence}
 """
 
 _PROJECT = """[build-system]
@@ -520,43 +594,37 @@ _LAUNCHES = {
     2: ((16, 16, 1), (4, 4, 1)),
     3: ((8, 8, 4), (2, 2, 4)),
 }
-# Names that the generated module defines or imports.
-_RESERVED = {"cache", "module", "sw", "Path", "SOURCE"}
+# The names that the generated module uses; a kernel of the same name has an underscore behind it.
+_RESERVED = {"Path", "SOURCE", "_kernel", "_launch", "cache", "isinstance", "module", "next", "sw"}
+# Modules that the package or its tests import, and the folder of its tests.
+_OTHER_MODULES = {*sys.stdlib_module_names, "__main__", "numpy", "pytest", "spanwise", "tests"}
 
 
 def write_package(legacy: LegacyFile, name: str, output: Path | None, listing: str) -> Path:
     """Writes the package `name` to the folder `output`, by default `name`, and returns the folder.
 
-    Raises ArgumentError for a name that is not a Python identifier, and for a folder that exists.
+    Raises ArgumentError for a name that is not one of a new Python package, for a file that Python
+    would import, and for a folder that exists.
     """
-    if not name.isidentifier() or iskeyword(name):
+    if not name.isidentifier() or not name.isascii() or iskeyword(name) or name in _OTHER_MODULES:
         raise _core.ArgumentError(
-            f"--package: expected a Python name of letters, digits and underscores, got {name!r}"
+            "--package: expected a Python name of letters, digits and underscores that is not a module's of "
+            f"Python, numpy, pytest, spanwise or tests, got {name!r}"
         )
     folder = Path(name) if output is None else output
     if folder.exists():
         raise _core.ArgumentError(
             f"--output: expected a folder that does not exist, got {folder}; delete it, or name another"
         )
-    source, kernels = legacy.file.path, legacy.file.kernels
-    functions = _function_names(kernels)
-    texts = {
-        f"{name}/__init__.py": _module(source.name, kernels),
-        "tests/test_kernels.py": _TESTS.format(
-            package=name,
-            cases="".join(
-                _test_case(f"{name}.{functions[kernel.name]}", legacy, kernel) for kernel in kernels
-            ),
-        ),
-        "README.md": _README.format(
-            package=name,
-            file=source.name,
-            function=functions[kernels[0].name],
-            arguments=", ".join(_argument_names(kernels[0])),
-            listing=listing,
-        ),
-        "pyproject.toml": _PROJECT.format(package=name),
-    }
+    source = legacy.file.path
+    if not _can_copy(Path(source.name)):
+        raise _core.ArgumentError(
+            f"legacy: expected a CUDA C file whose copy Python does not import, got {source}; rename it to end in .cu"
+        )
+    texts = _texts(legacy, name, listing)
+    for path, text in texts.items():
+        if path.endswith(".py"):
+            compile(text, path, "exec", dont_inherit=True)
     contents = {folder / path: text.encode() for path, text in texts.items()}
     for original, copy in {source: Path(source.name), **legacy.header_copies}.items():
         if copy is not None:
@@ -567,22 +635,58 @@ def write_package(legacy: LegacyFile, name: str, output: Path | None, listing: s
     return folder
 
 
-def _module(file: str, kernels: tuple[CuKernel, ...]) -> str:
+def _texts(legacy: LegacyFile, name: str, listing: str) -> dict[str, str]:
+    """{path in the folder: text} of the generated files."""
+    file = legacy.file.path.name
+    # The branches of an #if may define the same kernel.
+    kernels = list(
+        {(k.instance, _declarations(k)): k for k in reversed(legacy.file.kernels)}.values()
+    )[::-1]
+    functions = python_names(kernels, _RESERVED)
+    cases = (_test_case(f, legacy, k) for f, k in zip(functions, kernels, strict=True))
+    return {
+        f"{name}/__init__.py": _module(file, kernels, functions),
+        "tests/test_kernels.py": _TESTS.format(package=name, cases="".join(cases)),
+        "README.md": _README.format(
+            package=name,
+            file_code=_inline_code(file),
+            copy_code=_inline_code(f"{name}/{file}"),
+            function=functions[0],
+            arguments=", ".join(_argument_names(kernels[0])),
+            fence=_fence(listing, 3),
+            listing=listing,
+        ),
+        "pyproject.toml": _PROJECT.format(package=name),
+    }
+
+
+def _fence(text: str, at_least: int) -> str:
+    """Backticks that end Markdown's code only behind `text`."""
+    return "`" * max(at_least, *(len(run) + 1 for run in re.findall("`*", text)))
+
+
+def _inline_code(text: str) -> str:
+    fence = _fence(text, 1)
+    space = " " if len(fence) > 1 else ""
+    return f"{fence}{space}{printable(text)}{space}{fence}"
+
+
+def _module(file: str, kernels: Sequence[CuKernel], functions: Sequence[str]) -> str:
     instances = [kernel.instance for kernel in kernels if kernel.is_template]
     names = f", names={instances!r}" if instances else ""
-    parts = [_INIT.format(file=file, names=names)]
-    functions = _function_names(kernels)
-    for kernel in kernels:
+    file_text = literal(file)[1:-1]
+    parts = [_INIT.format(file=literal(file), file_text=file_text, names=names)]
+    for function, kernel in zip(functions, kernels, strict=True):
         arguments = _argument_names(kernel)
         parts.append(
             _FUNCTION.format(
-                function=functions[kernel.name],
+                function=function,
                 parameters="".join(f"{name}, " for name in arguments),
-                signature=f"{kernel.name}({kernel.signature})",
+                signature=literal(f"{kernel.name}({kernel.signature})")[1:-1],
                 line=kernel.line,
-                file=file,
-                name=kernel.instance,
-                declarations="".join(f'        "{text}",\n' for text in _declarations(kernel)),
+                file_text=file_text,
+                name=literal(kernel.instance),
+                declarations="".join(f"        {literal(d)},\n" for d in _declarations(kernel)),
                 arguments=_tuple_text(arguments),
             )
         )
@@ -592,16 +696,6 @@ def _module(file: str, kernels: tuple[CuKernel, ...]) -> str:
 def _tuple_text(items: list[str]) -> str:
     """The text of a tuple with these items, without its parentheses."""
     return f"{items[0]}," if len(items) == 1 else ", ".join(items)
-
-
-def _function_names(kernels: tuple[CuKernel, ...]) -> dict[str, str]:
-    """{kernel: Python function}: the kernel's name, with its namespaces where it is not unique."""
-    short = [variable_name(kernel.name) for kernel in kernels]
-    names = {}
-    for kernel, name in zip(kernels, short, strict=True):
-        unique = name if short.count(name) == 1 else re.sub(r"\W+", "_", kernel.name)
-        names[kernel.name] = f"{unique}_" if unique in _RESERVED else unique
-    return names
 
 
 def _declarations(kernel: CuKernel) -> tuple[str, ...]:
@@ -614,17 +708,15 @@ def _declarations(kernel: CuKernel) -> tuple[str, ...]:
 
 
 def _argument_names(kernel: CuKernel) -> list[str]:
-    reserved = {"block", "grid", "shared", "stream"}
+    # The names of the function's other parameters, and those that its body uses.
+    taken = {"block", "declarations", "grid", "launch", "shared", "stream", "_launch"}
     names: list[str] = []
     for i, parameter in enumerate(kernel.parameters):
-        name = parameter.name if parameter.name.isidentifier() else f"argument{i}"
-        if iskeyword(name) or name in reserved or name in names:
-            name += "_"
-        names.append(name)
+        names.append(_python_name(parameter.name or f"argument{i}", {*taken, *names}))
     return names
 
 
-def _test_case(function: str, legacy: LegacyFile, kernel: CuKernel) -> str:
+def _test_case(name: str, legacy: LegacyFile, kernel: CuKernel) -> str:
     """An entry of CASES: 4096 threads, as an array has elements, in as many axes as the kernel uses.
     It is skipped if a parameter has an unknown type."""
     integers = [p for p in kernel.parameters if _is_integer(p)]
@@ -634,11 +726,11 @@ def _test_case(function: str, legacy: LegacyFile, kernel: CuKernel) -> str:
     if None in arguments:
         pairs = zip(kernel.parameters, arguments, strict=True)
         unknown = ", ".join(f"{p.type} {p.name}" for p, text in pairs if text is None)
-        skip = f'pytest.mark.skip(reason="give arguments for {unknown}")'
-        return f"    pytest.param(\n        {function}, tuple, {{}}, marks={skip}\n    ),\n"
+        skip = f"pytest.mark.skip(reason={literal(f'give arguments for {unknown}')})"
+        return f"    pytest.param(\n        package.{name}, tuple, {{}}, marks={skip}\n    ),\n"
     block, grid = _LAUNCHES[legacy.axes.get(kernel.line, 1)]
     return (
-        f"    (\n        {function},\n        lambda: ({_tuple_text(arguments)}),\n"
+        f"    (\n        package.{name},\n        lambda: ({_tuple_text(arguments)}),\n"
         f'        {{"block": {block}, "grid": {grid}}},\n    ),\n'
     )
 
