@@ -18,13 +18,14 @@ PACKAGE := sw_python sw_package
 WITH_PACKAGE := PYTHONPATH=build/release/python$(if $(PYTHONPATH),:$(PYTHONPATH)) $(RUN)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test quick fresh bench lint format gpu-report clean
+.PHONY: help demo build test quick fresh coverage bench lint format gpu-report clean
 
 help:
 	@echo 'make demo        a photograph through NumPy, a CUDA C filter and another library, to a PNG'
 	@echo 'make test        all tests, C++ and Python; SANITIZE=1 adds the sanitizers'
 	@echo 'make quick       the library, and the tests of its core, arrays and bridges, in two minutes'
 	@echo 'make fresh       demo and test in a bare Debian, made by debootstrap; as root, SUITE=trixie CXX=clang++'
+	@echo 'make coverage    the lines of C++ and Python that the tests reach, and the functions that they do not'
 	@echo 'make bench       the benchmarks beside the installed peers; JSON to build/bench.json'
 	@echo 'make gpu-report  on a GPU machine: tests, memcheck, benchmarks, one JSON in docs/benchmarks'
 	@echo 'make build       the library and the staged Python package, under build/release'
@@ -53,6 +54,10 @@ quick:
 
 fresh:
 	@$(PYTHON) scripts/fresh.py $(SUITE) $(if $(filter clang++,$(CXX)),--cxx clang++)
+
+coverage:
+	@$(PREPARE) build test peers coverage
+	@$(RUN) scripts/line_coverage.py
 
 bench:
 	@$(PREPARE) build peers

@@ -38,7 +38,7 @@ from paths import (
     python_headers,
 )
 
-GROUPS = ("build", "demo", "test", "peers", "lint")
+GROUPS = ("build", "demo", "test", "peers", "lint", "coverage")
 #: Groups that may fail to install, on platforms for which they have no wheels.
 OPTIONAL = {"peers"}
 #: The certificate authorities of a Debian machine.

@@ -19,6 +19,7 @@ MODULES = {
     # Without IMAGE the demo uses a picture that matplotlib contains.
     "demo": ["PIL"] if os.environ.get("IMAGE") else ["PIL", "matplotlib"],
     "lint": ["ruff", "mypy"],
+    "coverage": ["coverage"],
     "peers": [],
 }
 

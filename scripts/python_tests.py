@@ -10,7 +10,7 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from paths import ROOT
 from tools import environment
@@ -25,11 +25,15 @@ GPU_MEMORY = 4 * GIB
 
 
 def python_tests_pass(
-    preset: str, *options: str, variables: Mapping[str, str] | None = None
+    preset: str,
+    *options: str,
+    variables: Mapping[str, str] | None = None,
+    program: Sequence[str] = ("-m", "pytest"),
 ) -> bool:
     """Runs pytest, with the environment variables `variables`, and returns whether all tests passed.
-    $PYTEST_ARGS adds options, such as -k NAME or -n WORKERS."""
-    command = [sys.executable, "-m", "pytest"]
+    $PYTEST_ARGS adds options, such as -k NAME or -n WORKERS. `program` are Python's arguments that
+    start pytest."""
+    command = [sys.executable, *program]
     for plugin in installed_plugins():
         command += ["-p", plugin]
     if "xdist" in installed_plugins() and (count := workers(HOST_MEMORY, GPU_MEMORY)) > 1:
