@@ -43,6 +43,12 @@ def cube(has_gradient=True):
     )
 
 
+def power_of_sum(**options):
+    """(x + y) ** 2 and x - y, broadcast: an op of an element body."""
+    operation = "s = (x + y) * (x + y); d = x - y"
+    return sw.kernel_op("power_of_sum", operation, "T x, T y", "T s, T d", **options)
+
+
 def scale_rows():
     """Each row of a matrix times a number; the derivative is a function."""
     return sw.kernel_op(

@@ -4,7 +4,7 @@
 
 import numpy as np
 import pytest
-from bridges.framework_ops import SumAndDifference, cube, scale_rows, scaled
+from bridges.framework_ops import SumAndDifference, cube, power_of_sum, scale_rows, scaled
 
 import spanwise as sw
 
@@ -80,6 +80,56 @@ def test_op_with_several_inputs_and_outputs_has_values_and_gradients():
     assert not difference.any()
     # The cotangent of the other output is zero.
     assert_close(jax.grad(lambda a: both(a, x)[0].sum())(x), jnp.ones_like(x))
+
+
+def test_op_of_an_element_body_broadcasts_and_takes_a_gradient():
+    x, y = random(3, 1), random(4)
+    for op in (sw.jax_op(power_of_sum()), jax.jit(sw.jax_op(power_of_sum()))):
+        total, difference = op(x, y)
+        assert_close(total, (x + y) ** 2)
+        assert_close(difference, x - y)
+
+    def gradient(inputs, g):
+        doubled = 2 * (inputs[0] + inputs[1]) * g[0]
+        return [T.sum(doubled + g[1], axis=1, keepdims=True), T.sum(doubled - g[1], axis=0)]
+
+    for op in (
+        sw.jax_op(power_of_sum(grad=gradient)),
+        sw.jax_op(power_of_sum(), grad=gradient),
+    ):
+        dx, dy = jax.grad(lambda x, y: op(x, y)[0].sum(), argnums=(0, 1))(x, y)  # noqa: B023
+        assert_close(dx, (2 * (x + y)).sum(1, keepdims=True))
+        assert_close(dy, (2 * (x + y)).sum(0))
+
+
+@pytest.fixture
+def compiled():
+    """The events of JAX's compiler during a test."""
+    events = []
+    jax.monitoring.register_event_duration_secs_listener(
+        lambda event, duration, **_: events.append(event) if "compile" in event else None
+    )
+    yield events
+    jax.monitoring.clear_event_listeners()
+
+
+def test_calls_without_jit_compile_once(compiled):
+    op, x, y = sw.jax_op(scale_rows()), random(3, 4), random(3)
+    gradient = jax.grad(lambda x, y: op(x, y).sum())
+    calls = (op, gradient, jax.vmap(op), jax.vmap(gradient))
+    arguments = ((x, y), (x, y), (x[None], y[None]), (x[None], y[None]))
+    for call, values in zip(calls, arguments, strict=True):
+        call(*values)
+        assert compiled
+        compiled.clear()
+        for _ in range(3):
+            call(*values)
+        assert not compiled, call
+    # Another device compiles for itself, another dtype raises its own error.
+    with sw.device("cpu"):
+        assert_close(op(x, y), x * y[:, None])
+    with pytest.raises(sw.DTypeError, match="scale_rows: input by"):
+        op(x, jnp.arange(3))
 
 
 def test_integers_have_no_derivative():

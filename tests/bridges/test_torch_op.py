@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from bridges.framework_ops import SumAndDifference, cube, scale_rows, scaled
+from bridges.framework_ops import SumAndDifference, cube, power_of_sum, scale_rows, scaled
 
 import spanwise as sw
 
@@ -57,6 +57,20 @@ def test_values_and_gradients_of_a_kernel_op(device, dtype):
     y.sum().backward()
     torch.testing.assert_close(x.grad, 3 * x.detach() ** 2)
     torch.testing.assert_close(op(x[::2]), x[::2] ** 3)
+
+
+def test_op_of_an_element_body_is_traced_and_takes_a_gradient(device):
+    def gradient(inputs, g):
+        doubled = 2 * (inputs[0] + inputs[1]) * g[0]
+        return [T.sum(doubled + g[1], axis=1, keepdims=True), T.sum(doubled - g[1], axis=0)]
+
+    op = sw.torch_op(power_of_sum(), grad=gradient, name=unique_name("power_of_sum"))
+    x, y = random(device, 3, 1), random(device, 4)
+    for call in (op, compiled(op)):
+        total, difference = call(x, y)
+        torch.testing.assert_close(total, (x + y) ** 2)
+        torch.testing.assert_close(difference, x - y)
+    torch.autograd.gradcheck(op, (x, y))
 
 
 def test_gradients_agree_with_differences(device):

@@ -172,7 +172,8 @@ class Computation:
         self._functions: dict[Any, Any] = {}
         self._grad = None
         if grad is not None and isinstance(op, KernelOp):
-            op = _core._kernel_op({**op._handle.declaration, "grad": grad})
+            make, (declaration,) = op.__reduce__()
+            op = make({**declaration, "grad": grad})
             check_kernel_gradient(op)
         elif callable(grad):
             self._grad = grad
@@ -190,11 +191,15 @@ class Computation:
     def output_types(self, inputs: Sequence[ArrayType]) -> list[ArrayType]:
         """The types of the outputs. Raises what the op's make_node raises for inputs of other types,
         and ArgumentError for an extent that depends on values."""
-        if not isinstance(self._op, KernelOp):
+        # An op of an element body declares no extents: its outputs have the broadcast shape.
+        declares_extents = (
+            isinstance(self._op, KernelOp) and "element_inputs" not in self._op._handle.declaration
+        )
+        if not declares_extents:
             inputs = [(dtype, tuple(int(extent) for extent in shape)) for dtype, shape in inputs]
         outputs = self._apply([_variable(dtype, shape) for dtype, shape in inputs])
         shapes = [tuple(output.type.shape) for output in outputs]
-        if isinstance(self._op, KernelOp):
+        if declares_extents:
             declared = _output_shapes_of(
                 self._op._handle.declaration, [shape for _, shape in inputs]
             )

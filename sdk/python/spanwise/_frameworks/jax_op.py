@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,7 +22,8 @@ def jax_op(op: Callable[..., Any], *, grad: Any = None, outputs: int | None = No
     A call is a ``jax.pure_callback``: JAX calls Spanwise on the host with NumPy arrays, which share
     memory with JAX's arrays on the CPU, and the op runs on Spanwise's default device at the time of
     tracing. Arrays of JAX on a GPU are copied to the host and back. The dtypes are those that `op`
-    accepts. The first call for each combination of dtypes and ranks compiles the op.
+    accepts. The first call for each combination of dtypes and ranks compiles the op, and JAX compiles
+    the call for each shape: make the function once and keep it.
 
     The derivatives of jax.grad and jax.vjp are those of `op`, or of ``grad(inputs,
     output_gradients)``, a function of variables as in ``sw.kernel_op``; for a kernel op also a dict.
@@ -36,13 +38,20 @@ def jax_op(op: Callable[..., Any], *, grad: Any = None, outputs: int | None = No
     jax = imported("jax_op", "JAX", "jax")
     computation = Computation("jax_op", "numpy", op, None, grad, outputs)
 
+    # JAX compiles a callback at the first call, and finds it again by its identity.
+    @functools.cache
+    def forward_call(types: tuple[ArrayType, ...], device: Any, x64: bool) -> Any:
+        results = _output_types(computation, types)
+        return _host_call(lambda *x: computation(x, types, device), results)
+
+    @functools.cache
+    def backward_call(compiled: Any, types: tuple[ArrayType, ...]) -> Any:
+        return _host_call(compiled, types)
+
     def forward(*inputs: Any) -> Any:
         arrays = [jax.numpy.asarray(x) for x in inputs]
-        types = _types(arrays)
-        device = default_device()
-        results = _on_host(
-            lambda *x: computation(x, types, device), _output_types(computation, types), arrays
-        )
+        call = forward_call(_types(arrays), default_device(), jax.config.jax_enable_x64)
+        results = call(*arrays)
         return results[0] if len(results) == 1 else results
 
     # With symbolic_zeros JAX marks the inputs that are differentiated, and passes inputs as
@@ -61,7 +70,7 @@ def jax_op(op: Callable[..., Any], *, grad: Any = None, outputs: int | None = No
             types = _types(arrays)
             # Outside the callback, so that tracing raises the error of an undefined derivative.
             compiled = computation.gradient_function(types, outputs, wrt, default_device())
-            results = _on_host(compiled, [types[i] for i in wrt], [*arrays, *given])
+            results = backward_call(compiled, tuple(types[i] for i in wrt))(*arrays, *given)
             derivatives = dict(zip(wrt, results, strict=True))
         return tuple(derivatives.get(i) for i in range(len(arrays)))
 
@@ -71,10 +80,9 @@ def jax_op(op: Callable[..., Any], *, grad: Any = None, outputs: int | None = No
     return operator
 
 
-def _on_host(
-    compute: Callable[..., Sequence[Any]], types: Sequence[ArrayType], arrays: Sequence[Any]
-) -> Any:
-    """The tuple of NumPy arrays ``compute(*arrays)`` of the given types, called by JAX."""
+def _host_call(compute: Callable[..., Sequence[Any]], types: Sequence[ArrayType]) -> Any:
+    """A function of JAX arrays: the tuple of NumPy arrays ``compute(*arrays)`` of the given types,
+    called by JAX."""
     import jax
     import numpy
 
@@ -83,11 +91,12 @@ def _on_host(
         return tuple(compute(*map(numpy.asarray, values)))
 
     expected = tuple(jax.ShapeDtypeStruct(shape, dtype) for dtype, shape in types)
-    return jax.pure_callback(callback, expected, *arrays, vmap_method="sequential")
+    # Under jit also what vmap makes of the call is compiled once.
+    return jax.jit(lambda *x: jax.pure_callback(callback, expected, *x, vmap_method="sequential"))
 
 
-def _types(arrays: Sequence[Any]) -> list[ArrayType]:
-    return [(str(x.dtype), tuple(x.shape)) for x in arrays]
+def _types(arrays: Sequence[Any]) -> tuple[ArrayType, ...]:
+    return tuple((str(x.dtype), tuple(x.shape)) for x in arrays)
 
 
 def _output_types(computation: Computation, types: Sequence[ArrayType]) -> list[ArrayType]:
