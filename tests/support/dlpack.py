@@ -3,6 +3,7 @@
 """A DLPack producer with ctypes: tests can set each field, and calls of deleters are counted."""
 
 import ctypes
+from collections import deque
 from ctypes import (
     POINTER,
     c_int32,
@@ -89,8 +90,10 @@ class Producer:
     """
 
     # The consumer of a capsule may call the deleter after the test has released the producer, and a
-    # ctypes function must not be freed while it runs; so producers with capsules are kept.
-    keep_alive: ClassVar[list] = []
+    # ctypes function must not be freed while it runs; so producers with capsules are kept, of those
+    # whose deleter was called the last MAX_KEPT.
+    MAX_KEPT = 1000
+    keep_alive: ClassVar[deque] = deque()
 
     def __init__(self, values, versioned=True, flags=0, null_strides=False, device=CPU):
         self.values = values
@@ -121,6 +124,8 @@ class Producer:
 
     def capsule(self):
         self.keep_alive.append(self)
+        while len(self.keep_alive) > self.MAX_KEPT and self.keep_alive[0].deleted:
+            self.keep_alive.popleft()
         return pythonapi.PyCapsule_New(ctypes.addressof(self.managed), self.name, None)
 
     def __dlpack__(self, **keywords):
