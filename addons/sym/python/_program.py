@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,7 +39,9 @@ _BINARY = {
     "bitwise_xor": "^",
 }
 _UNARY = {"negative": "-", "positive": "+", "invert": "~"}
-_RESERVED = frozenset((*dir(builtins), *keyword.kwlist, "np", "sw", "cm", "program", "compiled"))
+_RESERVED = frozenset(
+    (*dir(builtins), *keyword.kwlist, "np", "sw", "cm", "program", "compiled", "device")
+)
 
 
 @dataclass
@@ -106,16 +109,23 @@ def _key(node: Node, names: dict[int, str]) -> Any:
 def _add(program: Program, node: Node) -> str:
     """Adds `node` to the program; returns its name, which is a valid identifier and unique."""
     named: dict[str, Any] = program.leaves if isinstance(node, Leaf) else program.steps
-    name = node.name or _new_name(program, node)
-    while not name.isidentifier() or name in _RESERVED:
-        name = "_".join(filter(None, ["".join(c if c.isalnum() else "_" for c in name), "v"]))
-        name = name if name[0].isalpha() else f"v_{name}"
+    name = _identifier(node.name or _new_name(program, node))
     taken, unique, count = {*program.leaves, *program.steps}, name, 1
     while unique in taken:
         count += 1
         unique = f"{name}_{count}"
     named[unique] = node
     return unique
+
+
+def _identifier(name: str) -> str:
+    """A valid identifier for any name, in the normal form in which Python compares names."""
+    plain = "".join(
+        c if f"_{c}".isidentifier() else "_" for c in unicodedata.normalize("NFKC", name)
+    )
+    if plain != name or plain in _RESERVED or not plain.isidentifier():
+        plain = f"{plain}_v"
+    return plain if plain.isidentifier() and not plain.startswith("__") else f"v_{plain}"
 
 
 def _new_name(program: Program, node: Node) -> str:
@@ -170,8 +180,8 @@ def _is_inline(node: Node) -> bool:
 
 
 def short(place: str) -> str:
-    """ "file:line" without folders."""
-    return Path(place).name
+    """ "file:line" without folders, for a comment: with escapes, as a name may contain line ends."""
+    return repr(Path(place).name)[1:-1]
 
 
 def _call(node: Node, program: Program, module: str) -> str:

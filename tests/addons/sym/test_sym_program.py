@@ -200,3 +200,18 @@ def test_the_example_runs(device):
     command = [sys.executable, str(ROOT / "examples/07_symbolic_numpy.py"), "--device", str(device)]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "np.dot(X.T, " in output and "sw.dot(X.T, " in output and "cm.dot(X.T, " in output
+
+
+@pytest.mark.parametrize(
+    "names", [("a²", "a2"), ("\N{LATIN SMALL LIGATURE FI}", "fi"), ("", "½"), ("__x", "\n"), ("1a", "a b"), ("\u0301", "device")]
+)  # fmt: skip
+def test_names_of_any_characters_become_identifiers(names):
+    one, two = (sym.array(np.full(3, i + 1.0), name=name) for i, name in enumerate(names))
+    assert (one - two * 2).asNumpy().tolist() == (one - two * 2).asCUDA().tolist() == [-3] * 3
+
+
+def test_the_name_of_a_script_is_not_executed():
+    space = {"sym": sym, "np": np}
+    name = "/folder/a\nraise SystemExit('the name of a script ran')\n.py"
+    exec(compile("x = np.exp(sym.array(np.zeros(2)) * 2)", name, "exec"), space)
+    assert space["x"].asNumpy().tolist() == space["x"].asCUDA().tolist() == [1, 1]
