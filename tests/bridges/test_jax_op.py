@@ -198,6 +198,19 @@ def test_unsuitable_inputs_and_missing_gradients_raise():
         sw.jax_op(sw.ops.exp)
 
 
+def test_derivative_that_would_draw_other_random_numbers_raises():
+    streams, x = T.RandomStreams(1), random(3)
+
+    def noise(x):
+        return streams.normal(x.shape, dtype="float32")
+
+    added = sw.jax_op(lambda x: x + noise(x))
+    assert_close(jax.grad(lambda v: added(v).sum())(x), jnp.ones(3))
+    dropout = sw.jax_op(lambda x: x * noise(x))
+    with pytest.raises(sw.GraphError, match="jax_op: .*derivative depends on a random draw"):
+        jax.grad(lambda v: dropout(v).sum())(x)
+
+
 def test_many_pending_calls_give_their_own_results():
     op = sw.jax_op(cube())
     step = jax.jit(lambda x: op(op(x) * 0.5) + 1)

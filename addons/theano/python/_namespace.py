@@ -160,11 +160,13 @@ def scan(
     strict: bool = False,
     return_list: bool = False,
 ) -> tuple[Any, OrderedDict[Any, Any]]:
-    """As spanwise.graph.scan; returns (outputs, updates), and no updates. `mode`, `profile`, `allow_gc`
-    and `strict` have no effect. Raises GraphError for a truncated gradient."""
+    """As spanwise.graph.scan; returns (outputs, updates). The updates are those of the random streams
+    and other shared variables that the loop advances, which a function makes also without them.
+    `mode`, `profile`, `allow_gc` and `strict` have no effect. Raises GraphError for a truncated
+    gradient."""
     if truncate_gradient != -1:
         raise GraphError("scan: truncate_gradient is not available; leave it out")
-    outputs = _scan(fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, name)
-    if return_list and not isinstance(outputs, list):
-        outputs = [outputs]
-    return outputs, OrderedDict()
+    outputs, updates = _scan(
+        fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, name, return_updates=True
+    )
+    return _listed(outputs) if return_list else outputs, OrderedDict(updates)

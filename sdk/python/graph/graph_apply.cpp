@@ -151,6 +151,9 @@ SW_BIND(graph_apply) {
       .def_property_readonly("tag", [](const Apply& self) { return tag_of(self.attachment()); })
       .def_property_readonly("trace", member(&Apply::trace),
                              "The lines of the program that made it; \"\" if unknown.")
+      .def_property_readonly("_serial", member(&Apply::serial))
+      .def_static("_next_serial", &Apply::next_serial)
+      .def_property_readonly("_is_pure", [](const Apply& self) { return self.op().foldable(self); })
       .def("clone_with_new_inputs", &clone_with, py::arg("inputs"))
       .def("clone", [](const Apply& self) { return clone_with(self, inputs_of(self)); })
       .def("__reduce__", [](py::handle self) { return call_pickle_function("reduce_apply", self); })

@@ -84,7 +84,7 @@ class Merge {
     std::vector<Variable> inputs = rebuild_.current(node.inputs());
     std::size_t key = node.op().hash();
     for (const Variable& input : inputs) key = combined_hash(key, std::hash<Variable>()(input));
-    if (!is_overwritten(node)) {
+    if (!is_overwritten(node) && may_merge(node)) {
       const auto [first, last] = visited_.equal_range(key);
       for (auto other = first; other != last; ++other) {
         if (!computes_the_same(*other->second, node, inputs)) continue;
@@ -104,6 +104,11 @@ class Merge {
       for (const Variable& root : viewed(output, inputs_))
         if (overwritten_.contains(root)) return true;
     return false;
+  }
+
+  // Equal nodes of a sequence are one step of it, although they have effects.
+  static bool may_merge(const Apply& node) {
+    return node.op().foldable(node) || dynamic_cast<const SequencedOp*>(&node.op()) != nullptr;
   }
 
   // Whether node `a` computes the same as `node` with the rebuilt inputs `inputs`.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <ostream>
@@ -196,10 +198,16 @@ void check_outputs(const std::string& op, const std::vector<Variable>& inputs,
   }
 }
 
+std::atomic<std::uint64_t> made_nodes{0};
+
 }  // namespace
 
 Apply::Apply(Ref<const Op> op, std::vector<Variable> inputs)
-    : op_(std::move(op)), inputs_(std::move(inputs)) {}
+    : op_(std::move(op)),
+      inputs_(std::move(inputs)),
+      serial_(made_nodes.fetch_add(1, std::memory_order_relaxed)) {}
+
+std::uint64_t Apply::next_serial() noexcept { return made_nodes.load(std::memory_order_relaxed); }
 
 Apply::~Apply() { release_iteratively(std::move(inputs_)); }
 

@@ -78,3 +78,28 @@ def test_random_streams_draw_as_documented(tmp_path, flags):
     """
     printed, _ = run_script(tmp_path / "script.py", source, flags)
     assert printed.splitlines() == ["False True True"] * 2 + ["[0, 1, 2, 3]"]
+
+
+@with_cpu_and_gpu_flags
+def test_random_numbers_in_scan_differ_with_and_without_its_updates(tmp_path, flags):
+    source = """
+        import theano
+        import theano.tensor as T
+        from theano.sandbox.rng_mrg import MRG_RandomStreams
+        from theano.tensor.shared_randomstreams import RandomStreams
+        for kind in (RandomStreams, MRG_RandomStreams):
+            srng = kind(seed=234)
+            v = T.vector('v')
+            def step(x, last):
+                return x * last + srng.normal(())
+            out, updates = theano.scan(step, v, T.zeros_like(v[0]))
+            for f in (theano.function([v], out, updates=updates), theano.function([v], out)):
+                values = [float(x) for _ in range(2) for x in f([0, 0, 0])]
+                print(len(set(values)))
+            print(len(updates), [x in srng.updates()[0] for x in updates])
+            f = theano.function([v], [out, T.grad(out.sum(), v)], updates=updates)
+            values, slopes = f([0, 0, 0])
+            print((slopes[1:] == values[:-1]).all())
+    """
+    printed, _ = run_script(tmp_path / "script.py", source, flags)
+    assert printed.splitlines() == ["6", "6", "1 [True]", "True"] * 2

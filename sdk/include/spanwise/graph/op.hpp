@@ -135,8 +135,8 @@ struct ExtentSource {
 
 /// An operation: checks its inputs when a graph is built (make_node) and creates the computation
 /// when a function is compiled (make_thunk). Ops are immutable and shared. Equal ops on equal
-/// inputs compute equal values, so the runtime may merge their nodes. Contract after Theano's Op
-/// (theano/gof/op.py).
+/// inputs compute equal values, so the runtime may merge their nodes if they are foldable().
+/// Contract after Theano's Op (theano/gof/op.py).
 class SW_API Op : public RefCounted {
  public:
   /// "Add", or "Name{property=value}"; shown in messages and printed graphs.
@@ -165,7 +165,7 @@ class SW_API Op : public RefCounted {
   /// is read before it is written. For other ops the runtime overwrites a copy.
   virtual bool allows_aliased_inplace() const { return false; }
   /// Whether a node with only constant inputs may be evaluated while a function is compiled. False
-  /// for ops that give another result at each evaluation.
+  /// for ops that have an effect or give another result at each evaluation.
   virtual bool foldable(const Apply& node) const;
   /// Whether only the output cells refer to the arrays that the op produces, so that another node
   /// may overwrite them. Outputs named in view_map are not included.

@@ -110,6 +110,10 @@ class SW_API Apply final : public RefCounted {
   /// make() from the trace source (hooks.hpp).
   const std::string& trace() const noexcept { return trace_; }
   void set_trace(std::string trace) { trace_ = std::move(trace); }
+  /// The number of nodes that were made before it in the process.
+  std::uint64_t serial() const noexcept { return serial_; }
+  /// The serial() of the next node.
+  static std::uint64_t next_serial() noexcept;
   /// As Variable::attachment().
   std::shared_ptr<void>& attachment() const noexcept { return attachment_; }
 
@@ -121,6 +125,7 @@ class SW_API Apply final : public RefCounted {
   std::vector<Variable> inputs_;
   std::vector<std::unique_ptr<VariableNode>> outputs_;
   std::string trace_;
+  std::uint64_t serial_;
   mutable std::shared_ptr<void> attachment_;
 };
 

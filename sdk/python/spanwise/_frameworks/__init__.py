@@ -22,6 +22,7 @@ from ..graph._gradient import (
 )
 from ..graph._kernel_op import KernelOp, kernel_parameters
 from ..graph._op import Op, apply_registered
+from ..graph._states import with_default_updates
 from ..kernels._user_kernels import ElementwiseKernel
 
 
@@ -232,7 +233,8 @@ class Computation:
     ) -> Any:
         """A compiled function of the inputs and of `given_cotangents` that are not None: the derivatives
         with respect to the outputs, None for outputs without one. It returns those with respect to the
-        inputs with the indices `wrt`. Raises GraphError where a derivative is undefined."""
+        inputs with the indices `wrt`. Raises GraphError where a derivative is undefined, and where it
+        depends on a random draw."""
         ranks = tuple((dtype, len(shape)) for dtype, shape in types)
         has_cotangent = tuple(dy is not None for dy in given_cotangents)
         key = (ranks, str(device), has_cotangent, tuple(wrt))
@@ -243,6 +245,12 @@ class Computation:
                 y.type() if has else None for y, has in zip(outputs, has_cotangent, strict=True)
             ]
             derivatives = self._derivatives(inputs, outputs, cotangents, wrt)
+            if with_default_updates(derivatives, inputs)[1]:
+                raise GraphError(
+                    f"{self._caller}: the derivative depends on a random draw or another state, which "
+                    "has advanced since the outputs were computed; draw outside of the op, and pass the "
+                    "numbers as an input"
+                )
             variables = [*inputs, *(dy for dy in cotangents if dy is not None)]
             name = f"{self.name}_gradient"
             self._functions[key] = self._compiled(variables, derivatives, name, device)

@@ -26,7 +26,8 @@ from .._core import (
     Variable,
 )
 from ._op import NativeOp, apply_registered
-from ._traversal import as_list, variables_of
+from ._states import default_update_of as default_update_of, with_default_updates
+from ._traversal import as_list
 
 __all__ = [
     "FunctionGraph", "In", "Maker", "Mode", "NanGuardMode", "Out", "copy_function", "function",
@@ -52,24 +53,27 @@ def shared(
 _has_updates: list[bool] = []  # empty until a first variable has one: graphs are not searched then
 
 
-def default_update_of(x: SharedVariable) -> Variable | None:
-    """``x.default_update``."""
-    return getattr(x.tag, "default_update", None)
-
-
 def set_default_update(x: SharedVariable, update: Any) -> None:
     """``x.default_update = update``. Raises GraphError for a variable of another dtype or rank."""
     if update is None:
         vars(x.tag).pop("default_update", None)
         return
+    x.tag.default_update = checked_update("default_update", x, update)
+    _has_updates.append(True)
+
+
+def checked_update(what: str, x: SharedVariable, update: Any) -> Variable:
+    """`update` as a variable. Raises GraphError for one of another dtype or rank than `x`, and where `x`
+    is no shared variable."""
+    if not isinstance(x, SharedVariable):
+        raise GraphError(f"{what}: expected a shared variable, got {x!r}")
     new = as_update(x, update)
     if new.dtype != x.dtype or new.ndim != x.ndim:
         raise GraphError(
-            f"default_update of {x}: expected a variable of {x.dtype} and rank {x.ndim}, got {new} of "
+            f"{what} of {x}: expected a variable of {x.dtype} and rank {x.ndim}, got {new} of "
             f"{new.type}; cast it"
         )
-    x.tag.default_update = new
-    _has_updates.append(True)
+    return new
 
 
 def as_update(old: Variable, new: Any) -> Variable:
@@ -77,27 +81,6 @@ def as_update(old: Variable, new: Any) -> Variable:
     if isinstance(new, (bool, int, float, complex, list)) and isinstance(old, SharedVariable):
         new = _core.array(new, dtype=old.dtype)
     return _core._as_variable(new)
-
-
-def default_updates(
-    outputs: Iterable[Variable], updates: list[tuple[Variable, Variable]], without: Any
-) -> list[tuple[Variable, Variable]]:
-    """The default updates of the shared variables that `outputs`, `updates` and these updates read,
-    except of variables in `updates` and in `without`, a list, or True for all."""
-    if without is True or not _has_updates:
-        return []
-    done = {*(old for old, _ in updates), *(without or ())}
-    defaults: list[tuple[Variable, Variable]] = []
-    roots = [*outputs, *(new for _, new in updates)]
-    while roots:
-        read, roots = variables_of(roots), []
-        for x in read:
-            update = default_update_of(x) if isinstance(x, SharedVariable) else None
-            if update is not None and x not in done:
-                done.add(x)
-                defaults.append((x, update))
-                roots.append(update)
-    return defaults
 
 
 @contextmanager
@@ -376,10 +359,17 @@ def function(
             f"function: inputs must be a list or a tuple of variables, got {inputs!r}; write [{inputs!r}]"
         )
     outs, update_pairs, given_pairs = as_outputs(outputs), as_updates(updates), as_givens(givens)
-    read = [*(out.variable for out in outs[0]), *(new for _, new in given_pairs)]
-    update_pairs += default_updates(read, update_pairs, no_default_updates)
+    ins = [as_input(x, allow_input_downcast) for x in inputs]
+    if _has_updates:
+        read = [*(out.variable for out in outs[0]), *(new for _, new in given_pairs)]
+        boundary = [spec.variable for spec in ins]
+        copies, update_pairs = with_default_updates(
+            read, boundary, update_pairs, no_default_updates
+        )
+        outs = [_out_of(copies, out) for out in outs[0]], *outs[1:]
+        given_pairs = [(copies.get(x, x), copies.get(y, y)) for x, y in given_pairs]
     recipe = {
-        "ins": [as_input(x, allow_input_downcast) for x in inputs],
+        "ins": ins,
         "outs": outs,
         "updates": update_pairs,
         "givens": given_pairs,
@@ -392,6 +382,15 @@ def function(
         "preallocate": preallocate,
     }
     return compile_recipe(recipe)
+
+
+def _out_of(copies: Mapping[Variable, Variable], out: Out) -> Out:
+    """`out` for the copy of its variable, if there is one."""
+    if out.variable not in copies:
+        return out
+    copied = copy.copy(out)
+    copied.variable = copies[out.variable]
+    return copied
 
 
 def compile_recipe(recipe: dict[str, Any]) -> CompiledFunction:

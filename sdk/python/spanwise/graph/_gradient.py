@@ -402,7 +402,10 @@ def verify_grad(
         weights = _core.TensorType("float64", (None,) * output.ndim)("weights")
         cost = _core.sum(output.astype("float64") * weights)
         derivatives = grad(cost, variables, disconnected_inputs="ignore")
-    options = {"mode": mode, "device": device, "on_unused_input": "ignore"}
+    # Without updates random draws repeat, so that the differences are those of one draw.
+    options = {
+        "mode": mode, "device": device, "on_unused_input": "ignore", "no_default_updates": True,
+    }  # fmt: skip
     evaluate = function(variables, output, **options)
     differentiate = function([*variables, weights], derivatives, **options)
 

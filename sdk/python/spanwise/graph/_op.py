@@ -21,12 +21,15 @@ class Op:
 
     ``__props__``, a tuple of attribute names, generates ``__eq__``, ``__hash__`` and ``__str__``.
     ``view_map`` and ``destroy_map`` map the index of an output to the indices of the inputs that it
-    may be a view of, or that it overwrites: ``{output: [input]}``. An op must not change after its
-    first use.
+    may be a view of, or that it overwrites: ``{output: [input]}``. ``state_map``, ``{output: input}``,
+    names outputs that are the next value of a state, such as that of a random stream: where the input
+    is a shared variable with a `default_update`, a function gives each node that advances it the value
+    left by the one before, and updates it with the last. An op must not change after its first use.
     """
 
     view_map: Mapping[int, Sequence[int]] = {}
     destroy_map: Mapping[int, Sequence[int]] = {}
+    state_map: Mapping[int, int] = {}
     default_output: int | None = None
     itypes: Sequence[TensorType] | None = None
     otypes: Sequence[TensorType] | None = None
@@ -85,7 +88,9 @@ class Op:
         return thunk
 
     def do_constant_folding(self, node: Apply) -> bool:
-        """Whether a node whose inputs are all constants may be evaluated at compile time."""
+        """Whether a node whose inputs are all constants may be evaluated at compile time. False for an
+        op that has an effect, such as printing, or gives another result at each evaluation: its nodes
+        are not merged, and run in each step of a loop."""
         return True
 
     def __call__(self, *inputs: Any, return_list: bool = False, **kwargs: Any) -> Any:

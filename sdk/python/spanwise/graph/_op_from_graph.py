@@ -14,6 +14,7 @@ from ._function import function, without_test_values
 from ._gradient import DisconnectedType, GradFunction, grad_undefined, is_differentiable
 from ._op import Op, thunk_of
 from ._rewrite import rewrite
+from ._states import with_default_updates
 from ._traversal import ancestors, clone, equal, open_variable, variables_of
 
 
@@ -23,7 +24,8 @@ class OpFromGraph(Op):
     Applied to variables of the same dtypes and ranks it returns the output, or a list of several.
     The graph is compiled as a separate function when a function that uses the op is compiled.
     With `inline` its nodes are put into the graph of that function instead, where they take part in
-    rewrites such as fusion. Shared variables of the graph are read at each call.
+    rewrites such as fusion. Shared variables of the graph are read at each call. Each use of the op
+    makes their default updates, so two uses draw different random numbers.
 
     Derivatives are those of the graph, unless `grad_overrides` gives them: a function
     ``grad(inputs, output_gradients)`` that returns a list with a variable for each input, as the
@@ -45,12 +47,21 @@ class OpFromGraph(Op):
     ) -> None:
         outputs = [outputs] if isinstance(outputs, Variable) else list(outputs)
         _check_inputs(inputs)
+        with without_test_values():
+            copies, updates = with_default_updates(outputs, inputs)
+        states = [x for x, _ in updates]
+        roots = [*(copies.get(y, y) for y in outputs), *(new for _, new in updates), *states]
         #: The shared variables that the graph reads.
-        self.shared_inputs = shared = _shared_inputs_of(outputs, inputs)
+        self.shared_inputs = shared = _shared_inputs_of(roots, inputs)
         #: Of the copied graph: one for each of the arguments `inputs`, then of `shared_inputs`.
         self.inputs = [x.type(x.name) for x in (*inputs, *shared)]
+        #: Of the copied graph: the arguments `outputs`, the next values of the states that it
+        #: advances, and their values before that, which the derivatives read.
         with without_test_values():
-            self.outputs = clone(outputs, dict(zip((*inputs, *shared), self.inputs, strict=True)))
+            self.outputs = clone(roots, dict(zip((*inputs, *shared), self.inputs, strict=True)))
+        self.output_count = count = len(outputs)
+        position = {x: len(inputs) + j for j, x in enumerate(shared)}
+        self.state_map = {count + i: position[x] for i, x in enumerate(states)}
         self.inline, self.name = bool(inline), name
         self.grad_overrides = _as_overrides(grad_overrides, len(inputs), len(shared))
         if inline:
@@ -74,6 +85,14 @@ class OpFromGraph(Op):
         outputs = clone(self.outputs, dict(zip(self.inputs, variables, strict=True)))
         return Apply(self, variables, [y.type() for y in outputs])
 
+    def __call__(self, *inputs: Any, return_list: bool = False, **kwargs: Any) -> Any:
+        outputs = super().__call__(*inputs, return_list=True, **kwargs)[: self.output_count]
+        return outputs[0] if len(outputs) == 1 and not return_list else outputs
+
+    def do_constant_folding(self, node: Apply) -> bool:
+        """Whether all nodes of the graph may be evaluated at compile time."""
+        return all(inner._is_pure for inner in ancestors(self.outputs, self.inputs))
+
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):  # type: ignore[no-untyped-def]
         """A call of the graph, which is compiled for the device of the node."""
         return thunk_of(self.compiled(str(self)), node, storage_map)
@@ -95,14 +114,25 @@ class OpFromGraph(Op):
         """The derivatives by `grad_overrides`, or of the graph: an OpFromGraph of the inputs and the
         derivatives with respect to the outputs."""
         overrides = self.grad_overrides
+        inputs = self._inputs_of_call(inputs, outputs)
         if callable(overrides):
-            return list(overrides(inputs, output_gradients))
+            return list(overrides(inputs, output_gradients[: self.output_count]))
         defaults = [i for i, override in enumerate(overrides) if not callable(override)]
         of_graph = iter(self._graph_gradients(defaults, inputs, output_gradients))
         return [
-            override(inputs, output_gradients) if callable(override) else next(of_graph)
+            override(inputs, output_gradients[: self.output_count])
+            if callable(override)
+            else next(of_graph)
             for override in overrides
         ]
+
+    def _inputs_of_call(self, inputs: list[Variable], outputs: list[Variable]) -> list[Variable]:
+        """`inputs` with the states as they are when the node runs: uses before it advance them."""
+        seen = list(inputs)
+        first = self.output_count + len(self.state_map)
+        for k, i in enumerate(self.state_map.values()):
+            seen[i] = outputs[first + k]
+        return seen
 
     def _graph_gradients(
         self, positions: list[int], inputs: list[Variable], output_gradients: list[Any]
@@ -148,7 +178,7 @@ class OpFromGraph(Op):
         )
 
     def __hash__(self) -> int:
-        ops = tuple(str(node.op) for node in ancestors(self.outputs))
+        ops = tuple(sorted(str(node.op) for node in ancestors(self.outputs)))
         return hash((self.inline, self.name, tuple(x.type for x in self.inputs), ops))
 
     def __str__(self) -> str:

@@ -26,6 +26,7 @@ class RandomDraw(Op):
     """
 
     __props__ = ("kind", "dtype", "shape", "low", "span")
+    state_map = {0: 0}
 
     def __init__(
         self, kind: str, dtype: str, shape: tuple[int | None, ...], low: int = 0, span: int = 1

@@ -5,18 +5,19 @@ step, and its derivatives, which are a loop too."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import Any, NamedTuple
 
 from .. import _core
-from .._core import Apply, Constant, GraphError, SharedVariable, Variable, concatenate
-from ._function import without_test_values
+from .._core import Apply, Constant, GraphError, SharedVariable, TensorType, Variable, concatenate
+from ._function import checked_update, without_test_values
 from ._gradient import DisconnectedType, grad_undefined, is_differentiable
 from ._op import Op, thunk_of
 from ._op_from_graph import OpFromGraph
+from ._states import body_of_loop
 from ._tensor import set_subtensor, zeros_like
-from ._traversal import ancestors, as_list, open_variable
+from ._traversal import as_list, open_variable
 
 
 def scan(
@@ -27,6 +28,7 @@ def scan(
     n_steps: Any = None,
     go_backwards: bool = False,
     name: str | None = None,
+    return_updates: bool = False,
 ) -> Any:
     """Calls `fn` once, on variables that stand for one step, and repeats its graph.
 
@@ -41,6 +43,11 @@ def scan(
     There are `n_steps` steps, or as many as the shortest sequence has elements. With
     `go_backwards`, sequences are read from element ``n_steps - 1`` to 0. `fn` may use variables
     from outside; shared variables and constants among them are read at each call.
+
+    Random numbers that `fn` draws are other ones in each step, and default updates of shared variables
+    that it reads are made in each step. With `return_updates`, `fn` may also return a dict of updates
+    of shared variables, or outputs and such a dict, and scan returns its result and a dict of the
+    values after the last step, for ``function(updates=)``.
 
     Derivatives are those of the loop, with respect to sequences, initial values, `non_sequences`
     and variables from outside. Raises GraphError for outputs that do not match `outputs_info`, and
@@ -59,23 +66,34 @@ def scan(
     steps = _number_of_steps(n_steps, variables)
     elements = [open_variable(x, x.name, x.ndim - 1) for x in variables]
     states = [open_variable(x, x.name) for x in initial if x is not None]
+    first_serial = Apply._next_serial()
     with without_test_values():
-        outputs = _outputs_of(fn(*elements, *states, *constants))
+        outputs, updates = _outputs_of(fn(*elements, *states, *constants), return_updates)
+        outputs, read, shared_states, next_values = body_of_loop(
+            outputs, [*elements, *states], first_serial, updates
+        )
+    outside = [x for x in read if not isinstance(x, (Constant, SharedVariable))]
     if infos and len(outputs) != len(infos):
         raise GraphError(f"scan: fn returns {len(outputs)} outputs, outputs_info has {len(infos)}")
-    outside = _outside_variables(outputs, [*elements, *states])
     are_states = [x is not None for x in initial] or [False] * len(outputs)
     new_states = [y for y, is_state in zip(outputs, are_states, strict=True) if is_state]
     others = [y for y, is_state in zip(outputs, are_states, strict=True) if not is_state]
     _check_states(new_states, states)
-    step = OpFromGraph([*elements, *states, *outside], [*new_states, *others], name=name)
-    loop = Loop(len(elements), [True] * len(states), step)
+    step = OpFromGraph(
+        [*elements, *states, *shared_states.values(), *outside],
+        [*new_states, *next_values, *others, *shared_states.values()],
+        name=name,
+    )
+    count, shared_count = len(states), len(shared_states)
+    loop = Loop(len(elements), [True] * count + [False] * shared_count, step, shared_count)
     values = [x[:steps][::-1] for x in variables] if go_backwards else variables
-    starts = [x for x in initial if x is not None]
+    starts = [*(x for x in initial if x is not None), *shared_states]
     results = Scan(loop)(steps, *values, *starts, *outside, *step.shared_inputs, return_list=True)
-    state_results, other_results = iter(results[: len(states)]), iter(results[len(states) :])
+    state_results, other_results = iter(results[:count]), iter(results[count + shared_count :])
     ordered = [next(state_results if is_state else other_results) for is_state in are_states]
-    return ordered[0] if len(ordered) == 1 else ordered
+    result = ordered[0] if len(ordered) == 1 else ordered
+    last_values = dict(zip(shared_states, results[count:], strict=False))
+    return (result, last_values) if return_updates else result
 
 
 def _list_or_empty(argument: Any) -> list[Any]:
@@ -110,17 +128,26 @@ def _number_of_steps(n_steps: Any, sequences: Sequence[Variable]) -> Variable:
     return reduce(_core.minimum, lengths).astype("int64")
 
 
-def _outputs_of(returned: Any) -> list[Variable]:
-    """The result of fn as a list of variables."""
+def _outputs_of(
+    returned: Any, may_update: bool
+) -> tuple[list[Variable], dict[SharedVariable, Variable]]:
+    """The result of fn as a list of variables, and a dict of updates."""
+    updates: Any = {}
+    if may_update and isinstance(returned, Mapping):
+        returned = [], returned
+    is_pair = may_update and isinstance(returned, (list, tuple)) and len(returned) == 2
+    if is_pair and isinstance(returned[1], Mapping):
+        returned, updates = returned
     listed = _list_or_empty(returned)
-    if not listed:
+    if not listed and not updates:
         raise GraphError("scan: fn returns no output")
     if any(isinstance(y, (dict, list, tuple)) for y in listed):
         raise GraphError(
             "scan: fn returns updates or a condition; expected outputs only. Return what changes as "
-            "an output with outputs_info"
+            "an output with outputs_info, or updates with return_updates=True"
         )
-    return [_core._as_variable(y) for y in listed]
+    checked = {x: checked_update("scan: update", x, new) for x, new in updates.items()}
+    return [_core._as_variable(y) for y in listed], checked
 
 
 def _check_states(outputs: Sequence[Variable], states: Sequence[Variable]) -> None:
@@ -132,30 +159,17 @@ def _check_states(outputs: Sequence[Variable], states: Sequence[Variable]) -> No
             )
 
 
-def _outside_variables(
-    outputs: Sequence[Variable], arguments: Sequence[Variable]
-) -> list[Variable]:
-    """The variables from outside that a step reads: those that depend on no argument of fn, and that a
-    node reads which depends on one, or that are outputs."""
-    inside = set(arguments)
-    read: dict[Variable, None] = {}
-    for node in ancestors(outputs, arguments):
-        if not any(x in inside for x in node.inputs):
-            continue
-        inside.update(node.outputs)
-        read.update(dict.fromkeys(x for x in node.inputs if x not in inside))
-    read.update(dict.fromkeys(y for y in outputs if y not in inside))
-    return [x for x in read if not isinstance(x, (Constant, SharedVariable))]
-
-
 class Loop(NamedTuple):
     """The inputs of `step` are an element of each of `sequence_count` sequences, the states, and the
-    non-sequences, which are the same in all steps; its outputs are the new states, then others."""
+    non-sequences, which are the same in all steps; its outputs are the new states, then others. The
+    last `shared_count` states are values of shared variables that the step advances, such as random
+    streams; as many of the last outputs are their values before the step."""
 
     sequence_count: int
     #: Of each state: whether the states of all steps are results, or only the last one.
     keeps_all: list[bool]
     step: OpFromGraph
+    shared_count: int = 0
 
     @property
     def state_count(self) -> int:
@@ -168,11 +182,16 @@ class Scan(Op):
 
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
+        shared = range(loop.state_count - loop.shared_count, loop.state_count)
+        self.state_map = {k: 1 + loop.sequence_count + k for k in shared}
+
+    def do_constant_folding(self, node: Apply) -> bool:
+        return self.loop.step.do_constant_folding(node)
 
     def make_node(self, steps: Any, *inputs: Any) -> Apply:
         variables = [_core._as_variable(x) for x in inputs]
         outputs = [
-            open_variable(y, rank=y.ndim + (not self._returns_last(k)))
+            TensorType(y.dtype, (None,) * (y.ndim + (not self._returns_last(k))), y.type.device)()
             for k, y in enumerate(self.loop.step.outputs)
         ]
         return Apply(self, [steps, *variables], outputs)
@@ -341,14 +360,16 @@ class _Backward:
     def _states_before(self, outputs: list[Variable]) -> list[Variable]:
         """For each state its values before each step; of a loop that returns last states only, by
         running it again."""
+        count = self.loop.state_count - self.loop.shared_count
         after: Sequence[Variable] = outputs
-        if not all(self.loop.keeps_all):
-            every = self.loop._replace(keeps_all=[True] * self.loop.state_count)
-            after = Scan(every)(*self.inputs, return_list=True)
-        return [
+        if not all(self.loop.keeps_all[:count]):
+            every = [True] * count + self.loop.keeps_all[count:]
+            after = Scan(self.loop._replace(keeps_all=every))(*self.inputs, return_list=True)
+        before = [
             concatenate([x.dimshuffle("x", *range(x.ndim)), after[k]], axis=0)
-            for k, x in enumerate(self.initial)
+            for k, x in enumerate(self.initial[:count])
         ]
+        return before + outputs[len(outputs) - self.loop.shared_count :]
 
     def _gradient_of_last_state(self, k: int) -> Variable:
         """The derivative with respect to the last state: not 0 where only that is a result."""

@@ -24,26 +24,23 @@ def open_variable(x: Variable, name: str | None = None, rank: int | None = None)
 
 
 def ancestors(outputs: Iterable[Variable], boundary: Iterable[Variable] = ()) -> list[Apply]:
-    """The nodes that compute `outputs`, in topological order: inputs first.
+    """The nodes that compute `outputs`, in the order in which they were made: inputs first.
 
     The owners of variables in `boundary` and their ancestors are left out. Iterative, for graphs of
     any depth.
     """
     done: set[Variable] = set(boundary)
-    order: list[Apply] = []
-    stack = [(x, False) for x in outputs]
+    nodes: list[Apply] = []
+    stack = list(outputs)
     while stack:
-        x, is_ready = stack.pop()
+        x = stack.pop()
         node = x.owner
         if node is None or x in done:
             continue
-        if is_ready:
-            done.update(node.outputs)
-            order.append(node)
-        else:
-            stack.append((x, True))
-            stack.extend((v, False) for v in node.inputs if v not in done and v.owner is not None)
-    return order
+        done.update(node.outputs)
+        nodes.append(node)
+        stack.extend(node.inputs)
+    return sorted(nodes, key=lambda node: node._serial)
 
 
 def variables_of(
@@ -60,7 +57,7 @@ def clone(
     outputs: Any, replace: Mapping[Any, Any] | Iterable[tuple[Any, Any]] | None = None
 ) -> Any:
     """A copy of the graph of `outputs` with new nodes. Inputs, constants and shared variables are
-    not copied.
+    not copied: a copy of a random draw takes other numbers of the same stream.
 
     `outputs` is a variable, or a list, tuple or dict of them, and so is the result. `replace` maps
     variables to replacements of the same dtype and rank: ``{x: y * 2}``. Raises GraphError for
@@ -71,16 +68,23 @@ def clone(
         new_of[old] = _replacement(old, value)
     roots = _listed_variables(outputs)
     for node in ancestors(roots, new_of):
-        copied = node.clone_with_new_inputs([new_of.get(v, v) for v in node.inputs])
-        for old, new in zip(node.outputs, copied.outputs, strict=True):
-            new.name = old.name
-            vars(new.tag).update(vars(old.tag))
+        copied = copied_outputs(node, [new_of.get(v, v) for v in node.inputs])
+        for old, new in zip(node.outputs, copied, strict=True):
             new_of.setdefault(old, new)
     if isinstance(outputs, Mapping):
         return {key: new_of.get(x, x) for key, x in outputs.items()}
     if isinstance(outputs, (list, tuple)):
         return type(outputs)(new_of.get(x, x) for x in roots)
     return new_of.get(outputs, outputs)
+
+
+def copied_outputs(node: Apply, inputs: list[Variable]) -> list[Variable]:
+    """The outputs of a copy of `node` on `inputs`, with the names and tags of its own."""
+    outputs = node.clone_with_new_inputs(inputs).outputs
+    for old, new in zip(node.outputs, outputs, strict=True):
+        new.name = old.name
+        vars(new.tag).update(vars(old.tag))
+    return outputs
 
 
 def _replacement(old: Any, value: Any) -> Variable:

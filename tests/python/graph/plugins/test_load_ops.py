@@ -146,6 +146,14 @@ def test_state_belongs_to_one_node_of_one_function(ops):
     assert int(g()) == 1
 
 
+def test_op_that_is_not_pure_runs_in_each_step_and_for_each_copy(ops):
+    once = ops.count()
+    copies = cpu_function([], [once, sw.clone(once)])
+    assert len(copies.maker.fgraph.toposort()) == 2
+    loop = cpu_function([], sw.graph.scan(lambda: ops.count(), n_steps=3))
+    assert loop().tolist() == [1, 2, 3]
+
+
 def test_kernels_run_on_every_device(ops, device):
     x, y = T.fmatrix("x"), T.fvector("y")
     f = sw.function([x, y], ops.axpy(x, y, a=0.5), device=device)
