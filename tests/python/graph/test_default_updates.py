@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """default_update of shared variables: updates that functions make by default."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -89,10 +90,11 @@ def test_update_of_another_type_is_an_error(update):
     assert w.default_update is None
 
 
-def test_variable_and_function_are_pickled_with_the_update():
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_variable_and_function_are_copied_with_the_update(copied):
     n = counter()
     f = sw.function([], n)
-    m, g = pickle.loads(pickle.dumps((n, f)))
+    m, g = copied((n, f))
     assert m.default_update.owner.inputs[0] is m
     assert [g().item(), g().item()] == [0, 1] and value(m) == 2 and value(n) == 0
     assert sw.function([], m)().item() == 2 and value(m) == 3

@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 from .. import _core
 from .._core import Apply, CompiledFunction, Constant, SharedVariable, Variable
-from ._function import compile_recipe, set_default_update
+from ._function import compile_recipe
 from ._op import present_device
 from ._traversal import ancestors
 
@@ -64,8 +64,8 @@ def reduce_variable(x: Variable) -> tuple[Any, ...]:
         if tag and update is not None:
             tag = {name: value for name, value in tag.items() if value is not update} or None
         load = _load_shared, (x.get_value(borrow=True), x.name, str(x.device), tag)
-        # The update reads x, so it is loaded after x, as its state.
-        return load if update is None else (*load, update, None, None, set_default_update)
+        # The update reads x, so it is loaded after x, as an attribute of its state.
+        return load if update is None else (*load, (None, {"default_update": update}))
     return _load_input, (x.type, x.name, tag)
 
 
