@@ -188,6 +188,13 @@ std::vector<std::string> link_inputs(py::handle object) {
   return out;
 }
 
+// A path as the file system has it, whose bytes need not be UTF-8.
+std::string path_of(py::handle path) {
+  PyObject* encoded = nullptr;
+  if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw py::error_already_set();
+  return std::string(py::reinterpret_steal<py::bytes>(encoded));
+}
+
 // The bytes of a source file.
 std::string read_source(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -224,8 +231,7 @@ RecordedSourceModule compile_source(py::handle source, py::handle options, py::h
   if (path.is_none()) {
     text = value_of<std::string>(source, "SourceModule: source");
   } else {
-    const std::filesystem::path file =
-        value_of<std::string>(py::module_::import("os").attr("fspath")(path), "SourceModule: path");
+    const std::filesystem::path file = path_of(path);
     text = read_source(file.string());
     request.file_name = file.filename().string();
     request.include_dirs.push_back(file.has_parent_path() ? file.parent_path().string() : ".");
@@ -244,7 +250,7 @@ RecordedModule load_module(py::handle source, py::handle device) {
             py::make_tuple(bytes, device)};
   }
   const py::object path = owned(PyOS_FSPath(source.ptr()));
-  const auto name = value_of<std::string>(path, "Module.load: path");
+  const std::string name = path_of(path);
   return {without_gil([&] { return Module::load_file(name, target); }),
           py::make_tuple(path, device)};
 }

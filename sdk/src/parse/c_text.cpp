@@ -55,7 +55,7 @@ bool has_token(std::string_view code, std::string_view name) {
 
 std::string with_line_directives(std::string_view label, std::string_view code) {
   if (code.empty()) return "";
-  return text("\n#line 1 \"", label, "\"\n", code, "\n#line 1 \"made by Spanwise\"\n");
+  return text("\n#line 1 ", c_literal(label), "\n", code, "\n#line 1 \"made by Spanwise\"\n");
 }
 
 std::string element_statements(std::string_view label, std::string_view code) {
@@ -68,7 +68,7 @@ std::string c_literal(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    out += c == '\n' ? ' ' : c;
+    out += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
   }
   return out + "\"";
 }

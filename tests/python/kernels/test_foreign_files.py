@@ -262,3 +262,33 @@ __global__ void k(float *y, int w) {
         module.get_global(name)[:8] = np.frombuffer(np.uint64(int(texture)).tobytes(), "uint8")
     kernel(y, np.int32(8), block=8, grid=3)
     np.testing.assert_allclose(y, x + steps / np.float32(255), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        'a"b.cu',
+        "a\nb.cu",
+        "a\rb.cu",
+        "a\\b.cu",
+        "a\\",
+        '"\n#error of a name\n".cu',
+        "größe.cu",
+        "\udc80.cu",
+    ],
+    ids=ascii,
+)
+def test_any_name_of_a_file_or_folder_is_compiled(tmp_path, device, compiler, name):
+    """Names of files are in #line and #include directives of the compiled text."""
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "h.h").write_text("#define VALUE 3\n")
+    (folder / name).write_text(
+        '#include "h.h"\n__global__ void k(int *x) { x[threadIdx.x] = VALUE + __LINE__; }\n'
+    )
+    x = sw.full(4, -1, dtype="int32", device=device)
+    sw.SourceModule(path=folder / name, device=device).get_function("k")(x, block=4)
+    assert x.tolist() == [5, 5, 5, 5]
+    (folder / name).write_text("__global__ void k(int *x) { x[0] = undeclared_name; }\n")
+    with pytest.raises(sw.CompileError, match="undeclared_name"):
+        sw.SourceModule(path=folder / name, device=device)

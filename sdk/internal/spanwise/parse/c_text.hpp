@@ -34,7 +34,7 @@ std::string with_line_directives(std::string_view label, std::string_view code);
 /// in them ends the element, not the function around it.
 std::string element_statements(std::string_view label, std::string_view code);
 
-/// `text` as a C string literal; newlines become spaces.
+/// `text` as a C string literal; control characters become spaces.
 std::string c_literal(std::string_view text);
 
 /// `source` with its line numbers in front, for CompileError.

@@ -436,7 +436,7 @@ class ModuleTableWriter {
   // Writes the end of source `index` of `count`. `names` are the template instances to generate.
   void write(const parse::KernelSource& source, const std::vector<std::string>& names,
              std::size_t index, std::size_t count, std::ostream& out) {
-    out << "\n#line 1 \"end of " << source.file_name << "\"\n";
+    out << "\n#line 1 " << c_literal("end of " + source.file_name) << "\n";
     write_dynamic_shared(index, count, out);
     out << "static constexpr sw_kernel sw_kernels[] = {\n";
     for (const Kernel& kernel : source_.kernels) write_kernel(kernel, out);
