@@ -224,8 +224,14 @@ struct GuardedOwner {
     StreamUses none;
     release(context, data, bytes, none);
   }
-  bool is_work_complete() {
-    return std::all_of(events.begin(), events.end(), [](const Event& e) { return e.query(); });
+  // False where the device fails: the owner keeps waiting. Must not throw inside of a partition,
+  // which would lose owners.
+  bool is_work_complete() const noexcept {
+    try {
+      return std::all_of(events.begin(), events.end(), [](const Event& e) { return e.query(); });
+    } catch (const std::exception&) {
+      return false;
+    }
   }
 };
 
@@ -326,7 +332,7 @@ void collect_released() noexcept {
   try {
     waiting_owners().collect_released();
   } catch (...) {
-    // The device fails: the owners keep waiting.
+    // No host memory for a partition: the owners keep waiting.
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -169,6 +170,27 @@ TEST_F(StreamOrder, MemoryOfAFailedDeviceIsNotReleased) {
     gpus().break_events();
   }
   EXPECT_EQ(owner_.releases, 0);
+}
+
+TEST_F(StreamOrder, OwnersOfAFailedDeviceKeepWaitingUntilItAnswers) {
+  std::array<ReleaseCounter, 3> owners;
+  std::vector<Stream> streams;
+  for (ReleaseCounter& owner : owners) {
+    const Stream used = streams.emplace_back(Stream::create(gpu));
+    const StreamGuard current(used);
+    ForeignView view = foreign_view({7}, false);
+    view.owner = owner.owner();
+    const Array array = share(view).value();
+  }
+  streams[0].synchronize();
+  gpus().break_events();  // the work of the first has completed, the others cannot be queried
+  for (int again = 0; again < 3; ++again) collect_released();
+  EXPECT_EQ(owners[0].releases, 1);
+  EXPECT_EQ(owners[1].releases + owners[2].releases, 0);
+  gpus().break_events(false);
+  for (const Stream& stream : streams) stream.synchronize();
+  collect_released();
+  for (const ReleaseCounter& owner : owners) EXPECT_EQ(owner.releases, 1);
 }
 
 TEST_F(StreamOrder, BytesOfAGpuAreGatheredThere) {

@@ -47,8 +47,9 @@ class RecordingBackend final : public runtime::Backend {
   std::vector<std::string> detached() const;
   /// Expects that one block is never freed, because the device failed.
   void expect_lost_block() { --live_blocks_; }
-  /// From now on recording an event throws, as on a device that failed.
-  void break_events() { events_broken_ = true; }
+  /// From now on recording events and querying those that have not passed throws, as on a device
+  /// that failed; or no longer.
+  void break_events(bool broken = true) { events_broken_ = broken; }
   /// From now on allocating throws OutOfMemoryError.
   void exhaust_memory() { memory_exhausted_ = true; }
 

@@ -141,6 +141,8 @@ inline void LazyEvent::synchronize() {
 
 inline bool LazyEvent::query() {
   const Guard guard(backend_.mutex_);
+  if (backend_.events_broken_ && passed_at_ < 0)
+    fail<DeviceError>("recording backend: events are broken");
   return passed_at_ >= 0;
 }
 

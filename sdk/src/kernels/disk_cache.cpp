@@ -450,10 +450,6 @@ void DiskCache::note_growth(const CacheFolder& folder, const std::string& key,
   state.stores_until_listing = stores_between_listings;
 }
 
-void DiskCache::remove(const std::string& key) const {
-  CacheFolder::open(path_, false).remove(entry_name(key));
-}
-
 void DiskCache::clear() const {
   const CacheFolder folder = CacheFolder::open(path_, false);
   for (const CacheFolder::CachedFile& file : folder.list())

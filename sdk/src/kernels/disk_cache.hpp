@@ -53,7 +53,6 @@ class DiskCache {
   /// Writes an entry; returns whether it succeeded. Evicts the least recently used entries while
   /// the total size exceeds the limit.
   bool store(const std::string& key, const runtime::KernelBinary& binary) const;
-  void remove(const std::string& key) const;
   void clear() const;
 
   /// Stores a second name of an entry, replacing an earlier alias of that name.

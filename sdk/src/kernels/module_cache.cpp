@@ -170,9 +170,10 @@ class ModuleBuilder {
       log_line(text("hit ", key, " on ", device_));
       return module;
     } catch (const Error& error) {
-      // Undamaged but not loadable here: removed and compiled again.
+      // Undamaged but not loadable here: compiling replaces it. Without a compiler this is the
+      // error.
+      if (!has_compiler(fingerprint_)) throw;
       log_line(text("entry ", key, " does not load and will be compiled again: ", error.what()));
-      disk_.remove(key);
       return nullptr;
     }
   }

@@ -82,6 +82,52 @@ TEST_F(CudaProcess, AnIllegalAddressIsExplainedAndTheProcessEndsInOrder) {
   expect_passes_alone("InChild.DISABLED_IllegalAddress");
 }
 
+// The texts of the errors of calls in a lost context, each of which must name the reason.
+TEST_F(InChild, DISABLED_CallsInALostContext) {
+  const Ref<runtime::StreamState> own = backend().create_stream(0);
+  const Ref<runtime::LoadedKernel> kernel = write_to("stray");
+  const DeviceBytes memory(64);
+  std::array<char, 64> host{};
+  launch(*kernel, 1, *default_stream(), reinterpret_cast<int*>(std::uintptr_t{0x10}));
+  EXPECT_THROW(backend().synchronize(0), DeviceError);
+  const auto expect_named = [](const char* call, const auto& make) {
+    try {
+      make();
+      ADD_FAILURE() << call << " did not throw";
+    } catch (const DeviceError& error) {
+      EXPECT_EQ(error.code(), 700) << call << ": " << error.what();
+      EXPECT_THAT(error.what(), HasSubstr("must be restarted")) << call;
+      EXPECT_THAT(error.what(), testing::Not(HasSubstr("captured"))) << call;
+    }
+  };
+  for (runtime::StreamState* stream : {&*default_stream(), &*own}) {
+    EXPECT_FALSE(stream->is_captured());
+    EXPECT_EQ(stream->capture_id(), 0U);
+    expect_named("upload", [&] { backend().upload(host.data(), memory.data(), 64, *stream); });
+    expect_named("download", [&] { backend().download(memory.data(), host.data(), 64, *stream); });
+    expect_named("copy_peer",
+                 [&] { backend().copy_peer(memory.data(), 0, memory.data(), 0, 8, *stream); });
+    expect_named("fill", [&] { backend().fill_bytes(memory.data(), "a", 1, 64, *stream); });
+    expect_named("record", [&] { stream->record(false); });
+    expect_named("query", [&] { stream->query(); });
+    expect_named("allocate", [&] { backend().allocate(0, std::size_t{64} << 20, *stream); });
+    expect_named("launch", [&] {
+      launch(*kernel, 1, *stream, static_cast<int*>(memory.data()));
+      stream->synchronize();
+    });
+  }
+  // The driver may know the address still; that it does not must not be the answer.
+  try {
+    EXPECT_TRUE(backend().device_of(memory.data()).has_value());
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(error.code(), 700) << error.what();
+  }
+}
+TEST_F(CudaProcess, CallsInALostContextNameItAndNotACapture) {
+  expect_passes_alone("InChild.DISABLED_CallsInALostContext");
+  expect_passes_alone("InChild.DISABLED_CallsInALostContext", "SPANWISE_KERNEL_LAUNCH=graph");
+}
+
 TEST_F(InChild, DISABLED_LaunchBlocking) {
   const Ref<runtime::LoadedKernel> kernel = write_to("culprit");
   try {

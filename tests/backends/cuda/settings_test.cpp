@@ -4,6 +4,7 @@
 
 #include "backends/cuda/cuda_memory_pool.hpp"
 #include "backends/cuda/cuda_module.hpp"
+#include "backends/cuda/device_context.hpp"
 #include "backends/cuda/driver.hpp"
 #include "core/string_utils.hpp"
 #include "spanwise/core/error.hpp"
@@ -111,6 +112,31 @@ TEST(Check, ErrorHasCodeNameAndOperation) {
     }
   }
   EXPECT_THROW(check(api, CUDA_ERROR_OUT_OF_MEMORY, "x"), OutOfMemoryError);
+}
+
+// What cuStreamIsCapturing returns, in the place of the driver.
+CUresult query_result = CUDA_SUCCESS;
+CUstreamCaptureStatus query_status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+TEST(IsCapturing, OnlyACaptureCountsAsOneAndNotALostContext) {
+  DriverApi api;
+  api.stream_is_capturing = [](CUstream, CUstreamCaptureStatus* status) {
+    *status = query_status;
+    return query_result;
+  };
+  const auto capturing = [&](CUresult result, CUstreamCaptureStatus status) {
+    query_result = result, query_status = status;
+    return is_capturing(api, nullptr);
+  };
+  EXPECT_FALSE(capturing(CUDA_SUCCESS, CU_STREAM_CAPTURE_STATUS_NONE));
+  EXPECT_TRUE(capturing(CUDA_SUCCESS, CU_STREAM_CAPTURE_STATUS_ACTIVE));
+  EXPECT_TRUE(capturing(CUDA_SUCCESS, CU_STREAM_CAPTURE_STATUS_INVALIDATED));
+  // Of the legacy stream while another stream is captured.
+  EXPECT_TRUE(capturing(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, CU_STREAM_CAPTURE_STATUS_NONE));
+  for (const CUresult lost :
+       {CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_ASSERT,
+        CUDA_ERROR_ECC_UNCORRECTABLE, CUDA_ERROR_CONTEXT_IS_DESTROYED, CUDA_ERROR_INVALID_HANDLE})
+    EXPECT_FALSE(capturing(lost, CU_STREAM_CAPTURE_STATUS_NONE)) << lost;
 }
 
 }  // namespace

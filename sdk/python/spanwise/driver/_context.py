@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import enum
 import threading
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -121,21 +122,34 @@ def attribute_of(device: _core.device, attribute: Any) -> int:
                 f"Device.get_attribute: the CPU has no {attribute.name}; it has {', '.join(sorted(values))}"
             )
         return values[attribute.name]
-    handle, value = ctypes.c_int(), ctypes.c_int()
+    return _gpu_attribute(_handle_of(device), attribute)
+
+
+def _handle_of(device: _core.device) -> ctypes.c_int:
+    """The CUdevice."""
+    handle = ctypes.c_int()
     _core.zeros(1, dtype="uint8", device=device)  # initialises the driver
     _driver_api.call("cuDeviceGet", ctypes.byref(handle), device.ordinal)
+    return handle
+
+
+def _gpu_attribute(handle: ctypes.c_int, attribute: Any) -> int:
+    value = ctypes.c_int()
     _driver_api.call("cuDeviceGetAttribute", ctypes.byref(value), int(attribute), handle)
     return value.value
 
 
 def attributes_of(device: _core.device) -> dict[Any, int]:
-    """All attributes that `device` has, as a dict."""
+    """All attributes that `device` has, as a dict. Raises DeviceError for a GPU that failed."""
+    handle = None if device.kind == "cpu" else _handle_of(device)
     values = {}
     for attribute in device_attribute:
-        try:
-            values[attribute] = attribute_of(device, attribute)
-        except _core.DeviceError:  # unknown to this driver, or to the CPU
-            continue
+        with suppress(_core.DeviceError):  # unknown to this driver, or to the CPU
+            values[attribute] = (
+                attribute_of(device, attribute)
+                if handle is None
+                else _gpu_attribute(handle, attribute)
+            )
     return values
 
 

@@ -34,6 +34,15 @@ struct PointerAttributes {
   CUcontext context = nullptr;
 };
 
+// Throws DeviceError for a failed query of the driver's state, as in a context that a kernel has
+// ended. The driver returns the other codes for addresses that it does not know, and at process
+// exit.
+void check_query(CUresult code, const char* action) {
+  if (code != CUDA_ERROR_INVALID_VALUE && code != CUDA_ERROR_INVALID_CONTEXT &&
+      code != CUDA_ERROR_NOT_INITIALIZED && code != CUDA_ERROR_DEINITIALIZED)
+    check(driver_status().api, code, action);
+}
+
 // Queries all attributes in one call, because each call takes as long as half an import. For an
 // unknown address or a missing context, cuPointerGetAttributes returns zeros instead of an error.
 std::optional<PointerAttributes> query_attributes(const void* address) {
@@ -47,6 +56,7 @@ std::optional<PointerAttributes> query_attributes(const void* address) {
   const CUresult code = driver_status().api.pointer_get_attributes(
       static_cast<unsigned>(attributes.size()), attributes.data(), values.data(),
       reinterpret_cast<CUdeviceptr>(address));
+  check_query(code, "looking for the device of an address");
   if (code != CUDA_SUCCESS || memory_type == 0) return std::nullopt;
   DeviceKind kind = DeviceKind::cuda;
   if (memory_type == CU_MEMORYTYPE_HOST) kind = DeviceKind::cuda_host;
@@ -80,7 +90,9 @@ std::optional<GpuContext> current_context() {
   CUcontext context = nullptr;
   CUdevice device = 0;
   if (api.ctx_get_current(&context) != CUDA_SUCCESS || context == nullptr) return std::nullopt;
-  if (api.ctx_get_device(&device) != CUDA_SUCCESS) return std::nullopt;
+  const CUresult code = api.ctx_get_device(&device);
+  check_query(code, "looking for the device of the current context");
+  if (code != CUDA_SUCCESS) return std::nullopt;
   return make_gpu_context(context, Device(DeviceKind::cuda, device));
 }
 

@@ -119,7 +119,8 @@ void MemoryPool::preallocate() {
   // 0 for any amount of free memory: skip the query of the driver at startup.
   if (preallocate_bytes(setting, std::int64_t{1} << 40) == 0) return;
   std::size_t free = 0, total = 0;
-  context_.api.mem_get_info(&free, &total);
+  check(context_.api, context_.api.mem_get_info(&free, &total), "reading the free memory of ",
+        context_.device);
   const std::int64_t bytes = preallocate_bytes(setting, static_cast<std::int64_t>(free));
   if (bytes == 0) return;
   CUdeviceptr data = 0;

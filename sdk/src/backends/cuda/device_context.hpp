@@ -128,6 +128,7 @@ class ContextGuard {
   ContextGuard& operator=(const ContextGuard&) = delete;
 
   bool ok() const noexcept { return code_ == CUDA_SUCCESS; }
+  CUresult code() const noexcept { return code_; }
   /// Leaves the context current; returns whether the caller must pop it.
   bool keep() noexcept { return std::exchange(pushed_, false); }
 
@@ -161,12 +162,15 @@ class RelaxedCaptureMode {
 };
 
 /// Whether work queued on `stream` now would be captured, or would invalidate a capture of another
-/// stream in the context (the legacy stream, while another stream is captured). True if the query
-/// fails.
+/// stream in the context (the legacy stream, while another stream is captured: the query then fails
+/// with an error of captures). False if the query fails for another reason, such as a lost context:
+/// the next call on the stream reports it.
 inline bool is_capturing(const DriverApi& api, CUstream stream) noexcept {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return api.stream_is_capturing(stream, &status) != CUDA_SUCCESS ||
-         status != CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult code = api.stream_is_capturing(stream, &status);
+  if (code == CUDA_SUCCESS) return status != CU_STREAM_CAPTURE_STATUS_NONE;
+  return code >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+         code <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
 }
 
 }  // namespace spanwise::cuda

@@ -317,9 +317,9 @@ void CudaLaunchBatch::flush() noexcept {
   } else {
     for (std::size_t i = 0; i < chain.size(); ++i) {
       const LaunchChain::DirectLaunch launch = chain.at(i);
-      record_error(guard.ok() ? launch.kernel.start(launch.shape, queue, launch.arguments)
-                              : CUDA_ERROR_NOT_INITIALIZED,
-                   chain, i, i);
+      record_error(
+          guard.ok() ? launch.kernel.start(launch.shape, queue, launch.arguments) : guard.code(),
+          chain, i, i);
     }
   }
   chain.next_round();
