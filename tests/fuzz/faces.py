@@ -229,10 +229,10 @@ class Case:
             results = f(*call)
             assert all(np.array_equal(a, b) for a, b in zip(call, before, strict=True)), "input"
             for i, variable, result in zip(self.outputs, outputs, results, strict=True):
-                result = np.asarray(result)
+                result = on_host(result)
                 assert str(result.dtype) == variable.dtype, (result.dtype, variable.dtype)
                 compare(result, values[i], f"{face.name}, {mode}, variable {i}")
-            compare(np.asarray(state.get_value()), expected_state, f"{face.name}, {mode}, state")
+            compare(on_host(state.get_value()), expected_state, f"{face.name}, {mode}, state")
         return self.gradients(face, mode, inputs, outputs)
 
     def gradients(self, face, mode: str, inputs, outputs) -> list[np.ndarray]:
@@ -242,7 +242,11 @@ class Case:
             return []
         found = face.grad(cost, wanted, disconnected_inputs="ignore")
         g = face.function(inputs, found, mode=mode, on_unused_input="ignore")
-        return [np.asarray(v) for v in g(*self.calls[0])]
+        return [on_host(v) for v in g(*self.calls[0])]
+
+
+def on_host(array) -> np.ndarray:
+    return array.numpy() if isinstance(array, sw.Array) else np.asarray(array)
 
 
 def compare(result: np.ndarray, expected: np.ndarray, name: str) -> None:

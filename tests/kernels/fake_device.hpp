@@ -153,6 +153,7 @@ class FakeBackend final : public runtime::Backend {
   std::string compiler = "fakecc 1.0";  ///< with its version; empty if there is none
   std::function<void(const runtime::CompileRequest&)> on_compile;
   std::map<std::string, std::string> more_symbols;  ///< further symbols of the compiled image
+  bool has_failed = false;                          ///< loads nothing, as a lost context
 
   DeviceKind kind() const noexcept override { return DeviceKind::cuda; }
   int device_count() noexcept override { return 2; }
@@ -206,6 +207,7 @@ class FakeBackend final : public runtime::Backend {
     return binary;
   }
   Ref<runtime::LoadedModule> load(int, const runtime::KernelBinary& binary) override {
+    if (has_failed) fail<DeviceError>("fake device: the context is lost");
     // Such an image loads only after it was compiled again.
     if (binary.image.find("unloadable") != std::string::npos && log->compilations <= 1)
       fail<DeviceError>("fake device: cannot load an image");

@@ -196,6 +196,17 @@ TEST_F(SourceModuleTest, RecompilesAnEntryThatDoesNotLoad) {
   EXPECT_TRUE(after_restart(source).from_cache());
 }
 
+TEST_F(SourceModuleTest, ADeviceThatFailsIsTheErrorAndCostsNoEntry) {
+  SourceModule module(source_);
+  const auto load_error = [&] { return message_of<DeviceError>([&] { after_restart(source_); }); };
+  backend_->has_failed = true;
+  EXPECT_THAT(load_error(), HasSubstr("context is lost"));
+  backend_->compiler = "";
+  EXPECT_THAT(load_error(), HasSubstr("context is lost"));
+  backend_->has_failed = false;
+  EXPECT_TRUE(after_restart(source_).from_cache());
+}
+
 TEST_F(SourceModuleTest, CompilesWithoutAUsableCache) {
   folder_.write("file", "");
   config::set("cache_dir", (folder_.path() / "file").string());
