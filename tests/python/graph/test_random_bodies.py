@@ -163,6 +163,15 @@ def test_copy_of_a_graph_draws_other_numbers_of_the_same_stream(device):
     assert replay.agrees()
 
 
+def test_copies_made_while_compiling_need_no_test_values():
+    x = T.dvector("x")
+    noisy = x + T.RandomStreams(1).normal(x.shape)
+    outputs = [noisy, sw.clone(noisy)]
+    with sw.config.change(compute_test_value="raise"):
+        a, b = sw.function([x], outputs)(np.zeros(2))
+    assert a.tolist() != b.tolist()
+
+
 def test_two_functions_that_share_a_stream_take_turns(device):
     draw, made = drawn_inside("uniform", ())
     loop = scan(draw, n_steps=2)

@@ -363,9 +363,10 @@ def function(
     if _has_updates:
         read = [*(out.variable for out in outs[0]), *(new for _, new in given_pairs)]
         boundary = [spec.variable for spec in ins]
-        copies, update_pairs = with_default_updates(
-            read, boundary, update_pairs, no_default_updates
-        )
+        with without_test_values():
+            copies, update_pairs = with_default_updates(
+                read, boundary, update_pairs, no_default_updates
+            )
         outs = [_out_of(copies, out) for out in outs[0]], *outs[1:]
         given_pairs = [(copies.get(x, x), copies.get(y, y)) for x, y in given_pairs]
     recipe = {
