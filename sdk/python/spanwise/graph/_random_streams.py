@@ -54,7 +54,7 @@ class RandomDraw(Op):
     def _draw_array(self, counter: Any, shape: tuple[int, ...]) -> Array:
         if self.kind in _FLOATING:
             return _core._random_new(
-                counter, self.kind, shape, self.dtype, None, 0.0, 1.0, str(self)
+                counter, self.kind, shape, self.dtype, None, 0.0, 1.0, "RandomDraw"
             )
         result = _core.empty(shape, self.dtype)
         if self.kind == "permutation":
