@@ -163,6 +163,15 @@ def test_copy_of_a_graph_draws_other_numbers_of_the_same_stream(device):
     assert replay.agrees()
 
 
+def test_variable_that_is_given_is_not_drawn(device):
+    u = T.RandomStreams(1).uniform((2,))
+    replay = Replay(u)
+    as_input = sw.function([u], u * 2, device=device)
+    replaced = sw.function([], u * 2, givens={u: T.constant([1.0, 2.0])}, device=device)
+    assert as_input([3.0, 4.0]).tolist() == [6, 8] and replaced().tolist() == [2, 4]
+    assert replay.agrees()
+
+
 def test_copies_made_while_compiling_need_no_test_values():
     x = T.dvector("x")
     noisy = x + T.RandomStreams(1).normal(x.shape)

@@ -362,13 +362,13 @@ def function(
     ins = [as_input(x, allow_input_downcast) for x in inputs]
     if _has_updates:
         read = [*(out.variable for out in outs[0]), *(new for _, new in given_pairs)]
-        boundary = [spec.variable for spec in ins]
+        boundary = [*(spec.variable for spec in ins), *(old for old, _ in given_pairs)]
         with without_test_values():
             copies, update_pairs = with_default_updates(
                 read, boundary, update_pairs, no_default_updates
             )
         outs = [_out_of(copies, out) for out in outs[0]], *outs[1:]
-        given_pairs = [(copies.get(x, x), copies.get(y, y)) for x, y in given_pairs]
+        given_pairs = [(x, copies.get(y, y)) for x, y in given_pairs]
     recipe = {
         "ins": ins,
         "outs": outs,
