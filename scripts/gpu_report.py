@@ -19,6 +19,8 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from cxx_tests import cxx_tests_pass
@@ -34,16 +36,20 @@ PEERS = ("numpy", "torch", "cupy-cuda13x", "cupy-cuda12x", "jax", "jaxlib", "num
 # processes.
 CXX_KERNEL_TESTS = {
     "backends_test": "Cuda*:-CudaProcess*:CudaFullMemoryProcess*",
+    "kernel_expressions_test": "*-*Source*",
     "ops_test": "*-*Source*:*ComplexFunctions*",
 }
 # Tests for racecheck and synccheck, which are much slower: the library's kernels with shared memory
 # and barriers.
 CXX_SHARED_MEMORY_TESTS = {
     "backends_test": "CudaCopies*",
+    "kernel_expressions_test": "UserKernelsAsOnAGpu*",
     "ops_test": "*ScanKernels*:*ArgMinMaxKernels*:*ProductKernels*:*IndexingKernels*:MaskKernels*:"
     "*ElementwiseTiles*",
 }
 PYTHON_KERNEL_TESTS = "tests/python/kernels/test_kernels.py"
+# Processes that share a C++ program's tests: under a tool the tests are busy on the processor.
+SHARDS = 8
 
 
 def main() -> int:
@@ -175,16 +181,26 @@ def run_under_sanitizer(tool: str, cxx: dict[str, str], python: str = "", *optio
     # Disables the memory free lists: they round sizes up, which hides out-of-bounds accesses.
     env = {**environment(PRESET), "SPANWISE_KEEP_BLOCKS": "0"}
     results = {}
-    for name, program in kernel_tests(cxx, python):
+    for name, program, shards in kernel_tests(cxx, python):
         print(f"\n== {tool} {name}", flush=True)
         command_line = [str(part) for part in [*command, *program]]
-        process = subprocess.run(command_line, cwd=ROOT, env=env, text=True, capture_output=True)
-        results[name] = verdict(process.stdout)
-        # Of a failure the last characters, which have the failed tests and the tool's summary.
-        print(process.stdout[-4000:] if not results[name]["passed"] else results[name])
+        with ThreadPoolExecutor(shards) as pool:
+            outputs = list(pool.map(partial(run_shard, command_line, env, shards), range(shards)))
+        verdicts = [verdict(output) for output in outputs]
+        for output, shard in zip(outputs, verdicts, strict=True):
+            # Of a failure the last characters, which have the failed tests and the tool's summary.
+            print(output[-4000:] if not shard["passed"] else shard)
+        results[name] = combined(verdicts)
     if not results:
         return {"passed": True, "left_out": "no kernel tests were built"}
     return {"passed": all(result["passed"] for result in results.values()), **results}
+
+
+def run_shard(command: list[str], env: dict[str, str], shards: int, index: int) -> str:
+    """The output of one of `shards` processes, each of which runs a part of the tests."""
+    part = {"GTEST_TOTAL_SHARDS": str(shards), "GTEST_SHARD_INDEX": str(index)}
+    process = subprocess.run(command, cwd=ROOT, env=env | part, text=True, capture_output=True)
+    return process.stdout
 
 
 def verdict(output: str) -> dict:
@@ -203,13 +219,23 @@ def verdict(output: str) -> dict:
     }
 
 
-def kernel_tests(cxx: dict[str, str], python: str) -> Iterator[tuple[str, list]]:
+def combined(verdicts: list[dict]) -> dict:
+    return {
+        "passed": all(shard["passed"] for shard in verdicts),
+        "summary": "; ".join(sorted({shard["summary"] for shard in verdicts})),
+        "tests_passed": sum(shard["tests_passed"] for shard in verdicts),
+        "tests_failed": sorted(name for shard in verdicts for name in shard["tests_failed"]),
+    }
+
+
+def kernel_tests(cxx: dict[str, str], python: str) -> Iterator[tuple[str, list, int]]:
+    """Name, command and number of processes of each program."""
     for name, tests in cxx.items():
         program = BUILD / PRESET / "tests" / name
         if program.is_file():
-            yield name, [program, "--gtest_brief=1", f"--gtest_filter={tests}"]
+            yield name, [program, "--gtest_brief=1", f"--gtest_filter={tests}"], SHARDS
     if python:
-        yield python, [sys.executable, "-m", "pytest", "-q", python]
+        yield python, [sys.executable, "-m", "pytest", "-q", python], 1
 
 
 def compute_sanitizer() -> str | None:

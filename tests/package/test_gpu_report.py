@@ -45,6 +45,16 @@ def test_failed_test_is_named_although_the_tool_found_no_error(kind):
     assert (report["passed"], report["tests_failed"]) == (False, [name])
 
 
+def test_failure_of_one_of_the_processes_that_share_the_tests_is_kept():
+    shards = [GOOGLETEST + GOOD, FAILED["GoogleTest"][0] + GOOD]
+    program = f"import gpu_report, json\nverdicts = [gpu_report.verdict(o) for o in {shards!r}]\n"
+    program += "print(json.dumps(gpu_report.combined(verdicts)))"
+    expected = {"passed": False, "summary": "0 errors", "tests_passed": 13}
+    assert json.loads(package.run_in_scripts(program)) == expected | {
+        "tests_failed": ["CudaCopies.Fills"]
+    }
+
+
 @pytest.mark.parametrize(
     "output",
     [
