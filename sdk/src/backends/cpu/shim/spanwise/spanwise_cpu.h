@@ -13,18 +13,22 @@
 // not: division by zero gives a quotient and a remainder with all bits set (for 64-bit types only
 // the lower 32 bits if the dividend has no others, as measured on an H200), and division by -1
 // wraps around. Compilers emit a division as one instruction, div or idiv, whose names are macros
-// of the assembler here (GNU as, "Macro") that compare the divisor first. {load} before the
-// instruction keeps the assembler from expanding the macro again. The rare cases are in a separate
-// subsection, so that the common path takes no jump.
+// of the assembler here (GNU as, "Macro") that compare the divisor first. A macro is deleted before
+// the instruction of its name and defined again after it: otherwise it would expand itself. (A
+// pseudo prefix prevents that only before GNU as 2.44.) The rare cases are in a separate subsection,
+// so that the common path takes no jump.
 
 // `low` receives the quotient, `high` the remainder.
 // clang-format off
 #define SW_GUARDED(name, size, low, high, zero, unless_minus_one, minus_one) \
-  __asm__(".macro " name " divisor:vararg\n"       \
+  __asm__(".macro sw_define_" name "\n"            \
+          ".macro " name " divisor:vararg\n"       \
           "  cmp" size " $0, \\divisor\n"          \
           "  je .Lsw_zero\\@\n"                    \
           unless_minus_one                         \
-          "  {load} " name " \\divisor\n"          \
+          "  .purgem " name "\n"                   \
+          "  " name " \\divisor\n"                \
+          "  sw_define_" name "\n"                 \
           ".Lsw_divided\\@:\n"                     \
           ".subsection 1\n"                        \
           ".Lsw_zero\\@:\n"                        \
@@ -32,7 +36,9 @@
           "  jmp .Lsw_divided\\@\n"                \
           minus_one                                \
           ".subsection 0\n"                        \
-          ".endm\n")
+          ".endm\n"                                \
+          ".endm\n"                                \
+          "sw_define_" name "\n")
 #define SW_GUARDED_DIVISION(size, low, high, zero)       \
   SW_GUARDED("div" size, size, low, high, zero, "", ""); \
   SW_GUARDED("idiv" size, size, low, high, zero,         \
