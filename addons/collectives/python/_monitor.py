@@ -11,11 +11,12 @@ it. Ranks are numbered here as in init(), also those of a split communicator.
 A message is 4 bytes of length, then JSON. A reply has the number of its request, so that a reply
 after the time limit of its request is not taken for that of the next one. The requests, by their "do":
 
-- hello (token, rank, watch): the first one of each connection.
+- hello (token, rank, watch): the first one of each connection, which is closed without it.
 - agree (communicator, items, now): an item is [key, ranks, text]. Waits until all of `ranks` have sent
   a text for the key, and returns "texts" by key and rank; or "missing" and the status, where a rank
   that has sent none has ended or failed, or, with an optional "now" of true, without waiting.
-- beat (calls by communicator): a heartbeat; returns the status: "ended", "errors" and "calls".
+- beat (calls by communicator): a heartbeat; returns the status: "ended", "errors", "calls", and "silent":
+  the seconds since the last heartbeat of ranks that have sent none for a while.
 - error (communicator, text): this rank has failed in that communicator, "*" for all.
 - bye (why): this rank has ended.
 """
@@ -34,7 +35,7 @@ import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from spanwise import CollectiveError
 
@@ -44,6 +45,11 @@ from spanwise import CollectiveError
 _LENGTH = struct.Struct("!I")
 _MAX_MESSAGE_BYTES = 1 << 20
 _READ_BYTES = 1 << 16
+#: Bounds of connections without a hello: bytes of that message, seconds until it, and how many there are.
+_MAX_HELLO_BYTES = 1 << 12
+_HELLO_SECONDS = 5.0
+_MAX_STRANGERS = 64  # or twice the number of ranks
+_SILENT_SECONDS = 1.0  # since the last heartbeat of a rank, from when on the status has them
 
 #: Errors of a board whose connection is closed, and of one that does not reply in time.
 BOARD_CLOSED = (
@@ -71,25 +77,26 @@ def send_message(connection: socket.socket, message: dict[str, Any]) -> None:
 
 
 class MessageReader:
-    """Divides a stream of bytes into messages."""
+    """Divides a stream of bytes into messages of at most `limit` bytes."""
 
-    def __init__(self) -> None:
-        self._data = b""
+    def __init__(self, limit: int = _MAX_MESSAGE_BYTES) -> None:
+        self._data, self.limit = b"", limit
 
     def feed(self, data: bytes) -> list[dict[str, Any]]:
-        """The messages that `data` completes. Raises ValueError for one that is too long or no JSON."""
+        """The messages that `data` completes. Raises ValueError for one that is too long or no object of
+        JSON, or RecursionError."""
         self._data += data
         messages = []
         while len(self._data) >= _LENGTH.size:
             (length,) = _LENGTH.unpack_from(self._data)
-            if length > _MAX_MESSAGE_BYTES:
-                raise ValueError(
-                    f"a message of {length} bytes; expected at most {_MAX_MESSAGE_BYTES}"
-                )
+            if length > self.limit:
+                raise ValueError(f"a message of {length} bytes; expected at most {self.limit}")
             end = _LENGTH.size + length
             if len(self._data) < end:
                 break
             messages.append(json.loads(self._data[_LENGTH.size : end]))
+            if not isinstance(messages[-1], dict):
+                raise ValueError("expected a message that is an object of JSON")
             self._data = self._data[end:]
         return messages
 
@@ -99,9 +106,20 @@ class _Client:
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
-        self.messages = MessageReader()
+        self.messages = MessageReader(_MAX_HELLO_BYTES)
         self.rank: int | None = None  # until its message "hello"
+        self.since = time.monotonic()
         self.is_watch = False  # whether the end of this connection is taken for the end of the rank
+
+
+class _Agree(NamedTuple):
+    """A request that waits for texts of other ranks."""
+
+    client: _Client
+    number: int
+    communicator: str
+    now: bool
+    items: list[tuple[str, list[int], str]]
 
 
 class BoardServer:
@@ -111,13 +129,16 @@ class BoardServer:
         # A rank connects once for itself and once for each communicator, all ranks at the same time.
         self._listener = socket.create_server((host, port), backlog=max(128, 2 * size))
         self.port: int = self._listener.getsockname()[1]
-        self._size, self._token = size, token
+        self._size, self._token = size, token.encode()
+        self._strangers: list[_Client] = []  # connections without a hello, the oldest first
         # By key and rank; only of the keys of waiting requests.
         self._texts: dict[str, dict[int, str]] = {}
-        self._waiting_agrees: list[tuple[_Client, dict[str, Any]]] = []
+        self._waiting_agrees: list[_Agree] = []
         self._calls: dict[int, dict[str, str]] = {}  # a rank's last calls, by communicator
         self._ended: dict[int, str] = {}  # why a rank has ended
         self._errors: dict[str, dict[int, str]] = {}  # by communicator ("*": all) and rank
+        self._beats: dict[int, float] = {}  # the time of a rank's last heartbeat
+        self._left: set[int] = set()  # ranks whose connection with `watch` is closed
         self._stops = threading.Event()
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._listener, selectors.EVENT_READ)
@@ -125,9 +146,9 @@ class BoardServer:
         self._thread.start()
 
     def close(self, timeout: float) -> None:
-        """Ends the thread when all ranks have ended, or after `timeout` seconds."""
+        """Ends the thread when all ranks have left, or after `timeout` seconds."""
         end = time.monotonic() + timeout
-        while len(self._ended) < self._size and time.monotonic() < end:
+        while len(self._left) < self._size and time.monotonic() < end:
             time.sleep(0.01)
         self._stops.set()
         self._thread.join(1)
@@ -137,17 +158,27 @@ class BoardServer:
             for key, _ in self._selector.select(0.1):
                 if key.fileobj is self._listener:
                     self._accept()
-                else:
+                elif key.data.connection.fileno() >= 0:  # _drop() may have closed it in this loop
                     self._read(key.data)
+            oldest = time.monotonic() - _HELLO_SECONDS
+            while self._strangers and self._strangers[0].since < oldest:
+                self._drop(self._strangers[0])
         for key in list(self._selector.get_map().values()):
             key.fileobj.close()  # type: ignore[union-attr]
         self._selector.close()
 
     def _accept(self) -> None:
-        connection, _ = self._listener.accept()
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if len(self._strangers) >= max(_MAX_STRANGERS, 2 * self._size):
+            self._drop(self._strangers[0])
+        try:
+            connection, _ = self._listener.accept()
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except OSError:  # it has ended already, or this process has no file descriptor left
+            time.sleep(0.01)
+            return
         connection.settimeout(5)  # seconds that a reply may block the board
-        self._selector.register(connection, selectors.EVENT_READ, _Client(connection))
+        self._strangers.append(_Client(connection))
+        self._selector.register(connection, selectors.EVENT_READ, self._strangers[-1])
 
     def _read(self, client: _Client) -> None:
         try:
@@ -156,68 +187,90 @@ class BoardServer:
                 raise ConnectionError
             for message in client.messages.feed(data):
                 self._handle(client, message)
-        except (OSError, ValueError, KeyError, TypeError):
+        except Exception:  # whatever a connection sends ends that connection only
             self._drop(client)
 
     def _drop(self, client: _Client) -> None:
         self._selector.unregister(client.connection)
         client.connection.close()
-        self._waiting_agrees = [each for each in self._waiting_agrees if each[0] is not client]
-        if client.is_watch and client.rank is not None and client.rank not in self._ended:
-            self._ended[client.rank] = "its process has ended without closing the communicator"
-            self._answer_agrees()
+        if client.rank is None:
+            self._strangers.remove(client)
+        self._waiting_agrees = [each for each in self._waiting_agrees if each.client is not client]
+        if client.is_watch and client.rank is not None:
+            self._left.add(client.rank)
+            if client.rank not in self._ended:
+                self._ended[client.rank] = "its process has ended without closing the communicator"
+                self._answer_agrees()
 
     def _handle(self, client: _Client, message: dict[str, Any]) -> None:
-        do = message["do"]
+        # Reads all of the message first: an error must not leave a part of its work done.
+        do, number = message["do"], int(message["number"])
         if client.rank is None:
-            is_member = do == "hello" and hmac.compare_digest(str(message["token"]), self._token)
-            if not is_member or not 0 <= int(message["rank"]) < self._size:
+            token, rank = str(message["token"]).encode(), message["rank"]
+            is_member = do == "hello" and hmac.compare_digest(token, self._token)
+            if not is_member or type(rank) is not int or not 0 <= rank < self._size:
                 raise ValueError("expected a hello with the token and a rank")
-            client.rank, client.is_watch = int(message["rank"]), bool(message["watch"])
-            self._reply(client, message, {})
+            self._strangers.remove(client)
+            client.rank, client.is_watch = rank, bool(message["watch"])
+            client.messages.limit = _MAX_MESSAGE_BYTES
+            if client.is_watch:
+                self._beats[rank] = time.monotonic()
+                self._left.discard(rank)
+            self._reply(client, number, {})
         elif do == "agree":
-            for key, _, text in message["items"]:
+            request = _Agree(client, number, str(message["communicator"]), bool(message.get("now")), [
+                (str(key), [int(rank) for rank in ranks], str(text))
+                for key, ranks, text in message["items"]
+            ])  # fmt: skip
+            for key, _, text in request.items:
                 self._texts.setdefault(key, {})[client.rank] = text
-            self._waiting_agrees.append((client, message))
+            self._waiting_agrees.append(request)
             self._answer_agrees()
         elif do == "beat":
-            self._calls[client.rank] = message["calls"]
-            self._reply(client, message, self._status())
+            self._calls[client.rank] = dict(message["calls"])
+            self._beats[client.rank] = time.monotonic()
+            self._reply(client, number, self._status())
         elif do == "error":
-            self._errors.setdefault(message["communicator"], {})[client.rank] = message["text"]
-            self._reply(client, message, {})
+            name, error = str(message["communicator"]), str(message["text"])
+            self._errors.setdefault(name, {})[client.rank] = error
+            self._reply(client, number, {})
             self._answer_agrees()
         elif do == "bye":
-            self._ended.setdefault(client.rank, message["why"])
-            self._reply(client, message, {})
+            self._ended[client.rank] = str(message["why"])
+            self._reply(client, number, {})
             self._answer_agrees()
 
     def _status(self) -> dict[str, Any]:
-        return {"ended": self._ended, "errors": self._errors, "calls": self._calls}
+        now = time.monotonic()
+        ages = {rank: now - then for rank, then in self._beats.items() if rank not in self._left}
+        silent = {rank: age for rank, age in ages.items() if age > _SILENT_SECONDS}
+        status = {"ended": self._ended, "errors": self._errors, "calls": self._calls}
+        return {**status, "silent": silent}
 
-    def _reply(self, client: _Client, message: dict[str, Any], reply: dict[str, Any]) -> None:
+    def _reply(self, client: _Client, number: int, reply: dict[str, Any]) -> None:
         with suppress(OSError):  # the next read of the connection drops it
-            send_message(client.connection, {**reply, "number": message["number"]})
+            send_message(client.connection, {**reply, "number": number})
 
     def _answer_agrees(self) -> None:
         waiting, self._waiting_agrees = self._waiting_agrees, []
-        for client, message in waiting:
+        for request in waiting:
             missing = {
                 rank
-                for key, ranks, _ in message["items"]
+                for key, ranks, _ in request.items
                 for rank in ranks
                 if rank not in self._texts[key]
             }
             if not missing:
-                texts = {key: self._texts[key] for key, _, _ in message["items"]}
-                self._reply(client, message, {"texts": texts})
-            elif message.get("now") or self._has_failed(message["communicator"], missing):
-                self._reply(client, message, {"missing": sorted(missing), **self._status()})
+                texts = {key: self._texts[key] for key, _, _ in request.items}
+                self._reply(request.client, request.number, {"texts": texts})
+            elif request.now or self._has_failed(request.communicator, missing):
+                reply = {"missing": sorted(missing), **self._status()}
+                self._reply(request.client, request.number, reply)
             else:
-                self._waiting_agrees.append((client, message))
+                self._waiting_agrees.append(request)
         # A rank gets the texts of a key after all of them have sent theirs: the ranks that have not
         # got them yet wait.
-        keys = {key for _, message in self._waiting_agrees for key, _, _ in message["items"]}
+        keys = {key for request in self._waiting_agrees for key, _, _ in request.items}
         self._texts = {key: self._texts[key] for key in keys}
 
     def _has_failed(self, communicator: str, missing: set[int]) -> bool:

@@ -5,6 +5,7 @@
 import contextlib
 import json
 import re
+import resource
 import socket
 import threading
 import time
@@ -83,6 +84,99 @@ def test_board_closes_invalid_connections_and_continues(board, client):
     with pytest.raises(ConnectionError):
         BoardClient(("127.0.0.1", board.port), "guessed", 0, watch=False, timeout=10)
     assert client(0).request(10, do="beat", calls={})["number"] == 2
+
+
+def sent(text):
+    """The bytes of a message."""
+    return _monitor._LENGTH.pack(len(text)) + text.encode()
+
+
+HELLO = '{"do": "hello", "token": "secret", "rank": %s, "watch": true, "number": 1}'
+HOSTILE = {
+    "infinite rank": HELLO % "Infinity",
+    "huge rank": HELLO % "1e400",
+    "no rank": HELLO % "NaN",
+    "long rank": HELLO % ("9" * 4000),
+    "rank of another type": HELLO % '"0"',
+    "deep": "[" * 4000,
+    "deep object": '{"do":' * 600,
+    "list": "[1, 2]",
+    "surrogate": HELLO.replace("secret", "\\ud800") % 0,
+    "long": HELLO % ("0" + " " * 5000),
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_message_without_token_ends_only_its_connection(board, client, text):
+    member = client(0)
+    with socket.create_connection(("127.0.0.1", board.port), timeout=10) as stranger:
+        stranger.sendall(sent(text))
+        with contextlib.suppress(ConnectionError):
+            assert stranger.recv(1) == b""
+    assert member.request(10, do="beat", calls={})["ended"] == {}
+    assert client(1).request(10, do="beat", calls={})["number"] == 2
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"do": "agree", "communicator": "c", "items": [["k", [0, 1], "t"], ["k", 1, "t"]]},
+        {"do": "agree", "communicator": "c", "items": [["k", [0, float("inf")], "t"]]},
+        {"do": "agree", "items": [["k", [0, 1], "t"]]},
+        {"do": "agree", "communicator": [], "items": 7},
+        {"do": "beat", "calls": 1},
+        {"do": "error", "communicator": "c"},
+        {"do": "bye"},
+    ],
+)
+def test_wrong_message_of_a_rank_does_not_lose_the_requests_of_others(client, message):
+    first, second, third = client(0), client(1), client(2)
+    request = {"do": "agree", "communicator": "c", "items": [["k", [0, 1], "sum"]]}
+    with pytest.raises(TimeoutError):
+        first.request(0.1, **request)
+    with pytest.raises((ConnectionError, TimeoutError)):
+        third.request(1, **message)
+    assert second.request(10, **request)["texts"] == {"k": {"0": "sum", "1": "sum"}}
+
+
+def test_board_bounds_connections_without_a_token(board, client):
+    with contextlib.ExitStack() as stack:
+        address = ("127.0.0.1", board.port)
+        strangers = [
+            stack.enter_context(socket.create_connection(address, timeout=10)) for _ in range(300)
+        ]
+        assert client(0).request(10, do="beat", calls={})["number"] == 2
+        with contextlib.suppress(ConnectionError):
+            assert strangers[0].recv(1) == b""  # the oldest was closed for a further one
+        assert len(board._strangers) <= _monitor._MAX_STRANGERS
+
+
+def test_board_closes_a_connection_that_sends_no_token_in_time(board, client, monkeypatch):
+    monkeypatch.setattr(_monitor, "_HELLO_SECONDS", 0.2)
+    with socket.create_connection(("127.0.0.1", board.port), timeout=10) as stranger:
+        stranger.sendall(b"\0\0")
+        assert stranger.recv(1) == b""
+    assert client(0).request(10, do="beat", calls={})["number"] == 2
+
+
+def test_board_serves_ranks_after_the_process_had_no_file_descriptors(board, client):
+    member = client(0)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with socket.socket() as late:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (late.fileno() + 1, limits[1]))
+        try:
+            late.connect(("127.0.0.1", board.port))
+            assert member.request(10, do="beat", calls={})["number"] == 2
+            time.sleep(0.2)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert client(1).request(10, do="beat", calls={})["number"] == 2
+
+
+def test_token_of_any_letters(board):
+    server = BoardServer("127.0.0.1", 0, RANKS, "gehe\u00efm")
+    BoardClient(("127.0.0.1", server.port), "gehe\u00efm", 0, watch=False, timeout=10).close()
+    server.close(0)
 
 
 def test_late_reply_is_not_taken_for_that_of_the_next_request(client):
