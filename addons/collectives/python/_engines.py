@@ -133,8 +133,12 @@ class SelfEngine:
 
 
 _TEXT_BYTES = 1000  # more than an address and a token
-#: The dtypes in which 16-bit floats are reduced: MPI need not support 16-bit floats.
-_COMPUTED_BY_MPI = {"float16": "float32", "bfloat16": "float32"}
+#: The dtypes in which others are reduced. MPI need not support 16-bit floats. Open MPI adds small integers
+#: with saturation; unsigned 32-bit sums and products wrap when converted back.
+_COMPUTED_BY_MPI = {
+    "float16": "float32", "bfloat16": "float32",
+    "int8": "uint32", "uint8": "uint32", "int16": "uint32", "uint16": "uint32",
+}  # fmt: skip
 #: The names in mpi4py.MPI of MPI's datatypes, by dtype.
 _DATATYPES = {
     "uint8": "UINT8_T", "int8": "INT8_T", "int16": "INT16_T", "uint16": "UINT16_T",
@@ -178,9 +182,10 @@ class MpiEngine:
         self._mpi = mpi = load_mpi()
         self._comm, self._waits = comm, waits
         self._rank, self._size = comm.Get_rank(), comm.Get_size()
-        self._datatypes = {
-            dtype(name): getattr(mpi, attribute) for name, attribute in _DATATYPES.items()
-        }
+        types = {dtype(name): getattr(mpi, attribute) for name, attribute in _DATATYPES.items()}
+        sums = {each: types[each] for each in types if each.name not in _COMPUTED_BY_MPI}
+        # By reduction: the dtypes that MPI reduces as they are.
+        self._datatypes = {"sum": sums, "prod": sums, "mean": {}, "min": types, "max": types}
         self._buffer_at = mpi.buffer.fromaddress
         self._ops = {"sum": mpi.SUM, "prod": mpi.PROD, "min": mpi.MIN, "max": mpi.MAX}
 
@@ -222,12 +227,12 @@ class MpiEngine:
         self, start: Callable[..., Any], reduction: str, source: Array, target: Array | None
     ) -> tuple[Any, Callable[[], None] | None]:
         """start(sent, received, op) starts the operation of MPI and returns its request."""
-        datatype, finish = self._datatypes.get(source.dtype), None
-        if datatype is None or reduction == "mean":
+        datatype, finish = self._datatypes[reduction].get(source.dtype), None
+        if datatype is None:
             converted = Reduction(reduction, source, target, self._size, _COMPUTED_BY_MPI)
             source, target = converted.source, converted.target
             reduction, finish = converted.op, converted.finish
-            datatype = self._datatypes.get(source.dtype)
+            datatype = self._datatypes[reduction].get(source.dtype)
         if datatype is None:
             raise unsupported_reduction("mpi", reduction, source.dtype, "convert the array first")
         sent, received = [self._buffer_at(source.ptr, source.nbytes), datatype], None

@@ -109,6 +109,55 @@ def test_an_uncaught_exception_is_named_by_the_other_rank(failures):
     assert "rank 1 raised KeyError: 'an uncaught error'" in text
 
 
+#: Records the datatypes in which MPI reduces arrays of each dtype.
+SMALL_INTEGERS = """
+import sys
+import numpy as np
+from addons.collectives.launch import write_result
+import spanwise as sw
+from spanwise import collectives as C
+
+class Recording:
+    def __init__(self, comm):
+        self.comm, self.sizes = comm, set()
+
+    def __getattr__(self, name):
+        start = getattr(self.comm, name)
+
+        def record(sent, received, *arguments, **named):
+            buffer = received if received is not None else sent
+            self.sizes.add(buffer[1].Get_size())
+            return start(sent, received, *arguments, **named)
+
+        return record
+
+comm, problems = C.init("mpi", timeout=20), []
+for dtype in ("int8", "uint8", "int16", "uint16"):
+    values = np.random.default_rng(3).integers(100, 127, 300).astype(dtype)
+    for op, oracle in (("sum", values + values), ("prod", values * values), ("max", values)):
+        for name in ("all_reduce", "reduce", "reduce_scatter"):
+            comm._engine._comm = recording = Recording(comm._engine._comm)
+            x = sw.array(values)
+            result = getattr(C, name)(x, comm, op, out=x if name == "all_reduce" else None)
+            comm._engine._comm = recording.comm
+            rows = slice(150 * comm.rank, 150 * comm.rank + 150)
+            expected = oracle[rows] if name == "reduce_scatter" else oracle
+            if result is not None and not np.array_equal(result.numpy(), expected):
+                problems.append(f"{name} {op} {dtype}: {result}")
+            if min(recording.sizes) < (values.itemsize if op == "max" else 4):
+                problems.append(f"{name} {op} {dtype}: in {recording.sizes} bytes")
+comm.close()
+write_result(sys.argv[1], comm.rank, problems)
+"""
+
+
+def test_sums_and_products_of_small_integers_are_computed_in_wider_ones(tmp_path):
+    program = tmp_path / "integers.py"
+    program.write_text(SMALL_INTEGERS)
+    results, output = run_mpi(program, tmp_path, ranks=2)
+    assert results == [[], []], output
+
+
 #: Rank 1 takes no part in MPI's calls, which block: of split(), then of init().
 ABSENT = """
 import os, sys, time
