@@ -25,7 +25,7 @@ from ._engines import (
     split_mpi,
     start_torch,
 )
-from ._monitor import Link, Monitor
+from ._monitor import Link, Monitor, close_idle_links
 from ._native import (
     Communicator as NativeCommunicator,
     collective,
@@ -134,8 +134,9 @@ _open: dict[str, Communicator] = {}
 
 @atexit.register
 def _close_all() -> None:
-    for communicator in list(_open.values()):
-        communicator.close()
+    with ExitStack() as each:
+        for communicator in _open.values():
+            each.callback(communicator.close)
 
 
 def named(name: str) -> Communicator:
@@ -194,14 +195,19 @@ def init(
         )
     if not timeout > 0:
         raise ArgumentError(f"init: expected timeout= of more than 0 seconds, got {timeout!r}")
-    link = connect(store, rank, size, timeout)
-    if name is None:
-        name = f"world-{_unnamed_count}" if _unnamed_count else "world"
-        _unnamed_count += 1
-    device = sw.device(device) if device is not None else _default_device()
-    ranks = list(range(link.size)) if link else [0]
-    engine = _choose_engine(engine, link, name, device)
-    _default = _create(name, ranks, link, engine, device, timeout, check, "init", None)
+    try:
+        link = connect(store, rank, size, timeout)
+        if name is None:
+            name = f"world-{_unnamed_count}" if _unnamed_count else "world"
+            _unnamed_count += 1
+        device = sw.device(device) if device is not None else _default_device()
+        ranks = list(range(link.size)) if link else [0]
+        engine = _choose_engine(engine, link, name, device)
+        _default = _create(name, ranks, link, engine, device, timeout, check, "init", None)
+    except (CollectiveError, OSError, KeyboardInterrupt):
+        MpiEngine.is_broken = True  # MPI_Finalize would wait for a rank that is late or stopped
+        raise
+    close_idle_links()
     return _default
 
 
@@ -267,7 +273,8 @@ def _start_engine(name: str, monitor: Monitor | None, waits: BoundedWait, caller
     if name == "self" or monitor is None:
         return SelfEngine()
     if name == "mpi":
-        mpi = load_mpi()
+        mpi = load_mpi(waits.timeout)
+        monitor.link.stays = True
         if mpi.COMM_WORLD.Get_size() != len(monitor.ranks):
             raise ArgumentError(
                 f"init: engine='mpi' needs the {len(monitor.ranks)} ranks to be those of mpiexec, "

@@ -5,14 +5,14 @@ reductions of dtypes that a library lacks, and their waits with a time limit."""
 
 from __future__ import annotations
 
-import atexit
+import ctypes
 import json
 import os
 import sys
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from datetime import timedelta
 from functools import partial
@@ -21,7 +21,7 @@ from typing import Any
 import spanwise as sw
 from spanwise import Array, CollectiveError, DTypeError, dtype
 
-from ._monitor import Monitor, own_address
+from ._monitor import BOARD_SILENT, Link, Monitor, exit_hooks, own_address
 
 # ---- What the engines share ----
 
@@ -30,6 +30,8 @@ from ._monitor import Monitor, own_address
 _SPINS = 200
 #: Seconds in which the thread only yields between calls of `test`; later it sleeps.
 _YIELD_SECONDS = 0.02
+#: Seconds between two calls of `test` from which on this process was stopped: not counted as waiting.
+_STOPPED_SECONDS = 1.0
 
 #: bool as 0 and 1: the sum is "or" and the product "and", as in NumPy.
 BOOL_OPS = {"sum": "max", "prod": "min", "min": "min", "max": "max"}
@@ -92,9 +94,12 @@ class BoundedWait:
             if test():
                 return
         # MPI moves large messages only during `test`, so there are no pauses at first.
-        begin = time.monotonic()
+        begin = last = time.monotonic()
         while not test():
-            waited = time.monotonic() - begin
+            now = time.monotonic()
+            if now - last > _STOPPED_SECONDS:
+                begin += now - last
+            last, waited = now, now - begin
             if waited > _YIELD_SECONDS:
                 self._check(waited)
                 time.sleep(min(waited / 100, 1e-3))
@@ -105,10 +110,13 @@ class BoundedWait:
         if self._monitor is not None and (failure := self._monitor.failure()) is not None:
             raise CollectiveError(failure)
         if waited > self.timeout:
+            reason = f"it did not end within {self.timeout:g} s"
             if self._monitor is not None:
                 # The reply updates the last calls of the ranks, which are appended to the error.
-                self._monitor.link.send_heartbeat()
-            raise CollectiveError(f"it did not end within {self.timeout:g} s")
+                self._monitor.link.refresh()
+                if self._monitor.link.is_silent():
+                    reason += f"; {BOARD_SILENT}"
+            raise CollectiveError(reason)
 
 
 class SelfEngine:
@@ -148,25 +156,81 @@ _DATATYPES = {
 }  # fmt: skip
 
 
-def load_mpi() -> Any:
-    """mpi4py.MPI. Where this is its first import, MPI is finalized at exit only if no operation was
-    given up: MPI_Finalize would wait for those that a lost rank will not end."""
-    if "mpi4py.MPI" in sys.modules:
-        return sys.modules["mpi4py.MPI"]
-    import mpi4py
+class _MpiLifetime:
+    """Calls MPI_Init_thread and, at exit, MPI_Finalize on a thread of its own. Both wait for the other ranks
+    without a time limit, and those of mpi4py hold the GIL meanwhile."""
 
-    finalize = mpi4py.rc.finalize is not False
-    mpi4py.rc.finalize = False
-    from mpi4py import MPI
+    def __init__(self, mpi: Any) -> None:
+        self._library = ctypes.CDLL(mpi.__file__)  # finds the functions of the MPI that it needs
+        self._level, self._ends = mpi.THREAD_MULTIPLE, threading.Event()
+        self.started: Future[int] = Future()
+        self.ended: Future[int] = Future()
+        # Python 3.12 and later start no threads at exit.
+        threading.Thread(target=self._run, name="spanwise-mpi", daemon=True).start()
 
-    if finalize:
-        atexit.register(_finalize, MPI)
-    return MPI
+    def _run(self) -> None:
+        provided = ctypes.c_int()
+        level = ctypes.c_int(self._level)
+        code = self._library.MPI_Init_thread(None, None, level, ctypes.byref(provided))
+        self.started.set_result(code)
+        self._ends.wait()
+        self.ended.set_result(self._library.MPI_Finalize())
+
+    def finalize(self, links: list[Link]) -> bool:
+        """Whether MPI_Finalize has ended: given up where another rank has failed or is stopped."""
+        self._ends.set()
+        while not self.ended.done() and not any(link.is_abandoned() for link in links):
+            with suppress(FutureTimeoutError):
+                self.ended.exception(0.01)
+        return self.ended.done()
 
 
-def _finalize(mpi: Any) -> None:
-    if not MpiEngine.is_broken and not mpi.Is_finalized():
+def _finalize(mpi: Any, links: list[Link]) -> str | None:
+    """The exit hook."""
+    if MpiEngine.is_broken or not mpi.Is_initialized():
+        return "it has ended without MPI_Finalize, after an error"
+    if mpi.Is_finalized():
+        return None
+    if _lifetime is None:
         mpi.Finalize()
+    elif not _lifetime.finalize(links):
+        return "it has given up MPI_Finalize"
+    return None
+
+
+_lifetime: _MpiLifetime | None = None
+
+
+def load_mpi(timeout: float = 300) -> Any:
+    """mpi4py.MPI. Where this is its first import, MPI is initialized within `timeout` seconds, and finalized
+    at exit only if no operation was given up: MPI_Finalize would wait for those that a lost rank will not
+    end. Raises TimeoutError."""
+    global _lifetime
+    if "mpi4py.MPI" not in sys.modules:
+        from mpi4py import rc
+
+        finalizes = rc.finalize is not False
+        # Of fewer threads MPI accepts calls of the one that initializes it only.
+        bounds = finalizes and rc.initialize and rc.threads and rc.thread_level == "multiple"
+        rc.finalize, rc.initialize = False, rc.initialize and not bounds
+        from mpi4py import MPI
+
+        if bounds and not MPI.Is_initialized():
+            _lifetime = _MpiLifetime(MPI)
+        if finalizes:
+            exit_hooks.append(partial(_finalize, MPI))
+    mpi = sys.modules["mpi4py.MPI"]
+    if _lifetime is not None and not mpi.Is_initialized():
+        try:
+            _lifetime.started.result(timeout)
+        except FutureTimeoutError:
+            raise TimeoutError(
+                f"init: MPI_Init_thread did not end within {timeout:g} s; call init() on every rank that "
+                "mpiexec has started, or pass it a larger timeout="
+            ) from None
+        for comm in (mpi.COMM_WORLD, mpi.COMM_SELF):  # as mpi4py does after its own call
+            comm.Set_errhandler(mpi.ERRORS_RETURN)
+    return mpi
 
 
 class MpiEngine:

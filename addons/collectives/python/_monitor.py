@@ -26,6 +26,7 @@ from __future__ import annotations
 import atexit
 import hmac
 import json
+import os
 import selectors
 import socket
 import struct
@@ -336,7 +337,8 @@ _HEARTBEAT_SECONDS = 0.1
 _MAX_HEARTBEATS_PER_SECOND = 5000  # of all ranks together, which the board answers
 #: Seconds that a call goes on after another rank has ended: that rank may have done its part.
 _GRACE_SECONDS = 0.5
-#: Time limit of reports of errors and ends to the board, and of rank 0's wait in Link.close().
+#: Time limit of reports of errors and ends to the board, and of rank 0's wait in Link.close(); shorter
+#: with a short time limit of the user, see Link.patience.
 _CLOSE_SECONDS = 2.0
 _MAX_ERROR_LENGTH = 10000  # characters
 
@@ -344,6 +346,9 @@ _MAX_ERROR_LENGTH = 10000  # characters
 CLOSED = "it has closed its communicators"
 
 _links: weakref.WeakSet[Link] = weakref.WeakSet()
+#: Functions that _close_links() calls at exit with the open links before it closes them. They return why
+#: this rank ends, if not by CLOSED.
+exit_hooks: list[Callable[[list[Link]], str | None]] = []
 
 
 class Link:
@@ -359,13 +364,22 @@ class Link:
         server: BoardServer | None,
     ) -> None:
         self.rank, self.size, self.timeout = rank, size, timeout
+        self.patience = min(_CLOSE_SECONDS, max(timeout / 8, 0.1))
+        #: Whether it stays open until the exit of the process, for exit_hooks.
+        self.stays = False
+        self.is_idle = False  # whether its communicators are closed
+        self._process = os.getpid()
         self._address, self._token, self._server = address, token, server
         self._board = BoardClient(address, token, rank, watch=True, timeout=timeout)
-        self._ended: dict[int, str] = {}  # these three: the status in the board's last reply
+        self._replied_at = time.monotonic()  # when the board did for the last time
+        self._is_cut = False  # whether the connection to the board has ended
+        self._ended: dict[int, str] = {}  # these four: the status in the board's last reply
         self._errors: dict[str, dict[int, str]] = {}
+        self._silent: dict[int, float] = {}
         self.calls: dict[int, dict[str, str]] = {}  # last calls, by rank and communicator
         self.monitors: list[Monitor] = []  # of the open communicators
         self._stops = threading.Event()
+        self._pause = max(_HEARTBEAT_SECONDS, size / _MAX_HEARTBEATS_PER_SECOND)
         self._thread = threading.Thread(target=self._watch, name="spanwise-watchdog", daemon=True)
         self._thread.start()
         _links.add(self)
@@ -376,38 +390,65 @@ class Link:
         return BoardClient(self._address, self._token, self.rank, watch=False, timeout=self.timeout)
 
     def remove(self, monitor: Monitor) -> None:
-        """Removes `monitor`, and closes the link when that was the last one."""
+        """Removes `monitor`, and closes the link when that was the last one, unless it stays."""
         if monitor in self.monitors:
             self.monitors.remove(monitor)
-        if not self.monitors:
+        self.is_idle = not self.monitors
+        if self.is_idle and self.stays:
+            self._request(self.patience, do="bye", why=CLOSED)
+        elif self.is_idle:
             self.close(CLOSED)
 
     def close(self, why: str) -> None:
         """Reports to the board that this rank has ended. Rank 0 then waits for the others to end."""
-        if self._stops.is_set():
+        if self._stops.is_set() or self._process != os.getpid():
             return
         self._stops.set()
-        self._request(_CLOSE_SECONDS, do="bye", why=why)
+        self._request(self.patience, do="bye", why=why)
         self._board.close()
         if self._server is not None:
-            self._server.close(_CLOSE_SECONDS)
+            self._server.close(self.patience)
 
     def report(self, communicator: str, text: str) -> None:
         """Sends an error of this rank to the board; `communicator` is "*" for all."""
+        if self.is_silent():
+            return
         text = text[:_MAX_ERROR_LENGTH]
-        self._request(_CLOSE_SECONDS, do="error", communicator=communicator, text=text)
+        self._request(self.patience, do="error", communicator=communicator, text=text)
 
     def _request(self, timeout: float, **message: Any) -> None:
         """Sends a message to the board, and takes over the status in its reply."""
+        if self._is_cut or self._process != os.getpid():
+            return
         try:
             reply = self._board.request(timeout, **message)
+            self._replied_at = time.monotonic()
             if "ended" in reply:
                 self.take_over(reply)
-        except OSError as error:
-            is_late = isinstance(error, TimeoutError)
+        except TimeoutError:
             # Heartbeats have the time limit that the user chose, other messages a shorter one.
-            if not self._stops.is_set() and (message["do"] == "beat" or not is_late):
-                self._ended = {**self._ended, 0: BOARD_SILENT if is_late else BOARD_CLOSED}
+            if not self._stops.is_set() and time.monotonic() - self._replied_at >= self.timeout:
+                self._ended = {**self._ended, 0: BOARD_SILENT}
+        except OSError:
+            if not self._stops.is_set():
+                self._is_cut = True
+                self._ended = {0: BOARD_CLOSED, **self._ended}
+
+    def is_silent(self) -> bool:
+        """Whether the board has not replied for longer than `patience`: errors do not wait for it again."""
+        pause = time.monotonic() - self._replied_at
+        return pause > self.patience + self._pause and not self._is_cut
+
+    def refresh(self) -> None:
+        """Updates the status, for the text of an error."""
+        if not self.is_silent():
+            self.send_heartbeat(self.patience)
+
+    def is_abandoned(self) -> bool:
+        """Whether a rank has ended without closing its communicators, or is stopped."""
+        is_stopped = any(age > self.timeout for age in self._silent.values())
+        is_cut = self._is_cut and time.monotonic() - self._replied_at > self.timeout
+        return is_stopped or is_cut or self.lost_among(list(range(self.size)))
 
     def error_among(self, communicator: str, ranks: list[int]) -> str | None:
         """The error that another of these ranks has reported, or None."""
@@ -435,17 +476,16 @@ class Link:
         by_rank = lambda values: {int(rank): value for rank, value in values.items()}  # noqa: E731
         self._errors = {name: by_rank(errors) for name, errors in status["errors"].items()}
         self.calls, self._ended = by_rank(status["calls"]), by_rank(status["ended"])
+        self._silent = by_rank(status["silent"])
 
-    def send_heartbeat(self) -> None:
+    def send_heartbeat(self, timeout: float) -> None:
         """Sends this rank's last calls to the board, which replies with those of the others."""
-        if 0 not in self._ended or self._server is not None:  # the board has not ended
-            calls = {monitor.name: monitor.last_call() for monitor in list(self.monitors)}
-            self._request(self.timeout, do="beat", calls=calls)
+        calls = {monitor.name: monitor.last_call() for monitor in list(self.monitors)}
+        self._request(timeout, do="beat", calls=calls)
 
     def _watch(self) -> None:
-        pause = max(_HEARTBEAT_SECONDS, self.size / _MAX_HEARTBEATS_PER_SECOND)
-        while not self._stops.wait(pause):
-            self.send_heartbeat()
+        while not self._stops.wait(self._pause):
+            self.send_heartbeat(self.timeout)
             for monitor in list(self.monitors):
                 monitor.watch()
 
@@ -483,8 +523,7 @@ class Monitor:
         return reason if now - self._failed_at >= _GRACE_SECONDS else None
 
     def watch(self) -> None:
-        """Called by the watchdog. Aborts the communicator where a rank has reported an error, and with
-        NCCL where a rank has ended without closing its communicators: work queued on GPUs would wait
+        """Called by the watchdog. Aborts the communicator where a rank has reported an error, and with NCCL where a rank has ended without closing its communicators: work queued on GPUs would wait
         for it without end."""
         communicator = self.communicator()
         if communicator is None or communicator.failure:
@@ -512,8 +551,10 @@ class Monitor:
                 self.timeout, do="agree", communicator=self.name, items=sent
             )
         except TimeoutError:
-            self.link.send_heartbeat()
+            self.link.refresh()
             late = f"not all ranks made this call within {self.timeout:g} s"
+            if self.link.is_silent():
+                late = BOARD_SILENT
             self._give_up(number, op, self.link.failure_among(self.name, [0]) or late)
         except OSError:
             self._give_up(number, op, BOARD_CLOSED)
@@ -535,7 +576,9 @@ class Monitor:
             try:
                 reply = self._client.request(self.timeout, **request)
             except TimeoutError:  # the board says which rank is missing
-                reply = self._client.request(_CLOSE_SECONDS, **request, now=True)
+                if self.link.is_silent():
+                    raise
+                reply = self._client.request(self.link.patience, **request, now=True)
         except OSError as error:
             why = BOARD_SILENT if isinstance(error, TimeoutError) else BOARD_CLOSED
             raise self._error(-1, op, why, []) from error
@@ -585,17 +628,24 @@ class Monitor:
             self.link.remove(self)
 
 
+@atexit.register  # after the communicators are closed: their module is imported later
 def _close_links() -> None:
-    """At exit: closes the communicators of each link, then links without any (of a failed init())."""
+    links, why = [link for link in _links if not link._stops.is_set()], CLOSED
+    for hook in exit_hooks:
+        why = hook(links) or why
+    for link in links:
+        link.close(why)
+
+
+def close_idle_links() -> None:
+    """Closes links whose communicators are closed and that stay for the exit: a later link does too."""
     for link in list(_links):
-        for monitor in list(link.monitors):
-            if (communicator := monitor.communicator()) is not None:
-                communicator.close()
-        link.close(CLOSED)
+        if link.is_idle:
+            link.close(CLOSED)
 
 
 def _report_uncaught() -> None:
-    """Once: makes sys.excepthook report to the other ranks, and registers _close_links for the exit."""
+    """Once: makes sys.excepthook report to the other ranks."""
     if getattr(sys.excepthook, "_spanwise", False):
         return
     previous_hook: Callable[..., Any] = sys.excepthook
@@ -611,4 +661,3 @@ def _report_uncaught() -> None:
 
     hook._spanwise = True  # type: ignore[attr-defined]
     sys.excepthook = hook
-    atexit.register(_close_links)

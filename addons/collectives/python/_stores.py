@@ -125,7 +125,7 @@ def _link(
 
 
 def _by_mpi(store: Any, timeout: float) -> Link:
-    mpi = load_mpi()
+    mpi = load_mpi(timeout)
     world = mpi.COMM_WORLD if store == "mpi" else store
     rank, size = world.Get_rank(), world.Get_size()
     waits = BoundedWait(None, timeout)
@@ -134,7 +134,9 @@ def _by_mpi(store: Any, timeout: float) -> Link:
     is_local = here.Get_size() == size
     call_bounded("init: MPI_Comm_free", here.Free, waits)
     share = partial(share_text, world, waits=waits)
-    return _link(rank, size, timeout, share, lambda: share(""), is_local)
+    link = _link(rank, size, timeout, share, lambda: share(""), is_local)
+    link.stays = True
+    return link
 
 
 def _by_environment(rank: int, size: int, timeout: float) -> Link:

@@ -88,8 +88,11 @@ def program_of_guide(folder):
 
 def environment():
     """Environment variables of a rank. It gets one OpenMP thread, since the ranks share the processors of
-    this machine. Open MPI starts nothing as root unless both of its variables are set."""
+    this machine. Open MPI starts nothing as root unless both of its variables are set, and not more ranks
+    than processors, by the versions 4 and 5, without the others."""
     allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    allowed |= {"OMPI_MCA_rmaps_base_oversubscribe": "1"}
+    allowed |= {"PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
     paths = {"OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
     return os.environ | allowed | paths
 

@@ -5,6 +5,7 @@ since each takes seconds."""
 
 import pytest
 from addons.collectives.launch import program_of_guide, run_mpi, why_no_mpi
+from addons.collectives.signal_rounds import run_round
 
 pytestmark = pytest.mark.skipif(bool(why_no_mpi()), reason=why_no_mpi())
 
@@ -107,6 +108,51 @@ def test_a_killed_rank_ends_the_calls_of_the_others(failures):
 def test_an_uncaught_exception_is_named_by_the_other_rank(failures):
     (text,) = texts(failures, "uncaught", (0,))
     assert "rank 1 raised KeyError: 'an uncaught error'" in text
+
+
+#: Rank 1 does not initialize MPI.
+UNSTARTED = """
+import os, sys, time
+from pathlib import Path
+from addons.collectives.failures import outcome
+from addons.collectives.launch import write_result
+from spanwise import collectives as C
+
+if os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK")) == "1":
+    while not Path(sys.argv[1], "ended").exists():
+        time.sleep(0.01)
+    os._exit(0)
+write_result(sys.argv[1], 0, outcome(lambda: C.init("mpi", timeout=1)))
+import atexit
+atexit._run_exitfuncs()
+Path(sys.argv[1], "ended").touch()
+os._exit(0)
+"""
+
+
+def test_init_does_not_wait_longer_than_the_time_limit_for_mpi_init(tmp_path):
+    program = tmp_path / "unstarted.py"
+    program.write_text(UNSTARTED)
+    results, output = run_mpi(program, tmp_path, ranks=2, timeout=30)
+    assert results[0] is not None, output
+    kind, text, seconds = results[0]
+    assert kind == "TimeoutError" and "MPI_Init_thread did not end within 1 s" in text
+    assert seconds < 10 and "did not end in time" not in output
+
+
+@pytest.mark.parametrize(
+    ("kind", "victim", "point", "check"),
+    [
+        ("kill", 0, "step", 20),
+        ("stop", 0, "step", -1),  # the board does not reply
+        ("stop", 0, "step", 0),
+        ("stop", 2, "process", 0),  # before MPI_Init_thread
+        ("stop", 1, "closed", 0),  # before MPI_Finalize
+        ("pause", 1, "step", 20),
+    ],
+)
+def test_a_signal_to_a_rank_ends_or_does_not_disturb_the_others(kind, victim, point, check):
+    assert run_round(kind, victim, point, 0, check) == []
 
 
 #: Records the datatypes in which MPI reduces arrays of each dtype.

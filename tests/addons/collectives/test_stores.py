@@ -256,6 +256,9 @@ def test_board_that_is_closed_or_silent_is_the_reason_of_errors(silent_board, is
         silent_board.ignored = ("beat", "agree", "error")
     with pytest.raises(sw.CollectiveError, match=reason):
         monitor.agree([("call 0", [], "sum")], 0, "sum")
+    end = time.monotonic() + 10
+    while monitor.link.failure_among("c", [0, 1]) is None and time.monotonic() < end:
+        time.sleep(0.01)  # the heartbeat without a reply has the time limit too
     assert re.search(reason, monitor.link.failure_among("c", [0, 1]))
     monitor.disconnect()
     monitor.link.close("tested")
@@ -348,7 +351,7 @@ def test_board_keeps_no_values_that_all_ranks_have_exchanged(board, monitor):
         for call in range(3):
             pass_rank = lambda each: each.exchange("split", f"call {call}", [each.rank, None])  # noqa: B023, E731
             assert list(threads.map(pass_rank, monitors)) == [[[0, None], [1, None], [2, None]]] * 3
-    monitor.link.send_heartbeat()  # its reply comes after the board's work on the exchanges
+    monitor.link.send_heartbeat(10)  # its reply comes after the board's work on the exchanges
     assert "world: call" not in repr(vars(board))
     for each in monitors[1:]:
         each.disconnect()
