@@ -428,7 +428,12 @@ bool is_called_by_torch() noexcept {
   return module != nullptr && std::string_view(module).starts_with("torch.");
 }
 
-void refuse_negative_strides(const Array& array) {
+// Refuses what torch takes wrongly: torch ignores the read-only flag of a tensor, and writes to it.
+void refuse_for_torch(const Array& array) {
+  if (array.readonly() && is_called_by_torch())
+    throw SharingError("__dlpack__",
+                       {"the array is read-only, and torch's tensors can always be written",
+                        "pass x.copy(), or spanwise.to_torch(x, copyif=True)"});
   const Layout& layout = array.layout();
   for (int axis = 0; axis < layout.rank(); ++axis) {
     if (layout.strides[axis] >= 0 || layout.shape[axis] <= 1 || array.size() == 0) continue;
@@ -460,7 +465,7 @@ PyObject* export_array(const Array& source, const ExportRequest& request) {
                        {"the array is read-only, which DLPack can express from version 1.0 on only",
                         "ask for max_version=(1, 0), or for copy=True"});
   }
-  refuse_negative_strides(source);
+  refuse_for_torch(source);
   if (consumer) order_consumer(*consumer, source);
   return capsule_of(source, request.versioned);
 }
@@ -525,8 +530,20 @@ const Array& array_of(void* object) {
   return python::array_in(array);
 }
 
+// The array of an exchange with C code, which gets an address and writes to it: a tensor without
+// owner has no flags, and consumers of managed ones (apache-tvm-ffi) pass the address on without
+// the read-only flag.
+const Array& writable_array_of(void* object) {
+  const Array& array = array_of(object);
+  if (array.readonly())
+    throw SharingError("dlpack", {"the array is read-only, and functions that take arrays through "
+                                  "DLPack's C exchange API may write to any of them",
+                                  "pass x.copy()"});
+  return array;
+}
+
 int managed_from_object(void* object, ManagedTensorVersioned** out) {
-  *out = exported(array_of(object));
+  *out = exported(writable_array_of(object));
   return 0;
 }
 
@@ -539,7 +556,7 @@ int managed_to_object(ManagedTensorVersioned* tensor, void** out_object) {
 }
 
 int tensor_from_object(void* object, Tensor* out) {
-  *out = borrowed(array_of(object));
+  *out = borrowed(writable_array_of(object));
   return 0;
 }
 

@@ -59,6 +59,23 @@ def test_a_tensor_is_borrowed_without_owning(api, device):
     assert [tensor.strides[i] for i in range(2)] == [-3, 2]
 
 
+@pytest.mark.parametrize("make", [sw.Array.copy, lambda x: sw.broadcast_to(x, (2, 6))])
+def test_read_only_arrays_are_refused(api, device, make):
+    ours = make(sw.asarray(np.arange(6.0), device=device, copy=True))
+    if ours.ndim == 1:
+        ours.flags.writeable = False
+    tensor, managed = Tensor(), c_void_p()
+    for array in (ours, ours[..., ::2], ours.T, ours[..., 0]):
+        with pytest.raises(BufferError, match=r"read-only.*pass x\.copy\(\)"):
+            api.tensor_from_object(array, byref(tensor))
+        with pytest.raises(BufferError, match=r"read-only.*pass x\.copy\(\)"):
+            api.managed_from_object(array, byref(managed))
+        assert managed.value is None and tensor.data is None
+    copied = ours.copy()
+    assert api.tensor_from_object(copied, byref(tensor)) == 0
+    assert tensor.data == copied.ptr
+
+
 def test_managed_tensor_round_trips(api, device):
     ours = sw.asarray(np.arange(6.0), device=device)
     managed, back = c_void_p(), py_object()
@@ -185,3 +202,13 @@ def test_tvm_ffi_reads_our_table_and_we_read_its_tensors(device):
     back = sw.from_dlpack(tensor)
     assert back.ptr == ours.ptr
     assert back.tolist() == ours.tolist()
+
+
+def test_tvm_ffi_gets_no_read_only_array(device):
+    tvm_ffi = pytest.importorskip("tvm_ffi")
+    ours = sw.broadcast_to(sw.zeros(1, device=device), (3,))
+    with pytest.raises(BufferError, match="read-only"):
+        tvm_ffi.from_dlpack(ours)
+    with pytest.raises(BufferError, match="read-only"):
+        tvm_ffi.convert(lambda x: x)(ours)
+    assert tuple(tvm_ffi.from_dlpack(ours.copy()).shape) == (3,)

@@ -94,6 +94,17 @@ def test_read_only_arrays_need_a_version(device):
     assert managed.tensor.data != ours.ptr
 
 
+def test_read_only_arrays_are_not_given_to_torch(device):
+    ours = sw.broadcast_to(sw.zeros(1, device=device), (3,))
+    # torch.from_dlpack() ignores the read-only flag; a producer knows it by the calling module.
+    caller = {"__name__": "torch.utils.dlpack", "x": ours}
+    with pytest.raises(BufferError, match=r"read-only.*to_torch\(x, copyif=True\)"):
+        eval("x.__dlpack__(max_version=(1, 0))", caller)
+    managed = dlpack.tensor_in(eval("x.__dlpack__(max_version=(1, 0), copy=True)", caller))
+    assert managed.flags == dlpack.IS_COPIED
+    assert dlpack.tensor_in(ours.__dlpack__(max_version=(1, 0))).flags == dlpack.READ_ONLY
+
+
 def test_a_copy_is_marked_as_one(device):
     ours = sw.zeros(3, device=device)
     managed = dlpack.tensor_in(capsule := ours.__dlpack__(max_version=(1, 0), copy=True))
