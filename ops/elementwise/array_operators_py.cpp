@@ -33,8 +33,8 @@ constexpr OpId op_of_operator[] = {
     OpId::greater,    OpId::greater_equal};
 
 // Whether an operator returns NotImplemented for the operand.
-bool is_declined(PyObject* other, bool in_place) {
-  return !is_array(other) && !is_weak_number(other) && declines_operand(other, in_place);
+bool is_declined(PyObject* other) {
+  return !is_array(other) && !is_weak_number(other) && declines_operand(other);
 }
 
 PyObject* unary_operator(Operator op, PyObject* self) {
@@ -69,8 +69,7 @@ std::optional<OpId> unary_power(PyObject* base, PyObject* exponent) {
 
 PyObject* apply_operator(Operator op, PyObject* left, PyObject* right, PyObject* out) noexcept {
   try {
-    const bool in_place = out != nullptr;
-    if (is_declined(left, in_place) || is_declined(right, in_place)) Py_RETURN_NOTIMPLEMENTED;
+    if (is_declined(left) || is_declined(right)) Py_RETURN_NOTIMPLEMENTED;
     PyObject* const operands[] = {left, right};
     const auto power = op == Operator::power ? unary_power(left, right) : std::nullopt;
     return call_ufunc(power.value_or(op_of_operator[static_cast<int>(op)]), operands, {.out = out});

@@ -180,9 +180,7 @@ PyObject* contract_call(PyObject* name, PyObject* a, PyObject* b, PyObject* batc
 
 // ---- the operator
 
-bool declines_product(PyObject* object, bool in_place = false) {
-  return !is_array(object) && declines_operand(object, in_place);
-}
+bool declines_product(PyObject* object) { return !is_array(object) && declines_operand(object); }
 
 PyObject* matmul_operator(PyObject* left, PyObject* right) noexcept {
   try {
@@ -197,7 +195,7 @@ PyObject* matmul_operator(PyObject* left, PyObject* right) noexcept {
 
 PyObject* matmul_in_place(PyObject* self, PyObject* other) noexcept {
   try {
-    if (declines_product(other, /*in_place=*/true)) Py_RETURN_NOTIMPLEMENTED;
+    if (declines_product(other)) Py_RETURN_NOTIMPLEMENTED;
     const Factors factors(self, other);
     if (factors.left().rank() < 1 || factors.right().rank() < 2)
       fail<LayoutError>(

@@ -205,6 +205,10 @@ class SW_API Bridge {
   /// Whether this bridge handles objects of `object`'s type. Leaves no Python error set. A true
   /// result is cached for the type.
   virtual bool accepts(_object* object) const = 0;
+  /// The library's class of arrays (borrowed); null for a protocol. A subclass that replaces the
+  /// `__array_ufunc__` or `__array_priority__` of this class computes operators itself. Leaves no
+  /// Python error set.
+  virtual _object* listed_class() const { return nullptr; }
   /// Whether view() calls the object's own conversion, which may compute and copy, instead of
   /// accessing its memory. Such objects are not taken as operands where they implement operators
   /// themselves.

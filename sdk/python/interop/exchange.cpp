@@ -182,9 +182,10 @@ void check_lazy(PyObject* object, bool may_copy, bool may_compute) {
   if (!may_compute)
     fail<BridgeError>(
         "spanwise: a ", type_name(object),
-        " computes when it is made an array, which only a "
-        "conversion may ask for; apply the function to its blocks, x.map_blocks(f), or convert it "
-        "first: spanwise.asarray(x)");
+        " has an __array_ufunc__ of its own: making it an array computes it, or drops what its "
+        "elements mean, such as units, which only a conversion may ask for; apply the function to "
+        "its blocks, x.map_blocks(f), call its library's or numpy's function, or convert it first: "
+        "spanwise.asarray(x)");
   if (!may_copy)
     throw SharingError("asarray",
                        {text("a ", type_name(object), " has no memory before it is computed"),
@@ -205,7 +206,10 @@ std::optional<BridgeMatch> find_view(PyObject* object, bool may_copy, bool may_c
   std::string refusals;
   // Constructed in place, since a ForeignView has some hundred bytes.
   const auto attempt = [&](const Bridge& bridge) {
-    if (bridge.is_conversion()) check_lazy(object, may_copy, may_compute);
+    if (bridge.is_conversion())
+      check_lazy(object, may_copy, may_compute);
+    else if (!may_compute && overrides_ufuncs(object))
+      check_lazy(object, /*may_copy=*/true, may_compute);
     try {
       match.emplace(bridge, object, may_copy);
       return true;
@@ -266,7 +270,9 @@ Array finish_import(BridgeMatch& match, const ImportOptions& options, std::strin
   ForeignView& view = match.view;
   if (view.created) {
     if (options.copy == CopyMode::never)
-      throw SharingError(prefix, {"numbers have no memory to share", "leave copy=False out"});
+      throw SharingError(prefix,
+                         {"a number has no memory to share",
+                          "allow a copy (copy=None, copyif=True), or make an array of it first"});
     return adapt(*std::move(view.array), {.dtype = options.dtype, .device = options.device}, prefix,
                  true);
   }
@@ -355,7 +361,8 @@ Array import_array(PyObject* object, const ImportOptions& options) {
   if (!is_nested_sequence(object)) fail_unknown(object);
   if (options.copy == CopyMode::never) {
     throw SharingError("asarray",
-                       {"numbers and sequences have no memory to share", "leave copy=False out"});
+                       {"numbers and sequences have no memory to share",
+                        "allow a copy (copy=None, copyif=True), or make an array of them first"});
   }
   return array_from_sequence(object, options.dtype, options.device.value_or(default_device()),
                              options.may_compute);

@@ -30,11 +30,30 @@ PyObject* class_attribute(PyObject* object, const AttributeName& name) noexcept 
   return _PyType_Lookup(Py_TYPE(object), name.get());
 }
 
-bool has_readable_memory(PyObject* object) noexcept {
-  if (const Bridge* bridge = bridge_of_type(Py_TYPE(object))) return !bridge->is_conversion();
+// The bridge of the library whose array `object` is; null for other objects.
+const Bridge* library_of(PyObject* object) noexcept {
+  const auto is_library = [](const Bridge* bridge) {
+    return bridge->priority() == BridgePriority::library;
+  };
+  if (const Bridge* bridge = bridge_of_type(Py_TYPE(object)))
+    return is_library(bridge) ? bridge : nullptr;
   for (const Bridge* bridge : registered_bridges())
-    if (!bridge->is_conversion() && bridge->accepts(object)) return true;
-  return false;
+    if (is_library(bridge) && bridge->accepts(object)) return bridge;
+  return nullptr;
+}
+
+// Whether `attribute` of the object's class is not a library's: of an array of a library, whether a
+// subclass replaces that of the class that the bridge lists. (That JAX's class of arrays has a
+// priority, and jax.Array has none, does not count.)
+bool is_own(PyObject* object, const AttributeName& name, const PyObject* attribute) noexcept {
+  const Bridge* library = library_of(object);
+  if (library == nullptr) return true;
+  PyObject* listed = library->listed_class();
+  if (listed == nullptr || !PyType_Check(listed)) return false;
+  auto* base = reinterpret_cast<PyTypeObject*>(listed);
+  const PyObject* replaced = _PyType_Lookup(base, name.get());
+  return replaced != nullptr && replaced != attribute &&
+         PyType_IsSubtype(Py_TYPE(object), base) != 0;
 }
 
 double priority_of(PyObject* object) noexcept {
@@ -45,7 +64,8 @@ double priority_of(PyObject* object) noexcept {
 }
 
 bool has_higher_priority(PyObject* object) noexcept {
-  return class_attribute(object, priority_name) != nullptr && !has_readable_memory(object) &&
+  const PyObject* priority = class_attribute(object, priority_name);
+  return priority != nullptr && is_own(object, priority_name, priority) &&
          priority_of(object) > 0.0;
 }
 
@@ -59,26 +79,19 @@ bool takes_operators(PyObject* other) noexcept {
   if (is_variable(other)) return true;
   const PyObject* ufunc = class_attribute(other, ufunc_name);
   if (ufunc == Py_None) return true;
-  if (ufunc == nullptr) return has_higher_priority(other);
-  return !has_readable_memory(other);
+  return (ufunc != nullptr && is_own(other, ufunc_name, ufunc)) || has_higher_priority(other);
 }
 
-bool takes_in_place_operators(PyObject* other) noexcept {
-  if (is_variable(other)) return true;
-  const PyObject* ufunc = class_attribute(other, ufunc_name);
-  return ufunc == nullptr ? has_higher_priority(other) : ufunc == Py_None;
-}
-
-bool declines_operand(PyObject* other, bool in_place) noexcept {
+bool declines_operand(PyObject* other) noexcept {
   if (other == Py_None || PyUnicode_Check(other) || PyBytes_Check(other) || PyDict_Check(other))
     return true;
-  return in_place ? takes_in_place_operators(other) : takes_operators(other);
+  return takes_operators(other);
 }
 
 bool overrides_ufuncs(PyObject* object) noexcept {
   if (is_variable(object)) return false;  // not foreign, though its class has __array_ufunc__
   const PyObject* ufunc = class_attribute(object, ufunc_name);
-  return ufunc != nullptr && ufunc != Py_None && !has_readable_memory(object);
+  return ufunc != nullptr && ufunc != Py_None && is_own(object, ufunc_name, ufunc);
 }
 
 bool is_lazy(PyObject* object) noexcept {
@@ -93,10 +106,9 @@ bool is_lazy(PyObject* object) noexcept {
 
 SW_BIND(foreign_operands) {
   static PyMethodDef functions[] = {
-      declared<
-          "_overrides_ufuncs(x, /)",
-          "Whether a foreign object implements __array_ufunc__ and no bridge reads its memory.",
-          &overrides>(),
+      declared<"_overrides_ufuncs(x, /)",
+               "Whether the class of a foreign object implements __array_ufunc__ itself.",
+               &overrides>(),
       {}};
   add_functions(module, functions);
 }

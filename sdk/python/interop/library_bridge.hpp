@@ -32,6 +32,7 @@ class LibraryBridge : public Bridge {
   bool accepts(PyObject* object) const override {
     return class_.has(object) || (second_class_ != nullptr && second_class_->has(object));
   }
+  PyObject* listed_class() const override { return class_.get(); }
   bool exports() const override { return true; }
 
  protected:

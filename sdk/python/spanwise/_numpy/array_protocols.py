@@ -162,7 +162,7 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     arrays on the CPU."""
     for x in (*inputs, *options["out"]) if "out" in options else inputs:
         if type(x) is not _core.Array and _core._overrides_ufuncs(x):
-            return NotImplemented  # defer to the __array_ufunc__ of x
+            return _left_to(x, ufunc, method, inputs, options)
     name = ufunc.__name__
     function = (
         _function_of_ufunc(name) if method == "__call__" else _function_of_method(name, method)
@@ -180,6 +180,21 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     if out is not None:
         options["out"] = out if name == "divmod" else out[0]
     return function(*inputs, **options)
+
+
+def _left_to(
+    other: Any, ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """NotImplemented, so that NumPy calls the __array_ufunc__ of `other`. A subclass of ndarray, such as
+    one with units, computes with ndarrays only: it is called with views of arrays on the CPU."""
+    import numpy as np
+
+    is_on_host = all(x.device.kind == "cpu" for x in inputs if isinstance(x, Array))
+    has_variable = any(isinstance(x, Variable) for x in inputs)
+    if not isinstance(other, np.ndarray) or "out" in options or has_variable or not is_on_host:
+        return NotImplemented
+    views = [x.numpy() if isinstance(x, Array) else x for x in inputs]
+    return getattr(ufunc, method)(*views, **options)
 
 
 def _inputs_in_dtype(
