@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "python/array/array_object.hpp"
+#include "python/dtype_object.hpp"
 #include "python/support/python_values.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/python/binding.hpp"
@@ -160,10 +161,27 @@ void bind_device(py::module_& module) {
 
 }  // namespace
 
+namespace {
+
+void refuse_dtype(py::handle object) {
+  if (const auto dtype = try_dtype_from(object))
+    fail<ArgumentError>(
+        "device: expected \"cpu\", \"cuda\", \"cuda:1\", a device or an array, got the "
+        "dtype ",
+        *dtype, "; cast with x.astype(\"", *dtype, "\")");
+}
+
+}  // namespace
+
 Device device_from(py::handle object) {
   if (object.is_none()) return default_device();
-  const auto device = try_device_from(object);
-  if (device) return *device;
+  try {
+    if (const auto device = try_device_from(object)) return *device;
+  } catch (const ArgumentError&) {
+    refuse_dtype(object);
+    throw;
+  }
+  refuse_dtype(object);
   fail<ArgumentError>("device: expected \"cpu\", \"cuda\", \"cuda:1\", a device or an array, got ",
                       std::string(py::repr(object)), " of type ", Py_TYPE(object.ptr())->tp_name);
 }

@@ -39,7 +39,7 @@ PyObject* refuse_to_reduce(PyObject* self, PyObject*) noexcept {
       Py_TYPE(self)->tp_name);
 }
 
-PyMethodDef refusal = {"__reduce__", &refuse_to_reduce, METH_NOARGS, nullptr};
+PyMethodDef reduce_refusal = {"__reduce__", &refuse_to_reduce, METH_NOARGS, nullptr};
 
 // Whether `value` is a class of spanwise, not an exception, that does not define __reduce__.
 bool needs_refusal(const py::handle& value) {
@@ -61,7 +61,7 @@ void refuse_pickling(const py::module_& module) {
   for (const auto& [name, value] : names) {
     if (!needs_refusal(value)) continue;
     auto* type = reinterpret_cast<PyTypeObject*>(value.ptr());
-    py::setattr(value, "__reduce__", owned(PyDescr_NewMethod(type, &refusal)));
+    py::setattr(value, "__reduce__", owned(PyDescr_NewMethod(type, &reduce_refusal)));
   }
 }
 
@@ -196,6 +196,7 @@ PYBIND11_MODULE(_core_of_main_interpreter, module) {
   name_public_classes(module);
   refuse_pickling(module);
   refuse_uninitialised_objects();
+  explain_refused_calls(module);
 }
 
 // The entry point of the import. Raises ImportError in a sub-interpreter, where pybind11 would

@@ -17,7 +17,9 @@ CORE = sw._core
 # Members that every class inherits from object.
 SKIPPED_MEMBERS = {"__class__", "__subclasshook__", "__reduce__", "__reduce_ex__"}
 # Words of messages by the C++ library and by pybind11.
-CPP_MESSAGE = re.compile(r"Unable to cast|std::|bad_\w+|vector::|basic_string|map::at|C\+\+ type")
+CPP_MESSAGE = re.compile(
+    r"Unable to cast|std::|bad_\w+|vector::|basic_string|map::at|C\+\+ type|incompatible \w+ arguments"
+)
 
 
 class Raising:

@@ -38,6 +38,66 @@ def test_hostile_calls_raise_python_errors_and_do_not_crash():
 
 
 @pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: sw.tensor.fvector(5),
+            r"TensorType\.__call__: expected \(name: str \| None = None\), got 5 of type int",
+        ),
+        (
+            lambda: sw.TensorType(3),
+            r"TensorType: expected \(dtype: .*, shape: .*\), got 3 of type int",
+        ),
+        (
+            lambda: sw.Event("cpu"),
+            r"Event: expected \(timing: bool = False\), got 'cpu' of type str",
+        ),
+        (
+            lambda: sw.explain(1),
+            r"explain: expected \(x: object, library: str\), got 1 of type int",
+        ),
+        (lambda: sw.explain(x=1, to="numpy"), r"got x=1 of type int, to='numpy' of type str"),
+        (lambda: sw.bridges(1), r"bridges: expected \(\), got 1 of type int"),
+        (lambda: sw.Stream.foreign(), r"foreign: expected \(stream: .*\), got no arguments"),
+        (lambda: sw.shared(1.0, name=3), r"shared: expected \(value: .*\), got .*3 of type int"),
+        (
+            lambda: sw.Event().elapsed("x" * 100),
+            r"Event\.elapsed: .*, got 'x{59}\.\.\. of type str$",
+        ),
+    ],
+)
+def test_refused_calls_name_the_function_the_parameters_and_the_arguments(call, message):
+    with pytest.raises(TypeError, match=message) as raised:
+        call()
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "f2", sw.float32, np.int8, float, np.dtype("uint8")])
+def test_a_dtype_is_no_device(dtype):
+    name = str(sw.dtype(dtype))
+    for call in (sw.zeros(3).to, lambda dtype: sw.zeros(3, device=dtype)):
+        with pytest.raises(
+            ValueError, match=rf'device: .*got the dtype {name}; .*astype\("{name}"\)'
+        ):
+            call(dtype)
+
+
+def test_numbers_are_not_converted_without_a_copy():
+    for number in (np.float32(3), 3, [1, 2]):
+        with pytest.raises(sw.CopyNeededError, match=r"copyif=True\), or make an array of"):
+            sw.convert(number, "torch")
+
+
+def test_clip_takes_the_names_of_numpys_limits(device):
+    x = sw.arange(5, device=device)
+    assert sw.clip(x, a_min=2).tolist() == [2, 2, 2, 3, 4]
+    assert sw.clip(x, a_max=2).tolist() == [0, 1, 2, 2, 2]
+    assert sw.clip(x, a_min=1, a_max=2).tolist() == x.clip(1, 2).tolist() == [1, 1, 2, 2, 2]
+    with pytest.raises(ValueError, match="got both"):
+        sw.clip(x, 1, a_max=2)
+
+
+@pytest.mark.parametrize(
     ("name", "attribute"),
     [
         ("Stream", "device"),

@@ -147,12 +147,22 @@ bool try_set_error(const std::exception_ptr& exception) noexcept {
   }
 }
 
+std::string value_and_type(PyObject* object) {
+  constexpr py::ssize_t max_characters = 60;
+  const auto repr = py::reinterpret_steal<py::str>(PyObject_Repr(object));
+  if (!repr) PyErr_Clear();
+  const auto size = static_cast<py::ssize_t>(repr ? py::len(repr) : 0);
+  std::string shown = "an object";
+  if (size > max_characters)
+    shown = std::string(py::str(repr[py::slice(0, max_characters, 1)])) + "...";
+  else if (repr)
+    shown = repr;
+  return text(shown, " of type ", Py_TYPE(object)->tp_name);
+}
+
 void raise_unexpected(py::handle object, const char* argument, const char* expected) {
-  constexpr std::size_t max_characters = 60;
-  std::string shown = py::repr(object);
-  if (shown.size() > max_characters) shown = shown.substr(0, max_characters) + "...";
-  throw py::type_error(text(argument, ": expected ", expected, ", got ", shown, " of type ",
-                            Py_TYPE(object.ptr())->tp_name));
+  throw py::type_error(
+      text(argument, ": expected ", expected, ", got ", value_and_type(object.ptr())));
 }
 
 const Array& checked_array(PyObject* object, const char* argument) {

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <Python.h>
+#include <pybind11/pybind11.h>
 
 #include <exception>
+#include <string>
 
 /// The Python exception classes, and the translation of C++ exceptions into them.
 namespace spanwise::python {
@@ -21,5 +22,11 @@ extern ErrorClasses errors;
 bool try_set_error(const std::exception_ptr& exception) noexcept;
 /// ObjectBinding::raise_current.
 void set_current_error() noexcept;
+
+/// "5 of type int": the first 60 characters of the object's repr(), and its type, for messages.
+std::string value_and_type(PyObject* object);
+/// Makes the functions and classes of `module` that pybind11 binds raise TypeError with the
+/// library's kind of text for arguments of other types than their parameters.
+void explain_refused_calls(const pybind11::module_& module);
 
 }  // namespace spanwise::python

@@ -17,8 +17,13 @@ from .shape import as_arrays
 
 
 def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: Any) -> Any:
-    """`a` limited to [`min`, `max`], as numpy.clip. None is no limit, and neither is a `min`
-    below, or a `max` above, all values of the integer dtype of `a`. Takes the options of ufuncs."""
+    """`a` limited to [`min`, `max`], or [`a_min`, `a_max`], as numpy.clip. None is no limit, and
+    neither is a `min` below, or a `max` above, all values of the integer dtype of `a`. Takes the
+    options of ufuncs."""
+    if "a_min" in options or "a_max" in options:
+        if min is not None or max is not None:
+            raise _core.ArgumentError("clip: expected min and max, or a_min and a_max, got both")
+        min, max = options.pop("a_min", None), options.pop("a_max", None)
     try:
         if min is None and max is None:
             return _core.positive(a, out=out, **options)

@@ -1,0 +1,124 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pybind11/pybind11.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "python/support/error_classes.hpp"
+#include "spanwise/core/error.hpp"
+
+/// Error texts of calls that pybind11 refuses because the arguments have other types than the
+/// function's parameters.
+namespace spanwise::python {
+
+namespace py = pybind11;
+
+namespace {
+
+using Dispatcher = PyObject* (*)(PyObject*, PyObject* const*, std::size_t, PyObject*);
+// pybind11's, the same for all functions.
+constinit Dispatcher dispatcher = nullptr;
+
+// The text between `begin` and `end`; nothing if one of them is missing.
+std::string_view between(std::string_view text, std::string_view begin, std::string_view end) {
+  const std::size_t start = text.find(begin);
+  if (start == std::string_view::npos) return {};
+  text.remove_prefix(start + begin.size());
+  return text.substr(0, text.find(end));
+}
+
+// "(a: int, b: str = 'x')" of "(self: module.Class, a: int, b: str = 'x') -> int", or of
+// "module.Class(a: int, b: str = 'x')".
+std::string parameters_in(std::string_view signature) {
+  signature.remove_prefix(std::min(signature.find('('), signature.size()));
+  signature = signature.substr(0, signature.rfind(" -> "));
+  if (!signature.starts_with("(self: ")) return std::string(signature);
+  const std::size_t comma = signature.find(", ");
+  return comma == std::string_view::npos ? "()" : "(" + std::string(signature.substr(comma + 2));
+}
+
+// The message for a call with these arguments; "" if `message` is not pybind11's of such a call.
+std::string explained(std::string_view message, PyObject* const* values, std::size_t count,
+                      PyObject* names) {
+  const bool is_constructor = message.starts_with("__init__(): incompatible constructor arguments");
+  const std::string_view name = message.substr(0, message.find("(): incompatible "));
+  const std::string_view list = between(message, "are supported:\n", "\n\nInvoked with: ");
+  if (name.size() == message.size() || list.empty()) return {};
+  std::string expected;
+  for (std::string_view left = list; !left.empty();) {
+    const std::string_view line = left.substr(0, left.find('\n'));  // "    1. (self: ...) -> ..."
+    expected += (expected.empty() ? "" : " or ") + parameters_in(line);
+    left.remove_prefix(std::min(line.size() + 1, left.size()));
+  }
+  const bool is_method = is_constructor || list.find("(self: ") != std::string_view::npos;
+  std::string got;
+  const std::size_t keywords =
+      names != nullptr ? static_cast<std::size_t>(PyTuple_GET_SIZE(names)) : 0;
+  for (std::size_t i = is_method ? 1 : 0; i < count + keywords; ++i) {
+    got += got.empty() ? "" : ", ";
+    if (i >= count)
+      got +=
+          std::string(py::str(PyTuple_GET_ITEM(names, static_cast<Py_ssize_t>(i - count)))) + "=";
+    got += value_and_type(values[i]);
+  }
+  std::string caller(name.starts_with('_') && !name.starts_with("__") ? name.substr(1) : name);
+  if (is_method && count > 0)
+    caller = std::string(py::str(py::type::handle_of(values[0]).attr("__name__"))) +
+             (is_constructor || caller.empty() ? "" : "." + caller);
+  return text(caller, ": expected ", expected, ", got ", got.empty() ? "no arguments" : got);
+}
+
+PyObject* call_and_explain(PyObject* self, PyObject* const* values, std::size_t flags,
+                           PyObject* names) noexcept {
+  PyObject* result = dispatcher(self, values, flags, names);
+  if (result != nullptr || PyErr_ExceptionMatches(PyExc_TypeError) == 0) return result;
+  py::error_already_set error;
+  try {
+    const std::string message = py::str(error.value());
+    const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+    const std::string explanation = explained(message, values, count, names);
+    if (explanation.empty())
+      error.restore();
+    else
+      PyErr_SetString(PyExc_TypeError, explanation.c_str());
+  } catch (...) {
+    error.restore();
+  }
+  return nullptr;
+}
+
+// Before 3.1 pybind11's functions have another calling convention, and keep its message.
+void explain_function(py::handle object) {
+  PyObject* function = object.ptr();
+  if (PyInstanceMethod_Check(function)) function = PyInstanceMethod_GET_FUNCTION(function);
+  if (!PyCFunction_CheckExact(function)) return;
+  PyObject* record = PyCFunction_GET_SELF(function);
+  if (record == nullptr || py::detail::function_record_ptr_from_PyObject(record) == nullptr) return;
+  PyMethodDef& definition = *reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
+  const auto own = reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call_and_explain));
+  if (definition.ml_flags != (METH_FASTCALL | METH_KEYWORDS) || definition.ml_meth == own) return;
+  dispatcher = reinterpret_cast<Dispatcher>(reinterpret_cast<void (*)()>(definition.ml_meth));
+  definition.ml_meth = own;
+}
+
+}  // namespace
+
+void explain_refused_calls(const py::module_& module) {
+  const py::dict names = module.attr("__dict__");
+  for (const auto& [name, value] : names) {
+    explain_function(value);
+    if (!PyType_Check(value.ptr())) continue;
+    const py::dict members(value.attr("__dict__"));
+    for (const auto& [member_name, member] : members) {
+      explain_function(member);
+      for (const char* attribute : {"__func__", "fget", "fset"})  // static methods and properties
+        explain_function(py::getattr(member, attribute, py::none()));
+    }
+  }
+}
+
+}  // namespace spanwise::python
