@@ -51,7 +51,11 @@ def _resize(context):
     call(context, "resize", [any_array(context, max_size=200)], context.shape(300))
 
 
-_PADS = ("constant", "constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp")
+# Not "mean": the order of its sums differs from NumPy's.
+_PADS = (
+    *("constant", "constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp"),
+    *("maximum", "minimum", "median"),
+)
 
 
 def _pad(context):
@@ -63,6 +67,10 @@ def _pad(context):
     options = {}
     if mode == "constant" and array.dtype.kind != "b":
         options["constant_values"] = context.pick((0, 1, (1, 2)))
+    elif mode == "linear_ramp":
+        options["end_values"] = context.pick((0, 1, (1, 2)))
+    elif mode in ("maximum", "minimum", "median"):
+        options["stat_length"] = context.pick((None, 1, 2, (1, 3), 50))
     call(context, "pad", [array], widths, mode, **options)
 
 
