@@ -13,6 +13,7 @@
 #include "python/graph/variable_object.hpp"
 #include "python/support/python_values.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/graph/hooks.hpp"
 #include "spanwise/python/binding.hpp"
 
 namespace spanwise::python {
@@ -118,7 +119,9 @@ void bind_type(py::module_& module) {
       .def(
           "__call__",
           [](const TensorType& self, const std::optional<std::string>& name) {
-            return Variable(self, name.value_or(""));
+            Variable variable(self, name.value_or(""));
+            variable.set_trace(graph::current_trace());
+            return variable;
           },
           py::arg("name") = py::none())
       .def(

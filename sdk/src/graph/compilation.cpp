@@ -81,9 +81,9 @@ void check_used_inputs(const std::string& name, const std::vector<Variable>& inp
     used.insert(node->inputs().begin(), node->inputs().end());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (used.contains(inputs[i])) continue;
-    const std::string message =
-        text("function ", name, ": no output needs the input at index ", i, ", ", inputs[i].label(),
-             "; leave it out, or pass on_unused_input=\"ignore\" or \"warn\"");
+    const std::string message = text(
+        "function ", name, ": no output needs the input at index ", i, ", ", inputs[i].label(),
+        "; leave it out, or pass on_unused_input=\"ignore\" or \"warn\"", inputs[i].trace_note());
     if (how == UnusedInput::raise) fail<GraphError>(message);
     warn(message);
   }
@@ -525,7 +525,8 @@ void Compilation::fail_missing(const Variable& leaf) const {
   fail<GraphError>("function ", options_.name, ": ", leaf.label(), " of ", leaf.type(), ", which ",
                    reader,
                    " needs, is neither an input nor a constant; add it to the inputs, or "
-                   "replace it through givens");
+                   "replace it through givens",
+                   leaf.trace_note());
 }
 
 }  // namespace

@@ -143,6 +143,15 @@ const Array* Variable::value() const noexcept { return node_->value_.get(); }
 SharedValue* Variable::container() const noexcept { return node_->container_.get(); }
 std::shared_ptr<void>& Variable::attachment() const noexcept { return node_->attachment_; }
 
+const std::string& Variable::trace() const noexcept {
+  return owner() != nullptr ? owner()->trace() : node_->trace_;
+}
+void Variable::set_trace(std::string trace) const { node_->trace_ = std::move(trace); }
+
+std::string Variable::trace_note() const {
+  return trace().empty() ? "" : text('\n', label(), " was made here:\n", trace());
+}
+
 std::string Variable::label() const {
   if (!name().empty()) return name();
   if (owner() != nullptr) return text(owner()->op().name(), ".", index());

@@ -149,9 +149,11 @@ Variable derivative_of_disconnected(const Variable& variable, DisconnectedInput 
   const std::string problem = text("grad: the cost does not depend on ", variable.label(), " of ",
                                    variable.type(), " through differentiable ops");
   if (choice == DisconnectedInput::raise)
-    fail<GraphError>(problem, "; disconnected_inputs=\"ignore\" gives zeros for it");
+    fail<GraphError>(problem, "; disconnected_inputs=\"ignore\" gives zeros for it",
+                     variable.trace_note());
   if (choice == DisconnectedInput::null_variable) return {};
-  if (choice == DisconnectedInput::warn) graph::warn(problem + "; its derivative is zero");
+  if (choice == DisconnectedInput::warn)
+    graph::warn(problem + "; its derivative is zero" + variable.trace_note());
   return expression::zeros_like(variable);
 }
 

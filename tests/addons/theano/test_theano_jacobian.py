@@ -57,7 +57,7 @@ ERRORS = """
         lambda: T.jacobian(T.constant([1., 2.]), x),
     ):
         try: make()
-        except Exception as error: print type(error).__name__, error
+        except Exception as error: print type(error).__name__, str(error).splitlines()[0]
 """
 
 

@@ -51,6 +51,11 @@ class SW_API Variable {
   SharedValue* container() const noexcept;
   /// User data of a language binding (Theano's `tag`), destroyed with the variable.
   std::shared_ptr<void>& attachment() const noexcept;
+  /// The stack trace of the user's code that made the variable or its node; "" where unknown.
+  const std::string& trace() const noexcept;
+  void set_trace(std::string trace) const;
+  /// "\nx was made here:\n" and the trace, for the end of a message; "" where unknown.
+  std::string trace_note() const;
   /// Its name, else "Op.index", else "TensorConstant{2.0}", else "<Type>".
   std::string label() const;
 
@@ -79,7 +84,7 @@ class SW_API VariableNode {
   friend class Variable;
   friend class Apply;
   TensorType type_;
-  std::string name_;
+  std::string name_, trace_;
   std::unique_ptr<Array> value_;
   Ref<SharedValue> container_;
   std::shared_ptr<void> attachment_;

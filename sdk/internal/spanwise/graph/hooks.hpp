@@ -35,7 +35,7 @@ SW_API void set_node_observer(NodeObserver observer) noexcept;
 // The calls of the hooks, or of their defaults, by this layer.
 
 /// The trace of the calling thread; "" where no trace source is set.
-std::string current_trace();
+SW_API std::string current_trace();
 /// Adds `note` to an exception that is not a spanwise::Error. Returns false where no hook is set or
 /// the hook does not know the exception's type.
 bool note_foreign(const std::exception_ptr& exception, const std::string& note) noexcept;

@@ -90,6 +90,28 @@ def test_a_disconnected_variable_is_an_error_that_names_it():
         T.grad(x.sum(), y)
 
 
+def made_in_this_test(name):
+    """A pattern for the end of a message: where the variable was made."""
+    return rf"(.|\n)*{name} was made here:\n(.|\n)*test_gradient_interface.py\", line"
+
+
+def test_errors_name_the_line_that_made_the_variable():
+    x, weights = T.dvector("x"), T.dvector("weights")
+    inside = weights * 2
+    inside.name = "inside"
+    for variable in (weights, inside):
+        with pytest.raises(sw.GraphError, match=made_in_this_test(variable.name)):
+            T.grad(x.sum(), variable)
+    with pytest.warns(UserWarning, match=made_in_this_test("weights")):
+        T.grad(x.sum(), weights, disconnected_inputs="warn")
+    with pytest.raises(sw.GraphError, match="neither an input" + made_in_this_test("weights")):
+        sw.function([x], x + weights)
+    with pytest.raises(sw.GraphError, match="no output needs" + made_in_this_test("weights")):
+        sw.function([x, weights], x)
+    with pytest.warns(UserWarning, match=made_in_this_test("weights")):
+        sw.function([x, weights], x, on_unused_input="warn")
+
+
 def test_disconnected_inputs_ignore_gives_zeros_and_warn_warns():
     x, y = T.dvector("x"), T.dvector("y")
     zeros = T.grad(x.sum(), y, disconnected_inputs="ignore")
