@@ -21,15 +21,15 @@ namespace spanwise::ops::linalg {
 namespace {
 
 struct ProductInfo {
-  const char *name, *signature;
+  const char* name;
   bool left_is_vector, right_is_vector;  ///< matmul: false, depends on operand ranks
   bool conjugates;
 };
 const ProductInfo& info_of(ProductKind product) noexcept {
-  static constexpr ProductInfo all[] = {{"matmul", "(n?,k),(k,m?)->(n?,m?)", false, false, false},
-                                        {"vecdot", "(n),(n)->()", true, true, true},
-                                        {"matvec", "(m,n),(n)->(m)", false, true, false},
-                                        {"vecmat", "(n),(n,m)->(m)", true, false, true}};
+  static constexpr ProductInfo all[] = {{"matmul", false, false, false},
+                                        {"vecdot", true, true, true},
+                                        {"matvec", false, true, false},
+                                        {"vecmat", true, false, true}};
   return all[static_cast<int>(product)];
 }
 
@@ -70,21 +70,21 @@ class ProductShape {
  private:
   void check_rank(const Shape& shape, int operand, int min_rank) const {
     if (shape.size() < min_rank)
-      fail<LayoutError>(info_.name, ": Input operand ", operand,
-                        " does not have enough dimensions (has ", shape.size(),
-                        ", gufunc core with signature ", info_.signature, " requires ", min_rank,
-                        "; shape ", shapes_text(std::span(&shape, 1)), ")",
-                        shape.empty() ? "; use * for numbers" : "");
+      fail<LayoutError>(
+          info_.name, ": expected at least ", min_rank, min_rank == 1 ? " axis" : " axes",
+          " in the ", operand == 0 ? "first" : "second", " operand, got ", shape.size(), " (shape ",
+          shapes_text(std::span(&shape, 1)), ")", shape.empty() ? "; use * for numbers" : "");
   }
   void check_depth() const {
     const std::int64_t left_depth = left_.back();
     const std::int64_t right_depth = right_[right_.size() - (drops_column ? 1 : 2)];
     if (left_depth != right_depth && left_depth != -1 && right_depth != -1)
-      fail<LayoutError>(info_.name,
-                        ": Input operand 1 has a mismatch in its core dimension 0, with gufunc "
-                        "signature ",
-                        info_.signature, " (size ", right_depth, " is different from ", left_depth,
-                        "; shapes ", shapes_text(std::array{left_, right_}), ")");
+      fail<LayoutError>(
+          info_.name, ": the shapes ", shapes_text(std::array{left_, right_}), " do not fit: axis ",
+          left_.size() - 1, " of the first operand has extent ", left_depth, ", axis ",
+          right_.size() - (drops_column ? 1 : 2), " of the second has ", right_depth,
+          "; the product is summed over both, so expected equal extents: transpose or "
+          "reshape one of the two");
   }
   Shape broadcast_batch(const Shape& left, const Shape& right) const {
     try {
@@ -181,7 +181,7 @@ class ProductOperands {
     if (!fits)
       fail<LayoutError>(info_.name, ": the result of shapes ", left_shape_, " and ", right_shape_,
                         " has shape ", expected, ", which does not fit out's shape ", out.shape(),
-                        "; pass an out of that shape (gufunc signature ", info_.signature, ")");
+                        "; pass an out of that shape");
     if (out.readonly())
       fail<ReadOnlyError>(info_.name, ": cannot write to ", out, "; pass a writable out=");
     check_device(info_.name, out, device());

@@ -57,7 +57,7 @@ def test_product_type_has_the_known_extents():
     a, b = T.tensor("float32", (7, 1, 2, 3)), T.tensor("float32", (5, 3, None))
     assert (a @ b).type.shape == (7, 5, 2, None)
     assert (T.tensor("int8", (None, 3)) @ T.tensor("int8", (3,))).type.shape == (None,)
-    with pytest.raises(ValueError, match="different from 3"):
+    with pytest.raises(ValueError, match="extent 3, axis 0 of the second has 4"):
         a @ T.tensor("float32", (4, 4))
     with pytest.raises(ValueError, match=r"shapes \(\?, 3\) and \(4, \?\)"):
         T.tensor("float32", (None, 3)) @ T.tensor("float32", (4, None))
@@ -74,3 +74,22 @@ def test_shape_mismatch_at_run_time_raises(device):
     f = sw.function([a, b], a @ b, device=device)
     with pytest.raises(ValueError, match="matmul"):
         f(values((2, 3)), values((2, 3)))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "message"),
+    [
+        ((2, 3), (4, 5), r"axis 1 of the first operand has extent 3, axis 0 of the second has 4;"),
+        ((7, 2, 3), (4,), r"axis 2 of the first operand has extent 3, axis 0 of the second has 4;"),
+        ((3,), (7, 4, 5), r"axis 0 of the first operand has extent 3, axis 1 of the second has 4;"),
+        ((), (3,), r"expected at least 1 axis in the first operand, got 0 .*use \* for numbers"),
+    ],
+)
+def test_error_of_shapes_names_the_axes(left, right, message):
+    variables = [T.tensor("float32", shape) for shape in (left, right)]
+    arrays = [sw.zeros(shape, "float32") for shape in (left, right)]
+    for operands in (variables, arrays):
+        with pytest.raises(sw.LayoutError, match=r"^matmul: .*" + message):
+            sw.matmul(*operands)
+    with pytest.raises(sw.LayoutError, match=r"^vecmat: expected at least 2 axes in the second"):
+        sw.vecmat(np.zeros(3), np.zeros(3))
