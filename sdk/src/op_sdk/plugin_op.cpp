@@ -189,8 +189,9 @@ std::vector<Cotangent> PluginOp::gradient(const Apply& node,
   const PluginOpTable& table = instance_->table();
   std::vector<Cotangent> derivatives(
       node.inputs().size(),
-      Cotangent::undefined(table.gradient ? "its gradient_op does not compute it"
-                                          : "its library declares no gradient_op"));
+      Cotangent::undefined(table.gradient ? "the op that computes its derivatives leaves it out"
+                                          : "its library declares no gradient (OpInfo::gradient "
+                                            "in C++, sw_op.gradient_op in C)"));
   if (!table.gradient) return derivatives;
   OpProperties properties;
   for (std::size_t i = 0; i < table.properties.size(); ++i) {

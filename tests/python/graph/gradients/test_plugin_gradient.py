@@ -68,7 +68,9 @@ def test_inputs_that_gradient_op_leaves_out_are_undefined(derived):
     z = derived.half(x, y)
     f = sw.function([x, y], T.grad(z.sum(), y), device="cpu")
     assert f([2.0, 3.0], [7.0, 7.0]).tolist() == [2.0, 3.0]
-    with pytest.raises(sw.GraphError, match="half.* input 0: its gradient_op does not compute it"):
+    with pytest.raises(
+        sw.GraphError, match="half.* input 0: the op that computes its derivatives leaves it out"
+    ):
         T.grad(z.sum(), x)
 
 
@@ -77,7 +79,7 @@ def test_error_names_the_op_without_gradient_op(derived):
     z = derived.product_second(*[x] * 8, factor=1.0)[0]
     with pytest.raises(
         sw.GraphError,
-        match=r"product_second.*declares no gradient_op(.|\n)*test_error_names_the_op_without_gradient_op",
+        match=r"product_second.*declares no gradient .OpInfo::gradient(.|\n)*test_error_names_the_op_without_gradient_op",
     ):
         T.grad(z.sum(), x)
 
@@ -107,5 +109,8 @@ def test_library_of_interface_1_1_computes_and_has_no_gradient(tmp_path):
     x = T.dvector("x")
     f = sw.function([x], old.increment(x), device="cpu")
     assert f(np.arange(6.0)[::-2]).tolist() == [6.0, 4.0, 2.0]
-    with pytest.raises(sw.GraphError, match="declares no gradient_op"):
+    with pytest.raises(
+        sw.GraphError,
+        match=r"declares no gradient .OpInfo::gradient in C.., sw_op.gradient_op in C.",
+    ):
         T.grad(old.increment(x).sum(), x)
