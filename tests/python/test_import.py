@@ -63,3 +63,40 @@ def test_config_change_can_be_nested_reused_and_a_decorator_and_restores_setting
     with pytest.raises(sw.Error), bad:
         pass
     assert sw.config.floatX == before
+
+
+def test_missing_name_of_another_library_says_what_there_is_instead():
+    expected = {
+        "grad": "use sw.tensor.grad",
+        "jit": "use sw.function(inputs, outputs), or sw.jax_op and sw.torch_op inside those libraries",
+        "ndarray": "use sw.Array",
+        "Tensor": "use sw.Array",
+        "scan": "use sw.graph.scan",
+        "fmatrix": "use sw.tensor.fmatrix",
+        "default_rng": "use sw.random.default_rng",
+        "vector_norm": "use sw.linalg.vector_norm",
+    }
+    for name, remedy in expected.items():
+        with pytest.raises(AttributeError) as error:
+            getattr(sw, name)
+        assert str(error.value) == f"module 'spanwise' has no attribute '{name}'; {remedy}"
+        for module in remedy.removeprefix("use ").split(" or ")[:1]:
+            eval(module.partition("(")[0], {"sw": sw})
+    for name in ("no_such_name", "_private"):
+        with pytest.raises(AttributeError) as error:
+            getattr(sw, name)
+        assert str(error.value) == f"module 'spanwise' has no attribute '{name}'"
+
+
+@pytest.mark.parametrize(
+    ("module", "remedy"),
+    {
+        "tensor": "sw.asarray",
+        "gradient": "sw.gradient.grad",
+        "random": "sw.random.default_rng",
+        "profile": "profile=True",
+    }.items(),
+)
+def test_call_of_a_module_says_what_to_call(module, remedy):
+    with pytest.raises(TypeError, match=rf"^spanwise.{module} is a module; .*{remedy}"):
+        getattr(sw, module)([1, 2])

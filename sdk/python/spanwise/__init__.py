@@ -13,7 +13,7 @@ from importlib import import_module as _import_module
 from ._config import config as config, set_library_paths as _set_library_paths
 from ._core import *  # noqa: F403  (all public names of the extension module)
 from ._core import __version__ as __version__
-from ._names import MODULE_OF as _MODULE_OF
+from ._names import MODULE_OF as _MODULE_OF, instead_of as _instead_of
 
 #: The version of the array API standard (data-apis.org/array-api) that this namespace follows.
 __array_api_version__: str = "2024.12"
@@ -50,7 +50,7 @@ def __getattr__(name):
         from ._numpy.array_api import EXTENSIONS
 
         raise AttributeError(EXTENSIONS[name])
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_instead_of(name)}")
 
 
 def __dir__():

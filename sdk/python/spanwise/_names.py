@@ -6,6 +6,12 @@ The build writes the type stub `__init__.pyi` from this table and from the impor
 constants of `__init__.py` (scripts/make_stubs.py).
 """
 
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+
 #: Modules that type checkers know as attributes of the package.
 MODULES = """
     doctor driver gradient graph kernels linalg memory ops profile random settings sym tensor
@@ -53,5 +59,35 @@ _NAMES = {
     "ops": "load_ops",
 }
 
+#: Names that other array libraries have in their namespace, and what there is instead.
+_INSTEAD = {
+    "Tensor": "sw.Array",
+    "jit": "sw.function(inputs, outputs), or sw.jax_op and sw.torch_op inside those libraries",
+    "ndarray": "sw.Array",
+}
+_SEARCHED = ("graph", "linalg", "random", "tensor")
+
 #: Name -> module.
 MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def instead_of(name: str) -> str:
+    """The end of an error message, "; use ...", for a name that the package does not have, but a
+    module of it, or under another name; "" for others."""
+    if name.startswith("_"):
+        return ""
+    found = [f"sw.{m}.{name}" for m in _SEARCHED if hasattr(import_module(f"spanwise.{m}"), name)]
+    remedy = _INSTEAD.get(name) or " or ".join(found)
+    return remedy and f"; use {remedy}"
+
+
+class _NotAFunction(ModuleType):
+    def __call__(self, *arguments: object, **named: object) -> None:
+        raise TypeError(f"{self.__name__} is a module; {self._remedy}")
+
+
+def explain_call(module: str, remedy: str) -> None:
+    """Makes a call of `module`, which has the name of a function elsewhere, a TypeError with the
+    `remedy`."""
+    sys.modules[module].__class__ = _NotAFunction
+    sys.modules[module]._remedy = remedy

@@ -16,9 +16,12 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 from ._core import Apply, CompiledFunction
+from ._names import explain_call as _explain_call
 from .graph._op import NativeOp
 
 __all__ = ["Profile", "summary", "trace"]
+
+_explain_call(__name__, "sw.function(..., profile=True) measures a function")
 
 _functions: weakref.WeakSet[CompiledFunction] = weakref.WeakSet()
 _printed_at_exit: list[CompiledFunction] = []  # profiled by config.profile; kept alive until then

@@ -15,6 +15,7 @@ from typing import Any
 
 from . import _core
 from ._core import Array, _asarray as asarray
+from ._names import explain_call as _explain_call
 from ._numpy.random import (
     FloatingGenerator,
     Shape,
@@ -34,6 +35,7 @@ from ._numpy.random import (
 from ._numpy.shape import normalized_axis
 
 __all__ = ["Generator", "default_rng"]
+_explain_call(__name__, "sw.random.default_rng(seed).random(shape) draws numbers")
 
 _HOST = _core.device("cpu")
 

@@ -38,6 +38,7 @@ from ._core import (
     take as take,
     var as var,
 )
+from ._names import explain_call as _explain_call
 from ._numpy.array_api import astype as astype
 from ._numpy.elementwise import (
     clip as clip,
@@ -118,4 +119,5 @@ def _add_operations() -> None:
 
 globals().update(_named_constructors())
 _add_operations()
+_explain_call(__name__, "sw.asarray(x) makes an array, sw.tensor.tensor(dtype) a variable")
 __all__ = [name for name in globals() if not name.startswith("_")]
