@@ -42,7 +42,7 @@ std::string_view bytes_of(const Array& value) {
 class Merge {
  public:
   explicit Merge(const RewriteGraph& graph)
-      : nodes_(nodes_for(graph.outputs, graph.inputs)), inputs_(graph.inputs) {
+      : nodes_(nodes_for(graph.outputs, graph.inputs)), viewed_(graph.inputs, Through::views) {
     find_overwritten();
   }
 
@@ -60,8 +60,7 @@ class Merge {
   void find_overwritten() {
     for (const Ref<Apply>& node : nodes_)
       for (const std::size_t input : overwritten_inputs(*node))
-        for (const Variable& root : viewed(node->inputs()[input], inputs_))
-          overwritten_.insert(root);
+        for (const Variable& root : viewed_.of(node->inputs()[input])) overwritten_.insert(root);
   }
 
   void merge_constant(const Variable& variable) {
@@ -98,10 +97,10 @@ class Merge {
     return false;
   }
 
-  bool is_overwritten(const Apply& node) const {
+  bool is_overwritten(const Apply& node) {
     if (overwritten_.empty()) return false;
     for (const Variable& output : node.outputs())
-      for (const Variable& root : viewed(output, inputs_))
+      for (const Variable& root : viewed_.of(output))
         if (overwritten_.contains(root)) return true;
     return false;
   }
@@ -123,7 +122,7 @@ class Merge {
   }
 
   std::vector<Ref<Apply>> nodes_;
-  const VariableSet& inputs_;
+  MemoryRoots viewed_;
   // Variables whose memory a node overwrites; such values must not be merged.
   VariableSet overwritten_;
   Rebuild rebuild_;

@@ -91,9 +91,10 @@ void check_used_inputs(const std::string& name, const std::vector<Variable>& inp
 
 VariableSet overwritten_variables(const std::vector<Ref<Apply>>& nodes, const VariableSet& inputs) {
   VariableSet all;
+  MemoryRoots buffers(inputs, Through::views_and_overwriting);
   for (const Ref<Apply>& node : nodes)
     for (const auto& [output, overwritten_inputs] : node->op().destroy_map())
-      for (const Variable& buffer : buffers_of(node->output(output), inputs))
+      for (const Variable& buffer : buffers.of(node->output(output)))
         if (buffer.owner() != node.get()) all.insert(buffer);
   return all;
 }
@@ -280,8 +281,9 @@ void Compilation::build_graph() {
   check_used_inputs(options_.name, inputs_, outputs_, options_.on_unused_input);
   place_on_devices();
   rewrite();
+  MemoryRoots buffers(input_set_, Through::views_and_overwriting);
   for (const Variable& output : outputs_)
-    for (const Variable& buffer : buffers_of(output, input_set_)) escaping_.insert(buffer);
+    for (const Variable& buffer : buffers.of(output)) escaping_.insert(buffer);
   escaping_.insert(outputs_.begin(), outputs_.end());
   order_nodes();
 }

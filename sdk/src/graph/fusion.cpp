@@ -138,8 +138,10 @@ class GroupTypes {
   std::unordered_map<Variable, TensorType> narrower_;  // where it is narrower than the declared one
 };
 
-// The sets of dependencies take a bit for each pair of nodes: 32 MiB at this bound.
-constexpr std::size_t max_nodes = 1 << 14;
+// The nodes are grouped in parts of this many, in topological order: the time for one part grows
+// with the square of its nodes, and the text of a program with a long chain is deeply nested. A
+// path between two nodes of a part does not leave it.
+constexpr std::size_t max_nodes = 1 << 11;
 
 /// Nodes that become one.
 struct FusionGroup {
@@ -154,32 +156,41 @@ struct FusionGroup {
 class FusionPass {
  public:
   FusionPass(const FusionRewrite& rewrite, RewriteGraph& graph)
-      : rewrite_(rewrite), graph_(graph), nodes_(nodes_for(graph.outputs, graph.inputs)) {
-    nodes_ = reorder(nodes_, sequences(nodes_));
-  }
+      : rewrite_(rewrite), graph_(graph), types_(rewrite) {}
 
   int run() {
-    if (nodes_.size() > max_nodes) return 0;
-    make_groups();
-    join_producers();
-    join_siblings();
-    return rebuild();
+    std::vector<Ref<Apply>> all = nodes_for(graph_.outputs, graph_.inputs);
+    all = reorder(all, sequences(all));
+    for (const Ref<Apply>& node : all)
+      for (const Variable& input : distinct(node->inputs())) readers_[input].push_back(node.get());
+    for (const Variable& output : graph_.outputs) readers_[output].push_back(nullptr);
+    int changes = 0;
+    for (std::size_t first = 0; first < all.size(); first += max_nodes) {
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+      const std::size_t count = std::min(max_nodes, all.size() - first);
+      nodes_.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
+      groups_.clear();
+      group_of_.clear();
+      producers_.clear();
+      make_groups();
+      join_producers();
+      join_siblings();
+      changes += rebuild();
+    }
+    graph_.outputs = rebuild_.current(graph_.outputs);
+    return changes;
   }
 
  private:
   void make_groups() {
-    for (const Ref<Apply>& node : nodes_)
-      for (const Variable& input : distinct(node->inputs())) readers_[input].push_back(node.get());
-    for (const Variable& output : graph_.outputs) readers_[output].push_back(nullptr);
     // A group must not make a node of a sequence depend on a later one.
     std::vector<std::size_t> predecessors(nodes_.size(), nodes_.size());
     for (const auto& [first, then] : sequences(nodes_))
       predecessors[static_cast<std::size_t>(then)] = static_cast<std::size_t>(first);
-    GroupTypes types(rewrite_);
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       const Apply& node = *nodes_[i];
       for (const Variable& output : node.outputs()) producers_.emplace(output, i);
-      std::optional<TensorType> type = types.of(node);
+      std::optional<TensorType> type = types_.of(node);
       const bool is_open = type.has_value();
       FusionGroup group{
           {i}, is_open, GroupSet(nodes_.size()), distinct(node.inputs()), std::move(type)};
@@ -207,8 +218,8 @@ class FusionPass {
   void join_siblings() {
     for (const auto& [variable, first] : first_readers())
       for (const Apply* reader : readers_.at(variable))
-        if (reader != nullptr)
-          try_join(group_of_[first], group_of_[producers_.at(reader->output(0))]);
+        if (reader != nullptr && reader->output_count() > 0)
+          if (const auto group = group_of(reader->output(0))) try_join(group_of_[first], *group);
   }
 
   // {variable that several nodes read, position of the first of them}, in the order of the nodes.
@@ -262,7 +273,7 @@ class FusionPass {
     }
   }
 
-  // The group that computes the variable; nullopt for an input of the graph.
+  // The group that computes the variable; nullopt for a variable from outside of the part.
   std::optional<std::size_t> group_of(const Variable& variable) const {
     const auto producer = producers_.find(variable);
     return producer == producers_.end() ? std::nullopt : std::optional(group_of_[producer->second]);
@@ -333,23 +344,21 @@ class FusionPass {
   }
 
   int rebuild() {
-    Rebuild rebuild;
     int changes = 0;
     for (const std::size_t g : order()) {
       FusionGroup& group = groups_[g];
       std::ranges::sort(group.nodes);
       if (group.nodes.size() == 1) {
-        rebuild.visit_as_is(*nodes_[group.nodes[0]]);
+        rebuild_.visit_as_is(*nodes_[group.nodes[0]]);
         continue;
       }
-      replace(group, rebuild);
+      replace(group);
       ++changes;
     }
-    graph_.outputs = rebuild.current(graph_.outputs);
     return changes;
   }
 
-  void replace(const FusionGroup& group, Rebuild& rebuild) const {
+  void replace(const FusionGroup& group) {
     std::vector<Ref<Apply>> members;
     for (const std::size_t i : group.nodes) members.push_back(nodes_[i]);
     const std::vector<Variable>& inputs = group.inputs;
@@ -357,18 +366,21 @@ class FusionPass {
     std::vector<Variable> result;
     for (const Variable& output : outputs) result.emplace_back(output.type(), output.name());
     const Ref<Apply> node =
-        Apply::make(rewrite_.fuse(members, inputs, outputs), rebuild.current(inputs), result);
+        Apply::make(rewrite_.fuse(members, inputs, outputs), rebuild_.current(inputs), result);
     node->set_trace(members.back()->trace());
-    for (std::size_t i = 0; i < outputs.size(); ++i) rebuild.replace(outputs[i], result[i]);
+    for (std::size_t i = 0; i < outputs.size(); ++i) rebuild_.replace(outputs[i], result[i]);
   }
 
   const FusionRewrite& rewrite_;
   RewriteGraph& graph_;
+  GroupTypes types_;
+  Rebuild rebuild_;
+  std::unordered_map<Variable, std::vector<const Apply*>> readers_;  // null: a function output
+  // Of the part in work: positions are those of nodes_.
   std::vector<Ref<Apply>> nodes_;
   std::vector<FusionGroup> groups_;
-  std::vector<std::size_t> group_of_;                                // of each node
-  std::unordered_map<Variable, std::size_t> producers_;              // positions
-  std::unordered_map<Variable, std::vector<const Apply*>> readers_;  // null: a function output
+  std::vector<std::size_t> group_of_;                    // of each node
+  std::unordered_map<Variable, std::size_t> producers_;  // positions
 };
 
 }  // namespace

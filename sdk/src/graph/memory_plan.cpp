@@ -35,9 +35,6 @@ Variable copied(const Variable& variable) {
   return op->make_node(std::span(&variable, 1))->output(0);
 }
 
-// The maps of ops that are followed from an output to inputs: view_map, or destroy_map too.
-enum class Through { views, views_and_overwriting };
-
 // Appends `variable` to `all` unless it is there.
 void add_once(Variables& all, const Variable& variable) {
   if (std::ranges::find(all, variable) == all.end()) all.push_back(variable);
@@ -56,7 +53,7 @@ void add_aliased(Variables& all, const Variable& output, const AliasMap& map) {
   }
 }
 
-// One step of roots_of(): the inputs of the node that computes `variable` which it may view or, by
+// One step of MemoryRoots: the inputs of the node that computes `variable` which it may view or, by
 // `through`, overwrite; none where it has a separate buffer.
 Variables aliased_inputs(const Variable& variable, const VariableSet& inputs, Through through) {
   Variables next;
@@ -67,39 +64,19 @@ Variables aliased_inputs(const Variable& variable, const VariableSet& inputs, Th
   return next;
 }
 
-// Calls visit(v, next) once for `variable` and every variable v whose memory it may share; `next`
-// are the inputs whose memory v itself shares, by the maps of its op.
-template <class Visit>
-void walk(const Variable& variable, const VariableSet& inputs, Through through,
-          const Visit& visit) {
+// Whether `variable` is, or may view, an output that must not be written to.
+bool is_readonly(const Variable& variable, const VariableSet& inputs) {
   Variables pending{variable};
   VariableSet seen(pending.begin(), pending.end());
   while (!pending.empty()) {
     const Variable current = std::move(pending.back());
     pending.pop_back();
-    const Variables next = aliased_inputs(current, inputs, through);
-    visit(current, next);
-    for (const Variable& input : next)
+    const bool is_computed = current.owner() != nullptr && !inputs.contains(current);
+    if (is_computed && current.owner()->op().outputs_are_read_only()) return true;
+    for (const Variable& input : aliased_inputs(current, inputs, Through::views))
       if (seen.insert(input).second) pending.push_back(input);
   }
-}
-
-Variables roots_of(const Variable& variable, const VariableSet& inputs, Through through) {
-  Variables roots;
-  walk(variable, inputs, through, [&](const Variable& current, const Variables& next) {
-    if (next.empty()) roots.push_back(current);
-  });
-  return roots;
-}
-
-// Whether `variable` is, or may view, an output that must not be written to.
-bool is_readonly(const Variable& variable, const VariableSet& inputs) {
-  bool readonly = false;
-  walk(variable, inputs, Through::views, [&](const Variable& current, const Variables&) {
-    const bool is_computed = current.owner() != nullptr && !inputs.contains(current);
-    readonly = readonly || (is_computed && current.owner()->op().outputs_are_read_only());
-  });
-  return readonly;
+  return false;
 }
 
 bool overwrites_anything(const std::vector<Ref<Apply>>& nodes) {
@@ -115,10 +92,10 @@ bool have_common(const Variables& a, const Variables& b) {
 // Whether `node`, with the inputs `node_inputs`, may overwrite elements of input i before it reads
 // them through another input that shares the memory.
 bool reads_overwritten_memory(const Apply& node, std::span<const Variable> node_inputs,
-                              std::size_t i, const VariableSet& inputs) {
-  const Variables roots = viewed(node_inputs[i], inputs);
+                              std::size_t i, MemoryRoots& viewed) {
+  const Variables& roots = viewed.of(node_inputs[i]);
   for (std::size_t k = 0; k < node_inputs.size(); ++k) {
-    if (k == i || !have_common(viewed(node_inputs[k], inputs), roots)) continue;
+    if (k == i || !have_common(viewed.of(node_inputs[k]), roots)) continue;
     if (node_inputs[k] != node_inputs[i] || !node.op().allows_aliased_inplace()) return true;
   }
   return false;
@@ -126,12 +103,29 @@ bool reads_overwritten_memory(const Apply& node, std::span<const Variable> node_
 
 }  // namespace
 
-Variables viewed(const Variable& variable, const VariableSet& inputs) {
-  return roots_of(variable, inputs, Through::views);
-}
-
-Variables buffers_of(const Variable& variable, const VariableSet& inputs) {
-  return roots_of(variable, inputs, Through::views_and_overwriting);
+// Iterative, for chains of views of any length: a variable stays on the stack until the roots of
+// its inputs are known.
+const Variables& MemoryRoots::of(const Variable& variable) {
+  const auto found = known_.find(variable);
+  if (found != known_.end()) return found->second;
+  Variables pending{variable};
+  while (!pending.empty()) {
+    const Variable current = pending.back();
+    Variables roots;
+    const std::size_t length = pending.size();
+    for (const Variable& input : aliased_inputs(current, inputs_, through_)) {
+      const auto entry = known_.find(input);
+      if (entry == known_.end())
+        pending.push_back(input);
+      else
+        for (const Variable& root : entry->second) add_once(roots, root);
+    }
+    if (pending.size() > length) continue;
+    pending.pop_back();
+    if (roots.empty()) roots.push_back(current);
+    known_.try_emplace(current, std::move(roots));
+  }
+  return known_.at(variable);
 }
 
 std::vector<std::size_t> overwritten_inputs(const Apply& node) {
@@ -151,9 +145,10 @@ std::vector<Variable> protect(std::span<const Variable> outputs, const VariableS
                               const VariableSet& mutable_inputs) {
   const std::vector<Ref<Apply>> nodes = nodes_for(outputs, inputs);
   if (!overwrites_anything(nodes)) return {outputs.begin(), outputs.end()};
+  MemoryRoots viewed(inputs, Through::views);
   VariableSet results;
   for (const Variable& output : outputs)
-    for (const Variable& root : viewed(output, inputs)) results.insert(root);
+    for (const Variable& root : viewed.of(output)) results.insert(root);
   const auto must_be_kept = [&](const Variable& root) {
     const bool is_leaf = root.owner() == nullptr || inputs.contains(root);
     return results.contains(root) || (is_leaf && !mutable_inputs.contains(root));
@@ -162,9 +157,9 @@ std::vector<Variable> protect(std::span<const Variable> outputs, const VariableS
   for (const Ref<Apply>& node : nodes) {
     std::vector<Variable> current = rebuild.current(node->inputs());
     for (const std::size_t i : overwritten_inputs(*node)) {
-      const Variables roots = viewed(node->inputs()[i], inputs);
-      if (std::ranges::any_of(roots, must_be_kept) || is_readonly(node->inputs()[i], inputs) ||
-          reads_overwritten_memory(*node, current, i, inputs))
+      if (std::ranges::any_of(viewed.of(node->inputs()[i]), must_be_kept) ||
+          is_readonly(node->inputs()[i], inputs) ||
+          reads_overwritten_memory(*node, current, i, viewed))
         current[i] = copied(current[i]);
     }
     rebuild.visit(*node, std::move(current));
@@ -175,15 +170,15 @@ std::vector<Variable> protect(std::span<const Variable> outputs, const VariableS
 std::vector<OrderEdge> readers_first(const std::vector<Ref<Apply>>& nodes,
                                      const VariableSet& inputs) {
   if (!overwrites_anything(nodes)) return {};
+  MemoryRoots viewed(inputs, Through::views);
   std::unordered_map<Variable, std::vector<int>> readers;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (const Variable& input : nodes[i]->inputs())
-      for (const Variable& root : viewed(input, inputs))
-        readers[root].push_back(static_cast<int>(i));
+      for (const Variable& root : viewed.of(input)) readers[root].push_back(static_cast<int>(i));
   std::vector<OrderEdge> edges;
   for (std::size_t i = 0; i < nodes.size(); ++i)
     for (const std::size_t input : overwritten_inputs(*nodes[i]))
-      for (const Variable& root : viewed(nodes[i]->inputs()[input], inputs))
+      for (const Variable& root : viewed.of(nodes[i]->inputs()[input]))
         for (const int reader : readers[root])
           if (reader != static_cast<int>(i)) edges.emplace_back(reader, static_cast<int>(i));
   return edges;
@@ -203,27 +198,14 @@ struct BufferLifetime {
 std::unordered_map<Variable, BufferLifetime> lifetimes(
     const std::vector<Ref<Apply>>& nodes, const std::vector<std::vector<Ref<Cell>>>& cells,
     const VariableSet& inputs) {
-  std::unordered_map<Variable, Variables> known;
-  // buffers_of(), memoised: inputs are visited before outputs, so each chain of views is walked
-  // once.
-  const auto buffers = [&](const Variable& variable) -> const Variables& {
-    if (const auto entry = known.find(variable); entry != known.end()) return entry->second;
-    Variables roots;
-    for (const Variable& base : aliased_inputs(variable, inputs, Through::views_and_overwriting)) {
-      const auto entry = known.find(base);
-      const Variables base_roots = entry != known.end() ? entry->second : buffers_of(base, inputs);
-      for (const Variable& root : base_roots) add_once(roots, root);
-    }
-    if (roots.empty()) roots.push_back(variable);
-    return known.emplace(variable, std::move(roots)).first->second;
-  };
+  MemoryRoots buffers(inputs, Through::views_and_overwriting);
   std::unordered_map<Variable, BufferLifetime> lifetimes_of;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     for (const Variable& input : nodes[i]->inputs())
-      for (const Variable& root : buffers(input)) lifetimes_of[root].last = i;
+      for (const Variable& root : buffers.of(input)) lifetimes_of[root].last = i;
     for (int k = 0; k < nodes[i]->output_count(); ++k) {
       const Variable output = nodes[i]->output(k);
-      for (const Variable& root : buffers(output)) {
+      for (const Variable& root : buffers.of(output)) {
         BufferLifetime& lifetime = lifetimes_of[root];
         lifetime.last = std::max(lifetime.last, i);
         if (root != output) lifetime.viewers.push_back(cells[i][static_cast<std::size_t>(k)].get());

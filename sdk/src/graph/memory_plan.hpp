@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "graph/traversal.hpp"
@@ -19,12 +20,26 @@ namespace spanwise::graph {
 
 using Variables = std::vector<Variable>;
 
-/// The variables whose memory `variable` may view, directly or indirectly, each once; only itself
-/// where it is not a view. Does not follow destroy_map: an output that overwrites an input holds
-/// another value. Throws GraphError where a map names an input that the node does not have.
-Variables viewed(const Variable& variable, const VariableSet& inputs);
-/// The same, following destroy_map too: the variables whose buffers it may use.
-Variables buffers_of(const Variable& variable, const VariableSet& inputs);
+/// The maps of ops that are followed from an output to inputs: view_map, or destroy_map too.
+enum class Through { views, views_and_overwriting };
+
+/// The variables whose memory a variable may share, by the maps of ops, found once for each
+/// variable. `inputs` must outlive the object.
+class MemoryRoots {
+ public:
+  MemoryRoots(const VariableSet& inputs, Through through) : inputs_(inputs), through_(through) {}
+
+  /// Through::views: the variables whose memory `variable` may view, directly or indirectly, each
+  /// once; only itself where it is not a view. An output that overwrites an input holds another
+  /// value. Through::views_and_overwriting: the variables whose buffers it may use. Valid until the
+  /// object is destroyed. Throws GraphError where a map names an input that the node does not have.
+  const Variables& of(const Variable& variable);
+
+ private:
+  const VariableSet& inputs_;
+  Through through_;
+  std::unordered_map<Variable, Variables> known_;
+};
 
 /// The positions of the inputs that `node` overwrites. Throws GraphError where destroy_map names an
 /// input that the node does not have.

@@ -70,9 +70,14 @@ DependencyGraph dependency_graph(const std::vector<Ref<Apply>>& nodes,
 }  // namespace
 
 std::vector<Variable> distinct(std::span<const Variable> variables) {
+  constexpr std::size_t max_searched = 16;  // a set is faster for more
   std::vector<Variable> all;
-  for (const Variable& variable : variables)
-    if (std::ranges::find(all, variable) == all.end()) all.push_back(variable);
+  VariableSet seen;
+  for (const Variable& variable : variables) {
+    const bool is_few = variables.size() <= max_searched;
+    if (is_few ? std::ranges::find(all, variable) == all.end() : seen.insert(variable).second)
+      all.push_back(variable);
+  }
   return all;
 }
 
