@@ -59,13 +59,13 @@ class IfElse final : public NamedOp {
         TensorType(a.dtype(), std::move(shape), common_device(*this, inputs.subspan(1))));
   }
 
-  std::vector<Cotangent> gradient(const Apply& node,
-                                  std::span<const Cotangent> outputs) const override {
-    using expression::call, expression::zeros_like;
-    const auto inputs = node.inputs();
-    const Variable& g = outputs[0].variable();
-    return {Cotangent(), call("ifelse", inputs[0], g, zeros_like(inputs[1])),
-            call("ifelse", inputs[0], zeros_like(inputs[2]), g)};
+  std::optional<InputCondition> needed_if(int input) const override {
+    if (input == 0) return std::nullopt;
+    return InputCondition{.input = 0, .is_true = input == 1};
+  }
+
+  std::vector<Cotangent> gradient(const Apply&, std::span<const Cotangent> outputs) const override {
+    return {Cotangent(), outputs[0], outputs[0]};
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/lazy_conditions.hpp"
 #include "graph/traversal.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/graph/op.hpp"
@@ -151,6 +152,7 @@ struct FusionGroup {
   std::vector<Variable> inputs;    ///< of an open group: each once
   std::optional<TensorType> type;  ///< of an open group: of all its outputs, as far as any is known
   std::size_t outputs = 0;         ///< of an open group: variables that are read outside
+  int condition = LazyConditions::always;  ///< under which its nodes are needed
 };
 
 class FusionPass {
@@ -164,6 +166,7 @@ class FusionPass {
     for (const Ref<Apply>& node : all)
       for (const Variable& input : distinct(node->inputs())) readers_[input].push_back(node.get());
     for (const Variable& output : graph_.outputs) readers_[output].push_back(nullptr);
+    conditions_ = conditions_of(all, graph_.outputs);
     int changes = 0;
     for (std::size_t first = 0; first < all.size(); first += max_nodes) {
       const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
@@ -204,6 +207,7 @@ class FusionPass {
         group.dependencies.add(groups_[predecessors[i]].dependencies);
       }
       if (group.is_open) group.outputs = readers_.contains(node.output(0)) ? 1 : 0;
+      if (!conditions_.empty()) group.condition = conditions_.at(&node);
       groups_.push_back(std::move(group));
       group_of_.push_back(i);
     }
@@ -239,6 +243,7 @@ class FusionPass {
     if (a == b || !groups_[a].is_open || !groups_[b].is_open) return;
     if (groups_[a].nodes.size() < groups_[b].nodes.size()) std::swap(a, b);
     FusionGroup &into = groups_[a], &from = groups_[b];
+    if (into.condition != from.condition) return;  // one of the two may not be needed
     const TensorType &type = *into.type, &other_type = *from.type;
     if (device_of(type) != device_of(other_type) || !have_equal_patterns(type, other_type)) return;
     if (depends_indirectly(into, b) || depends_indirectly(from, a)) return;
@@ -376,6 +381,7 @@ class FusionPass {
   GroupTypes types_;
   Rebuild rebuild_;
   std::unordered_map<Variable, std::vector<const Apply*>> readers_;  // null: a function output
+  std::unordered_map<const Apply*, int> conditions_;                 // empty without lazy ops
   // Of the part in work: positions are those of nodes_.
   std::vector<Ref<Apply>> nodes_;
   std::vector<FusionGroup> groups_;

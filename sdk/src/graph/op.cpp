@@ -43,6 +43,7 @@ Thunk::~Thunk() = default;
 Ref<const Op> Op::overwriting(int) const { return {}; }
 bool Op::foldable(const Apply&) const { return true; }
 bool Op::reads_only_shape(int) const { return false; }
+std::optional<InputCondition> Op::needed_if(int) const { return std::nullopt; }
 std::vector<ExtentSource> Op::extent_sources(const Apply&, int, int) const { return {}; }
 
 Variable Op::inferred_extent(const Apply&, int, int) const { return {}; }

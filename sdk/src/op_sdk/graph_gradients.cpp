@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "graph/lazy_conditions.hpp"
 #include "graph/traversal.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/graph/hooks.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk/expression.hpp"
+#include "spanwise/runtime/creation.hpp"
 #include "spanwise/runtime/devices.hpp"
 
 namespace spanwise {
@@ -40,6 +42,66 @@ KnownGradients stabilized(const KnownGradients& known, std::span<const Variable>
   return result;
 }
 
+// A truth value on the host, where conditions are read.
+Variable truth(bool value) {
+  return Variable::constant(full(Shape{}, Scalar(value), bool_, cpu),
+                            TensorType(bool_, Shape(), cpu), "");
+}
+
+/// A derivative that is `value` where `condition` holds and 0 elsewhere. The graph of `value` may
+/// fail elsewhere, or have no finite value, as that of a branch that is not taken.
+struct ConditionalDerivative {
+  Variable value;
+  int condition = graph::LazyConditions::always;
+};
+
+/// Sums of derivatives that lazy ops compute where conditions hold.
+class ConditionalSums {
+ public:
+  using Term = ConditionalDerivative;
+
+  int within(int outer, const Variable& number, bool is_true) {
+    return conditions_.within(outer, number, is_true);
+  }
+
+  Term sum(const Term& a, const Term& b) {
+    if (a.condition == b.condition) return {expression::operator+(a.value, b.value), a.condition};
+    const int common = conditions_.common(a.condition, b.condition);
+    const Variable where_a =
+        conditions_.are_opposite(a.condition, b.condition)
+            ? a.value
+            : chosen(common, b.condition, expression::operator+(a.value, b.value), a.value);
+    return {chosen(common, a.condition, where_a, b.value), either(a.condition, b.condition)};
+  }
+
+  int either(int a, int b) {
+    return conditions_.either(a, b, [&] {
+      const int common = conditions_.common(a, b);
+      return chosen(common, a, truth(true), chosen(common, b, truth(true), truth(false)));
+    });
+  }
+
+  /// The derivative with respect to `variable` where `condition`, which the term's implies, holds.
+  Variable value_where(int condition, const Term& term, const Variable& variable) const {
+    if (condition == term.condition) return term.value;
+    return chosen(conditions_.common(condition, term.condition), term.condition, term.value,
+                  expression::zeros_like(variable));
+  }
+
+ private:
+  // `a` where `condition` holds, else `b`, where `outer` holds, which is around it.
+  Variable chosen(int outer, int condition, Variable a, const Variable& b) const {
+    for (; condition != outer; condition = conditions_.link(condition).outer) {
+      const auto& link = conditions_.link(condition);
+      a = link.is_true ? expression::call("ifelse", link.number, a, b)
+                       : expression::call("ifelse", link.number, b, a);
+    }
+    return a;
+  }
+
+  graph::LazyConditions conditions_;
+};
+
 /// Reverse accumulation over the nodes between the cost and the variables.
 class Backward {
  public:
@@ -49,14 +111,15 @@ class Backward {
         nodes_(graph::nodes_for(variables_of(known), constants_)),
         dependent_(wrt.begin(), wrt.end()) {
     find_dependent();
-    for (const auto& [variable, derivative] : known) add(variable, derivative, "known_grads");
+    for (const auto& [variable, derivative] : known) add(variable, {derivative}, "known_grads");
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) propagate_through(**node);
   }
 
   /// Null where the cost does not depend on `variable`.
   Variable derivative(const Variable& variable) const {
     const auto entry = derivatives_.find(variable);
-    return entry == derivatives_.end() ? Variable() : entry->second;
+    if (entry == derivatives_.end()) return {};
+    return sums_.value_where(graph::LazyConditions::always, entry->second, variable);
   }
 
  private:
@@ -80,16 +143,24 @@ class Backward {
     return dependent_.contains(variable) && is_differentiable(variable);
   }
 
+  // The derivative with respect to the output; null where it is not known or not needed.
+  const ConditionalDerivative* known_of(const Variable& output) const {
+    const auto entry = derivatives_.find(output);
+    return entry != derivatives_.end() && dependent_.contains(output) ? &entry->second : nullptr;
+  }
+
   void propagate_through(const Apply& node) {
+    std::optional<int> condition;  // where the derivative of an output may be other than 0
+    for (const Variable& output : node.outputs())
+      if (const auto* known = known_of(output))
+        condition = condition ? sums_.either(*condition, known->condition) : known->condition;
+    if (!condition || !has_needed_input(node)) return;
     std::vector<Cotangent> outputs;
-    bool any_known = false;
-    for (int i = 0; i < node.output_count(); ++i) {
-      const auto entry = derivatives_.find(node.output(i));
-      const bool is_known = entry != derivatives_.end() && dependent_.contains(node.output(i));
-      outputs.push_back(is_known ? Cotangent(entry->second) : Cotangent());
-      any_known |= is_known;
+    for (const Variable& output : node.outputs()) {
+      const auto* known = known_of(output);
+      outputs.push_back(known ? Cotangent(sums_.value_where(*condition, *known, output))
+                              : Cotangent());
     }
-    if (!any_known || !has_needed_input(node)) return;
     const std::vector<Cotangent> inputs = node.op().gradient(node, outputs);
     if (inputs.size() != node.inputs().size())
       fail<GraphError>("grad: the gradient of ", node.label(), " has ", inputs.size(),
@@ -99,7 +170,12 @@ class Backward {
       const Variable& input = node.inputs()[i];
       if (!is_needed(input) || inputs[i].is_disconnected()) continue;
       if (inputs[i].is_undefined()) fail_undefined(node, i, inputs[i].reason());
-      add(input, inputs[i].variable(), node.op().name());
+      const auto choice = node.op().needed_if(static_cast<int>(i));
+      const int where =
+          choice ? sums_.within(*condition, node.inputs()[static_cast<std::size_t>(choice->input)],
+                                choice->is_true)
+                 : *condition;
+      add(input, {inputs[i].variable(), where}, node.op().name());
     }
   }
 
@@ -108,14 +184,14 @@ class Backward {
                                [&](const Variable& input) { return is_needed(input); });
   }
 
-  void add(const Variable& variable, const Variable& term, const std::string& source) {
-    if (term.type().rank() != variable.type().rank())
-      fail<GraphError>("grad: ", source, " gives a derivative of rank ", term.type().rank(),
+  void add(const Variable& variable, ConditionalDerivative term, const std::string& source) {
+    if (term.value.type().rank() != variable.type().rank())
+      fail<GraphError>("grad: ", source, " gives a derivative of rank ", term.value.type().rank(),
                        " for ", variable.label(), " of ", variable.type(),
                        "; expected the rank of the variable");
-    const Variable derivative = expression::cast(term, variable.type().dtype());
-    const auto [entry, is_first] = derivatives_.try_emplace(variable, derivative);
-    if (!is_first) entry->second = expression::operator+(entry->second, derivative);
+    term.value = expression::cast(term.value, variable.type().dtype());
+    const auto [entry, is_first] = derivatives_.try_emplace(variable, term);
+    if (!is_first) entry->second = sums_.sum(entry->second, term);
   }
 
   [[noreturn]] static void fail_undefined(const Apply& node, std::size_t input,
@@ -131,7 +207,8 @@ class Backward {
   VariableSet constants_;
   std::vector<Ref<Apply>> nodes_;
   VariableSet dependent_;
-  std::unordered_map<Variable, Variable> derivatives_;
+  ConditionalSums sums_;
+  std::unordered_map<Variable, ConditionalDerivative> derivatives_;
 };
 
 void check_not_null(const Variable& variable) {

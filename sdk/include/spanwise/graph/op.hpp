@@ -133,6 +133,12 @@ struct ExtentSource {
   int axis = value;
 };
 
+/// The condition of an input of a lazy thunk: the number in input `input` is not 0, or is 0.
+struct InputCondition {
+  int input = 0;
+  bool is_true = true;
+};
+
 /// An operation: checks its inputs when a graph is built (make_node) and creates the computation
 /// when a function is compiled (make_thunk). Ops are immutable and shared. Equal ops on equal
 /// inputs compute equal values, so the runtime may merge their nodes if they are foldable().
@@ -177,6 +183,10 @@ class SW_API Op : public RefCounted {
   virtual bool takes_host_scalars() const { return false; }
   /// Whether the op reads only the shape of input `input`, so the input may be on any device.
   virtual bool reads_only_shape(int input) const;
+  /// Of an op with a lazy thunk: the condition under which it needs input `input`; nullopt: always.
+  /// Its derivative with respect to the input, which gradient() gives for the case that the
+  /// condition holds, is 0 elsewhere, and is computed only where the condition holds.
+  virtual std::optional<InputCondition> needed_if(int input) const;
 
   /// Where an extent that the type of output `output` leaves open comes from, so that it is known
   /// without the output. Of several sources, some may be 1 and are then broadcast; the others are
