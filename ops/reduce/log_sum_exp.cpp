@@ -5,7 +5,8 @@
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 
-// Replaces log(sum(exp(x))), which overflows, by max(x) + log(sum(exp(x - max(x)))).
+// Replaces log(sum(exp(x))), which overflows, by max(x) + log(sum(exp(x - max(x)))), and log(mean(
+// exp(x))) in the same way.
 namespace spanwise::ops::reduce {
 namespace {
 
@@ -46,10 +47,11 @@ Variable finite_maximum(const Variable& x, const OpProperties& axes) {
 
 std::vector<Variable> log_sum_exp(const Apply& node) {
   const Apply* log = node_of(node.output(0), "log");
-  const Apply* sum = log == nullptr ? nullptr : node_of(log->inputs()[0], "sum");
-  const Apply* exp = sum == nullptr ? nullptr : node_of(sum->inputs()[0], "exp");
-  if (exp == nullptr || is_shifted(exp->inputs()[0])) return {};
-  const Variable& x = exp->inputs()[0];
+  const char* name = "sum";
+  const Apply* sum = log == nullptr ? nullptr : node_of(log->inputs()[0], name);
+  if (sum == nullptr && log != nullptr) sum = node_of(log->inputs()[0], name = "mean");
+  const Variable x = sum == nullptr ? Variable() : argument(sum->inputs()[0], "exp");
+  if (!x || is_shifted(moved(x).value)) return {};
   const DType dtype = x.type().dtype();
   if (!dtype.is_floating() || dtype != node.output(0).type().dtype()) return {};
 
@@ -57,7 +59,7 @@ std::vector<Variable> log_sum_exp(const Apply& node) {
   const std::vector<std::int64_t> axes = reduced_axes(sum->op().recipe()->properties, rank);
   const OpProperties kept{{"axis", axes}, {"keepdims", true}};
   const Variable maximum = finite_maximum(x, kept);
-  const Variable total = apply("sum", {apply("exp", {x - maximum})}, kept);
+  const Variable total = apply(name, {apply("exp", {x - maximum})}, kept);
   const Variable result = maximum + apply("log", {total});
   if (node.output(0).type().rank() == rank) return {result};
   return {dimshuffle(result, kept_axes(axes, rank))};
@@ -66,7 +68,7 @@ std::vector<Variable> log_sum_exp(const Apply& node) {
 [[maybe_unused]] const bool log_sum_exp_registered =
     register_node_rewrite({.name = "log_sum_exp",
                            .position = 6,
-                           .tags = {"fast_run", "stabilize"},
+                           .tags = {"fast_run", "fast_compile", "stabilize"},
                            .apply = log_sum_exp});
 
 }  // namespace

@@ -1,6 +1,10 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <numbers>
+#include <utility>
+#include <vector>
+
 #include "elementwise_op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk/expression.hpp"
@@ -15,11 +19,8 @@ using namespace expression;
 // has the same rewrites for sigmoid and softplus (theano/tensor/nnet/sigm.py), log1p and expm1
 // (theano/tensor/opt.py).
 
-// x of name(x); null for other variables.
-Variable argument(const Variable& variable, const char* name) {
-  const Apply* node = node_of(variable, name);
-  return node == nullptr ? Variable() : node->inputs()[0];
-}
+// How many factors and quotients are looked through, so that a search takes bounded time and stack.
+constexpr int max_factors = 16;
 
 // The other term of 1 + x or x + 1.
 Variable one_plus(const Variable& sum) {
@@ -40,22 +41,74 @@ Variable negative(const Variable& x) {
   return inner ? inner : -x;
 }
 
+// Whether `x` is a sum or mean of exp(y), whose logarithm the rewrite "log_sum_exp" replaces.
+bool is_sum_of_exp(const Variable& x) {
+  const Apply* sum = node_of(x, "sum");
+  if (sum == nullptr) sum = node_of(x, "mean");
+  return sum != nullptr && argument(sum->inputs()[0], "exp");
+}
+
+bool is_positive(const Variable& x) {
+  const std::optional<double> number = constant_number(x);
+  if (number) return *number > 0;
+  const Variable y = one_plus(x);
+  return argument(x, "exp") || is_sum_of_exp(moved(x).value) || (y && argument(y, "exp"));
+}
+
+Variable log_of_factor(const Variable& x, int max_depth);
+
+// log(a / b) for a positive a; null where log(a) has no better form.
+Variable log_of_quotient(const Apply& quotient, int max_depth) {
+  const Variable a = log_of_factor(quotient.inputs()[0], max_depth);
+  if (!a) return {};
+  const Variable b = log_of_factor(quotient.inputs()[1], max_depth);
+  return a - (b ? b : call("log", quotient.inputs()[1]));
+}
+
+// log(x) without log(), or of a sum of exponentials, for an x that is positive; null for others.
 // log(1 / (1 + exp(-x))) and log(1 - 1 / (1 + exp(-x))) are -softplus of -x and x.
-Variable stable_log(const Variable& x) {
+Variable log_of_positive(const Variable& x, int max_depth) {
   if (const Variable y = argument(x, "exp")) return y;
   if (const Variable y = argument(x, "sigmoid")) return -call("softplus", negative(y));
-  if (const Variable y = one_plus(x)) {
-    const Variable exponent = argument(y, "exp");
-    return exponent ? call("softplus", exponent) : call("log1p", y);
+  if (const Variable y = one_plus(x))
+    if (const Variable exponent = argument(y, "exp")) return call("softplus", exponent);
+  if (const Variable y = one_minus(x))
+    if (const Variable inner = argument(y, "sigmoid")) return -call("softplus", inner);
+  if (const Apply* sum = node_of(x, "add")) {
+    const Variable a = argument(sum->inputs()[0], "exp"), b = argument(sum->inputs()[1], "exp");
+    if (a && b) return call("logaddexp", a, b);
   }
-  if (const Variable y = one_minus(x)) {
-    const Variable inner = argument(y, "sigmoid");
-    return inner ? -call("softplus", inner) : call("log1p", negative(y));
+  if (const Apply* product = node_of(x, "multiply")) {
+    for (const std::size_t i : {0, 1}) {
+      const Variable &factor = product->inputs()[i], &other = product->inputs()[1 - i];
+      if (!constant_number(factor) || !is_positive(factor)) continue;
+      const Variable y = log_of_factor(other, max_depth);
+      return y ? y + call("log", factor) : Variable();
+    }
   }
-  if (const Apply* quotient = node_of(x, "divide"))
-    if (const Variable y = argument(quotient->inputs()[0], "exp"))
-      return y - call("log", quotient->inputs()[1]);
-  return {};
+  const Apply* quotient = node_of(x, "divide");
+  if (quotient == nullptr || !is_positive(quotient->inputs()[1])) return {};
+  return log_of_quotient(*quotient, max_depth);
+}
+
+// As log_of_positive(), also where the elements of `x` are moved, and for a sum of exponentials.
+Variable log_of_factor(const Variable& x, int max_depth) {
+  if (max_depth == 0) return {};
+  const MovedValue found = moved(x);
+  const Variable y = is_sum_of_exp(found.value) ? call("log", found.value)
+                                                : log_of_positive(found.value, max_depth - 1);
+  return y ? found.around(y) : Variable();
+}
+
+Variable stable_log(const Variable& x) {
+  if (const Variable y = log_of_positive(x, max_factors)) return y;
+  if (const Variable y = one_plus(x)) return call("log1p", y);
+  if (const Variable y = one_minus(x)) return call("log1p", negative(y));
+  const MovedValue found = moved(x);
+  // The divisor may be negative here, since the quotient is not a factor of anything.
+  if (const Apply* quotient = node_of(found.value, "divide"))
+    if (const Variable y = log_of_quotient(*quotient, max_factors)) return found.around(y);
+  return found.moves.empty() ? Variable() : log_of_factor(x, max_factors);
 }
 
 Variable stable_log1p(const Variable& x) {
@@ -101,13 +154,20 @@ Variable simple_power(const Variable& x, const Variable& exponent) {
   return is_floating && is_number(exponent, -1) ? call("reciprocal", x) : Variable();
 }
 
+Variable scaled(const Variable& x, double factor) { return x ? x * factor : Variable(); }
+
 Variable stable_form(const Apply& node) {
   const auto recipe = node.op().recipe();
   if (recipe == nullptr) return {};
   const std::string& name = recipe->name;
   const auto inputs = node.inputs();
-  if (name == "negative") return argument(inputs[0], "negative");
+  if (name == "negative") {
+    const Apply* inner = node_of(inputs[0], "negative");
+    return inner == nullptr ? Variable() : inner->inputs()[0];
+  }
   if (name == "log") return stable_log(inputs[0]);
+  if (name == "log2") return scaled(log_of_factor(inputs[0], max_factors), std::numbers::log2e);
+  if (name == "log10") return scaled(log_of_factor(inputs[0], max_factors), std::numbers::log10e);
   if (name == "log1p") return stable_log1p(inputs[0]);
   if (name == "reciprocal") return stable_reciprocal(inputs[0]);
   if (name == "divide") return stable_quotient(inputs[0], inputs[1]);
@@ -126,7 +186,7 @@ std::vector<Variable> stable_functions(const Apply& node) {
 [[maybe_unused]] const bool stable_functions_registered =
     register_node_rewrite({.name = "stable_functions",
                            .position = 5,
-                           .tags = {"fast_run", "stabilize"},
+                           .tags = {"fast_run", "fast_compile", "stabilize"},
                            .apply = stable_functions});
 
 // ---- markers for gradients, which have no effect on values

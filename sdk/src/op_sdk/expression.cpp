@@ -3,6 +3,7 @@
 #include "spanwise/op_sdk/expression.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "core/string_utils.hpp"
@@ -38,6 +39,46 @@ const Apply* node_of(const Variable& x, std::string_view name) {
   if (node == nullptr || x.index() != 0) return nullptr;
   const auto recipe = node->op().recipe();
   return recipe != nullptr && recipe->name == name ? node : nullptr;
+}
+
+Variable MovedValue::around(Variable x) const {
+  for (auto move = moves.rbegin(); move != moves.rend(); ++move) {
+    std::vector<Variable> inputs((*move)->inputs().begin(), (*move)->inputs().end());
+    inputs[0] = std::move(x);
+    x = (*move)->op()(inputs)[0];
+  }
+  return x;
+}
+
+namespace {
+
+bool moves_elements(const Apply& node) {
+  static constexpr std::string_view names[] = {"broadcast_to", "cast",    "contiguous",
+                                               "dimshuffle",   "reshape", "subtensor"};
+  const auto recipe = node.op().recipe();
+  return recipe != nullptr && std::ranges::find(names, recipe->name) != std::end(names) &&
+         node.inputs()[0].type().dtype().is_floating() &&
+         node.output(0).type().dtype().is_floating();
+}
+
+}  // namespace
+
+MovedValue moved(const Variable& x) {
+  constexpr std::size_t max_moves = 16;  // bounds the time of a search along a chain of views
+  MovedValue result{x};
+  for (const Apply* node = x.owner(); node != nullptr && moves_elements(*node);
+       node = result.value.owner()) {
+    if (result.moves.size() == max_moves) break;
+    result.moves.push_back(node);
+    result.value = node->inputs()[0];
+  }
+  return result;
+}
+
+Variable argument(const Variable& variable, std::string_view name) {
+  const MovedValue found = moved(variable);
+  const Apply* node = node_of(found.value, name);
+  return node == nullptr ? Variable() : found.around(node->inputs()[0]);
 }
 
 Variable number_like(double value, const Variable& like) {

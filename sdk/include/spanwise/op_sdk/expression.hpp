@@ -37,6 +37,22 @@ Variable call(std::string_view name, const Inputs&... inputs) {
 /// The node that computes `x` as the first output of the registered op `name`; null for others.
 SW_API const Apply* node_of(const Variable& x, std::string_view name);
 
+/// A value and the nodes, from the last to the first, that put its elements in other places, such
+/// as a transposition or an index, or cast them to another floating dtype. A function of single
+/// elements may be computed before them.
+struct MovedValue {
+  Variable value;
+  std::vector<const Apply*> moves{};
+
+  /// `x` in the place of the value.
+  SW_API Variable around(Variable x) const;
+};
+/// The value from which up to 16 such nodes make `x`; `x` itself without one.
+SW_API MovedValue moved(const Variable& x);
+/// x of name(x) for an elementwise op; where the elements of name(x) are moved, x moved in the same
+/// way. Null for other variables.
+SW_API Variable argument(const Variable& variable, std::string_view name);
+
 /// A constant of rank 0 with the dtype of `like`.
 SW_API Variable number_like(double value, const Variable& like);
 /// The value of a constant of one element on the host; nullopt for other variables, and for dtypes

@@ -121,3 +121,119 @@ def test_debug_mode_takes_results_that_rewrites_make_finite(device):
     x = T.fvector("x")
     f = sw.function([x], T.log(1 - 1 / (1 + T.exp(-x))), mode="debug", device=device)
     np.testing.assert_allclose(f([-200.0, 0.0, 200.0]), [0, -np.log(2), -200], atol=1e-30)
+
+
+#: A matrix of logits far apart, and views of a matrix with the same in NumPy.
+LOGITS = np.array([[800.0, -800.0, 3.0], [0.0, 1.0, -2000.0]])
+VIEWS = {
+    "index": lambda p: p[:, 1],
+    "negative step": lambda p: p[::-1, ::2],
+    "rows and columns": lambda p: p[[0, 1, 1], [1, 2, 0]],
+    "transposed": lambda p: p.T,
+    "transposed and indexed": lambda p: p.T[1:],
+    "reshaped": lambda p: p.reshape((3, 2)),
+    "reshaped and indexed": lambda p: p.reshape((6,))[1:5],
+    "scaled": lambda p: 0.25 * p,
+    "divided": lambda p: p / 8.0,
+    "scaled view": lambda p: (p * 0.5)[1:].T * 4.0,
+    "view of a scaled view": lambda p: (p.T * 0.5)[1:],
+}
+MODES = ["fast_run", "fast_compile"]
+
+
+def log_softmax_of(x):
+    top = x.max(axis=1, keepdims=True)
+    return x - top - np.log(np.exp(x - top).sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", VIEWS)
+def test_log_of_a_view_of_softmax_is_finite(name, mode, device):
+    view, x = VIEWS[name], T.dmatrix("x")
+    logarithm = T.log(view(T.softmax(x)))
+    f = sw.function([x], [logarithm, T.grad(logarithm.sum(), x)], mode=mode, device=device)
+    value, derivative = (r.numpy() for r in f(LOGITS))
+    factor = np.log(np.max(view(np.ones((2, 3)))))
+    np.testing.assert_allclose(value, view(log_softmax_of(LOGITS)) * _unscaled(view) + factor)
+    weights = np.zeros((2, 3))
+    places = view(np.arange(1.0, 7).reshape(2, 3)) * _unscaled(view)
+    np.add.at(weights.reshape(-1), places.astype(int).ravel() - 1, 1)
+    softmax = np.exp(log_softmax_of(LOGITS))
+    expected = weights - softmax * weights.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(derivative, expected, atol=1e-12)
+
+
+def _unscaled(view):
+    """The inverse of the constant factor of a view."""
+    return 1 / np.max(view(np.ones((2, 3))))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", VIEWS)
+def test_log_of_a_view_of_sigmoid_is_finite(name, mode, device):
+    view, x = VIEWS[name], T.dmatrix("x")
+    logarithms = [T.log(view(sw.sigmoid(x)))]
+    factors = [np.log(np.max(view(np.ones((2, 3)))))]
+    expected = [view(-np.logaddexp(0, -LOGITS)) * _unscaled(view) + factors[0]]
+    if "caled" not in name and name != "divided":
+        logarithms += [T.log(1 - view(sw.sigmoid(x))), T.log(1 + view(T.exp(x)))]
+        expected += [view(-np.logaddexp(0, LOGITS)), view(np.logaddexp(0, LOGITS))]
+    derivatives = [T.grad(y.sum(), x) for y in logarithms]
+    f = sw.function([x], [*logarithms, *derivatives], mode=mode, device=device)
+    results = [r.numpy() for r in f(LOGITS)]
+    for got, wanted in zip(results, expected, strict=False):
+        np.testing.assert_allclose(got, wanted, atol=1e-300)
+    assert all(np.isfinite(r).all() for r in results)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("target", ["classes", "one-hot"])
+def test_cross_entropy_of_saturated_softmax_is_finite(target, dtype, mode, device):
+    x = T.matrix("x", dtype=dtype)
+    y = T.ivector("y")
+    p = T.softmax(x)
+    if target == "classes":
+        cost, labels = -T.log(p[T.arange(y.shape[0]), y]).mean(), np.array([1, 0], "int32")
+    else:
+        y = T.matrix("y", dtype=dtype)
+        cost, labels = -(y * T.log(p)).sum(axis=1).mean(), np.array([[0, 1], [1, 0]], dtype)
+    f = sw.function([x, y], [cost, T.grad(cost, x)], mode=mode, device=device)
+    value, derivative = f(np.array([[120, -120], [0, 0]], dtype), labels)
+    np.testing.assert_allclose(float(value.item()), (240 + np.log(2)) / 2, rtol=2e-3)
+    np.testing.assert_allclose(
+        derivative.numpy().astype(float), [[0.5, -0.5], [-0.25, 0.25]], atol=1e-3
+    )
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_other_logarithms_of_exponentials_are_finite(mode, device):
+    x = T.dmatrix("x")
+    p = T.softmax(x)
+    rows = log_softmax_of(LOGITS)
+    top = LOGITS.max(axis=1)
+    sums = top + np.log(np.exp(LOGITS - top[:, None]).sum(axis=1))
+    cases = {
+        "log2": (sw.log2(p), rows / np.log(2)),
+        "log10": (sw.log10(p.T), rows.T / np.log(10)),
+        "mean": (T.log(T.exp(x).mean(axis=1)), sums - np.log(3)),
+        "sum of a view": (T.log(T.exp(x)[:, ::-1].sum(axis=1)), sums),
+        "view of a sum": (T.log(2 * T.exp(x).sum(axis=1)[::-1]), np.log(2) + sums[::-1]),
+        "two": (T.log(T.exp(x[0]) + T.exp(x[1])), np.logaddexp(*LOGITS)),
+        "quotient": (T.log(T.exp(x) / (1 + T.exp(x))), -np.logaddexp(0, -LOGITS)),
+        "narrower": (T.log(T.cast(p, "float32")), rows.astype("float32")),
+    }
+    outputs = [expression for expression, _ in cases.values()]
+    outputs += [T.grad(T.cast(y.sum(), "float64"), x) for y in outputs]
+    results = [r.numpy() for r in sw.function([x], outputs, mode=mode, device=device)(LOGITS)]
+    for name, got in zip(cases, results, strict=False):
+        np.testing.assert_allclose(got, cases[name][1], rtol=1e-6, atol=1e-300, err_msg=name)
+    assert all(np.isfinite(r).all() for r in results)
+
+
+def test_log_of_a_negative_factor_is_no_number(device):
+    x, k = T.dvector("x"), T.dscalar("k")
+    outputs = [T.log(-2.0 * sw.sigmoid(x)), T.log(T.exp(x) / k), T.log(T.exp(x) / k / k)]
+    results = [r.numpy() for r in sw.function([x, k], outputs, device=device)([1.0], -2.0)]
+    assert np.isnan(results[0]).all() and np.isnan(results[1]).all()
+    np.testing.assert_allclose(results[2], 1 - np.log(4))
