@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """Graphs of many nodes: the time to build, differentiate, compile, copy and pickle them grows with the
-number of nodes, and no depth overflows the stack."""
+number of nodes, and no depth overflows the stack. Counts of results and axes are bounded."""
 
 import copy
 import pickle
@@ -118,3 +118,26 @@ def test_deep_graphs_are_copied_pickled_compared_and_printed():
     assert len(str(y)) < 1000 and len(repr(y.owner)) < 1000
     assert sw.printing.debugprint(y, depth=5, file="str").count("Sin") == 5
     assert time.process_time() - start < LIMIT
+
+
+def test_numbers_that_are_no_number_of_results_or_axes_are_refused():
+    x, shape = T.dmatrix("x"), T.lvector("shape")
+    for huge in (2**31, 2**62, -1):
+        for call in (
+            lambda n: T.vectors(n),
+            lambda n: T.fmatrices(n),
+            lambda n: x.reshape(shape, n),
+            lambda n: x.reshape(shape, ndim=n),
+            lambda n: T.shape_padleft(x, n),
+            lambda n: T.shape_padright(x, n),
+            lambda n: T.tile(x, 2, ndim=n),
+            lambda n: x.reshape(T.TensorType("int64", (n,))("shape")),
+            lambda n: sw.array_split(np.arange(3.0), n),
+        ):
+            with pytest.raises((sw.ArgumentError, sw.LayoutError)) as error:
+                call(huge)
+            assert "from 0 to" in str(error.value) or huge == -1
+    assert sw.diff(np.arange(3.0), n=2**40).tolist() == []
+    assert [v.name for v in T.vectors(3)] == [None] * 3
+    with pytest.raises(sw.KernelArgumentError, match="more arguments than"):
+        sw.kernels._sizes_of_format("2147483648i")

@@ -16,12 +16,14 @@ from .. import _core
 from .._core import Array, _asarray as asarray, _operand, concatenate
 from .creation import as_ndarray
 from .shape import (
+    MAX_RESULTS,
     Axes,
     as_arrays,
     as_tuple,
     atleast_1d,
     atleast_2d,
     atleast_3d,
+    checked_count,
     integers,
     is_sequence,
     moveaxis,
@@ -91,6 +93,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: SupportsIndex = 0) -> 
         bounds = [0, *(operator.index(i) for i in indices_or_sections), extent]
     else:
         parts = operator.index(indices_or_sections)
+        checked_count("array_split: number of sections", max(parts, 0), MAX_RESULTS)
         if parts <= 0:
             raise _core.ArgumentError(
                 f"array_split: number sections must be larger than 0, got {parts}"

@@ -34,7 +34,7 @@ def diff(
     if prepend is not None or append is not None:
         array = _core.concatenate([*edges[0], array, *edges[1]], axis)
     subtract = _core.not_equal if array.dtype == "bool" else _core.subtract
-    for _ in range(order):
+    for _ in range(min(order, array.shape[axis])):  # nothing is left after as many
         later = _part_along(array, axis, slice(1, None))
         earlier = _part_along(array, axis, slice(None, -1))
         array = subtract(later, earlier)

@@ -54,6 +54,18 @@ Axes = SupportsIndex | Sequence[SupportsIndex]
 _BACKWARDS = slice(None, None, -1)
 
 
+#: The most results that one call makes: each is a Python object.
+MAX_RESULTS = 1 << 20
+
+
+def checked_count(caller: str, value: SupportsIndex, maximum: int) -> int:
+    """`value` as an integer. Raises ArgumentError unless it is from 0 to `maximum`."""
+    count = operator.index(value)
+    if not 0 <= count <= maximum:
+        raise _core.ArgumentError(f"{caller}: expected from 0 to {maximum}, got {count}")
+    return count
+
+
 def normalized_axis(axis: SupportsIndex, rank: int, caller: str) -> int:
     """`axis` as an index >= 0. Raises AxisError for an out-of-range axis."""
     position = operator.index(axis)

@@ -11,6 +11,7 @@ from .. import _core
 from .._config import config
 from .._core import Apply, Array, GraphError, SharedVariable, TensorType, Variable
 from .._numpy.random import bounds_of, hashed_key, words_of_seed
+from .._numpy.shape import checked_count
 from ._op import Op
 from ._tensor import as_variable, static_integer
 
@@ -178,7 +179,7 @@ def _extents(size: Any) -> list[Any]:
             raise GraphError(
                 f"RandomStreams: the length of the size {size} is not fixed; give a tuple of extents"
             )
-        return [size[i] for i in range(count)]
+        return [size[i] for i in range(checked_count("size: rank", count, _core._max_rank))]
     if size is None:
         return []
     return list(size) if isinstance(size, Sequence) else [size]

@@ -14,7 +14,7 @@ from typing import Any
 from .. import _core
 from .._config import config
 from .._core import Apply, Constant, GraphError, TensorType, Variable, concatenate
-from .._numpy.shape import normalized_axis
+from .._numpy.shape import MAX_RESULTS, checked_count, normalized_axis
 from ._op import Op, apply_registered, recipe_of
 
 __all__ = [
@@ -151,6 +151,11 @@ def _constructor(
     own_name: str, shape: tuple[int | None, ...], default: str | None
 ) -> Callable[..., Variable]:
     def make(name: str | None = None, dtype: Any = None) -> Variable:
+        if name is not None and not isinstance(name, str):
+            raise TypeError(
+                f"{own_name}: expected a name, got {name!r}; {_plural(own_name)}(...) makes several "
+                "variables"
+            )
         return TensorType(dtype or default or config.floatX, shape)(name)
 
     make.__name__ = make.__qualname__ = own_name
@@ -164,8 +169,9 @@ def _plural(name: str) -> str:
 
 def _plural_constructor(name: str, make: Callable[..., Variable]) -> Callable[..., list[Variable]]:
     def make_several(*names: Any, dtype: Any = None) -> list[Variable]:
-        if len(names) == 1 and isinstance(names[0], int):
-            return [make(None, dtype) for _ in range(names[0])]
+        if len(names) == 1 and hasattr(names[0], "__index__"):
+            count = checked_count(f"{_plural(name)}: number of variables", names[0], MAX_RESULTS)
+            return [make(None, dtype) for _ in range(count)]
         if len(names) == 1 and isinstance(names[0], (str, list, tuple)):
             names = tuple(names[0])  # a string is one-letter names, as in Theano
         return [make(name, dtype) for name in names]
@@ -352,7 +358,7 @@ def tile(x: Any, reps: int | Sequence[Any], ndim: int | None = None) -> Variable
     """`x` repeated `reps` times along each of the last axes; at least `ndim` axes."""
     v = as_variable(x)
     times = [reps] if not isinstance(reps, (list, tuple)) else list(reps)
-    rank = max(v.ndim, len(times), ndim or 0)
+    rank = max(v.ndim, len(times), checked_count("tile: ndim", ndim or 0, _core._max_rank))
     v = v.dimshuffle(*["x"] * (rank - v.ndim), *range(v.ndim))
     times = [1] * (rank - len(times)) + times
     pattern: list[Any] = []
@@ -367,13 +373,17 @@ def tile(x: Any, reps: int | Sequence[Any], ndim: int | None = None) -> Variable
 def shape_padleft(x: Any, n_ones: int = 1) -> Variable:
     """`x` with `n_ones` axes of extent 1 in front."""
     v = as_variable(x)
-    return v.dimshuffle(*["x"] * n_ones, *range(v.ndim))
+    return v.dimshuffle(*_new_axes("shape_padleft", n_ones), *range(v.ndim))
 
 
 def shape_padright(x: Any, n_ones: int = 1) -> Variable:
     """`x` with `n_ones` axes of extent 1 at the end."""
     v = as_variable(x)
-    return v.dimshuffle(*range(v.ndim), *["x"] * n_ones)
+    return v.dimshuffle(*range(v.ndim), *_new_axes("shape_padright", n_ones))
+
+
+def _new_axes(caller: str, count: int) -> list[str]:
+    return ["x"] * checked_count(f"{caller}: n_ones", count, _core._max_rank)
 
 
 def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None = None) -> Any:

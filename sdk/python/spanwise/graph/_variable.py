@@ -15,7 +15,7 @@ from typing import Any, SupportsIndex
 from .. import _core
 from .._core import CompiledFunction, Variable
 from .._numpy import array_protocols as _protocols, elementwise as _elementwise
-from .._numpy.shape import normalized_axes, normalized_axis
+from .._numpy.shape import checked_count, normalized_axes, normalized_axis
 from ._function import function
 from ._op import apply_registered as apply
 from ._tensor import static_integer, transfer as transfer
@@ -79,6 +79,7 @@ def _extents(x: Variable, shape: tuple[Any, ...], rank: int | None) -> tuple[lis
                 f"{x}: the length of the shape {vector} is not fixed, so neither is the rank of the "
                 "result; give it: reshape(shape, ndim=2)"
             )
+        count = checked_count(f"{x}: rank of the new shape", count, _core._max_rank)
         shape = tuple(vector[i] for i in range(count))
     elif len(shape) == 1 and isinstance(shape[0], Sequence):
         shape = tuple(shape[0])

@@ -19,6 +19,7 @@ from .._core import (
     kernel_cache as kernel_cache,
 )
 
+_MAX_ARGUMENTS = 32764  # the bytes of all parameters that CUDA permits
 _POINTER_BYTES = struct.calcsize("P")
 # Complex types: PyCUDA's format letters have them, the struct module does not.
 _COMPLEX_BYTES = {"F": 8, "D": 16}
@@ -38,8 +39,12 @@ def _sizes_of_format(text):
                 f"prepare: expected letters of the struct module, F or D, got {letter!r} in {text!r}; "
                 "write P for a pointer, i for int, f for float"
             ) from None
-        sizes += [size] * int(repeat or 1)
-        repeat = ""
+        count, repeat = int(repeat or 1), ""
+        if len(sizes) + count > _MAX_ARGUMENTS:
+            raise KernelArgumentError(
+                f"prepare: {text!r} has more arguments than the {_MAX_ARGUMENTS} of a kernel"
+            )
+        sizes += [size] * count
     return sizes
 
 
