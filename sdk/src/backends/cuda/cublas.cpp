@@ -75,6 +75,10 @@ template <class... Action>
 void check_cublas(const cublas::Api& api, cublas::Status status, const Action&... action) {
   if (status == cublas::success) [[likely]]
     return;
+  // In a context that a kernel has ended cuBLAS says that it failed, and the driver says why.
+  CUstreamCaptureStatus capture{};
+  const CUresult code = driver().stream_is_capturing(CU_STREAM_LEGACY, &capture);
+  if (!is_capture_error(code)) check(driver(), code, action...);
   const char* name = api.get_status_name(status);
   throw DeviceError(text("cuda: ", action..., " failed: cuBLAS says ", name, " (", status,
                          "). Free memory of the device or set cuda_library_path to another cuBLAS"),

@@ -161,6 +161,11 @@ class RelaxedCaptureMode {
   bool exchanged_ = false;
 };
 
+inline bool is_capture_error(CUresult code) noexcept {
+  return code >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+         code <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+}
+
 /// Whether work queued on `stream` now would be captured, or would invalidate a capture of another
 /// stream in the context (the legacy stream, while another stream is captured: the query then fails
 /// with an error of captures). False if the query fails for another reason, such as a lost context:
@@ -168,9 +173,8 @@ class RelaxedCaptureMode {
 inline bool is_capturing(const DriverApi& api, CUstream stream) noexcept {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   const CUresult code = api.stream_is_capturing(stream, &status);
-  if (code == CUDA_SUCCESS) return status != CU_STREAM_CAPTURE_STATUS_NONE;
-  return code >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
-         code <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+  return is_capture_error(code) ||
+         (code == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE);
 }
 
 }  // namespace spanwise::cuda
