@@ -149,13 +149,18 @@ def splay(n, dev=None):
 # ---- Arithmetic and comparisons, by Spanwise's operators ----
 
 
+def _is_plain(x):
+    """Whether `x` is an ndarray, and not of a subclass that computes itself, as one with units does."""
+    return isinstance(x, np.ndarray) and type(x).__array_ufunc__ is np.ndarray.__array_ufunc__
+
+
 def _operand(x):
     """`x` as an operand of a spanwise.Array; None for other types than GPUArray and numbers."""
     if isinstance(x, Operators):
         return x.array
     if np.isscalar(x) and not isinstance(x, str | bytes):
         return x
-    return x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else None
+    return x[()] if _is_plain(x) and x.ndim == 0 else None
 
 
 def _binary(function, reflected=False, is_comparison=False):
@@ -518,7 +523,7 @@ class GPUArray(Views, Operators):
         """One element as a value that can be assigned to parts of `self.array`."""
         if is_opaque(self.dtype):
             return self._on_device(np.array(value, self.dtype))
-        return value.item() if isinstance(value, np.ndarray) else value
+        return value.item() if _is_plain(value) else value
 
     def _on_device(self, host):
         return sw.asarray(from_host(host, self.dtype), device=self.array.device)

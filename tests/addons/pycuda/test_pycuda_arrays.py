@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from support.units import Metres
 
 import spanwise as sw
 from spanwise.pycuda import driver as drv, gpuarray
@@ -274,3 +275,19 @@ def test_elementwise_methods_match_numpy(rng):
         hash(x)
     with pytest.raises(TypeError, match="unsupported operand"):
         x + "1"
+
+
+def test_quantities_with_units_are_no_operands():
+    x, length = to_gpu(np.array([1.0, 2.0])), np.array(3.0).view(Metres)
+    for call in (
+        lambda: x * length,
+        lambda: length * x,
+        lambda: x + length,
+        lambda: x < length,
+        lambda: operator.imul(x, length),
+        lambda: x.fill(length),
+    ):
+        with pytest.raises(TypeError):
+            call()
+    assert x.get().tolist() == [1.0, 2.0]
+    assert (x * np.array(3.0)).get().tolist() == [3.0, 6.0]

@@ -68,7 +68,9 @@ def _numpy_dtype(dtype: _core.dtype | None) -> Any:
 
 def as_ndarray(x: Any) -> Any:
     """An Array as a NumPy array, since NumPy would call its __array_function__; `x` itself if it is
-    no Array."""
+    no Array. Raises for a quantity with a unit, which NumPy would compute with."""
+    if _core._overrides_ufuncs(x):
+        x = _core._operand(x)
     if not isinstance(x, _core.Array):
         return x
     return (x.astype("float64") if x.dtype == _core.bfloat16 else x).numpy()
