@@ -94,7 +94,12 @@ def test_non_numeric_elements_are_refused(values):
         sw.asarray(values)
 
 
-@pytest.mark.parametrize("values", ["text", None, {}, object(), sw], ids=lambda v: type(v).__name__)
+def test_error_for_a_text_quotes_it():
+    with pytest.raises(sw.BridgeError, match="expected an array, .*, got the text 'text'"):
+        sw.asarray("text")
+
+
+@pytest.mark.parametrize("values", [None, {}, object(), sw], ids=lambda v: type(v).__name__)
 def test_error_for_other_objects_lists_the_protocols_tried(values):
     with pytest.raises(sw.BridgeError, match="__dlpack__.*numpy.*dlpack"):
         sw.asarray(values)
