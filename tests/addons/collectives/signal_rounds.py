@@ -4,9 +4,9 @@
 
     PYTHONPATH=build/release/python:tests python -m addons.collectives.signal_rounds --rounds 100
 
-"kill": SIGKILL, "stop": SIGSTOP, and "pause": SIGSTOP, and SIGCONT before the time limit. The other ranks
-must end within 1.5 times the time limit, by an error that names the reason or because they were ready. A
-pause must not be an error. No rank may end by another signal."""
+"kill": SIGKILL, "stop": SIGSTOP, "pause": SIGSTOP, and SIGCONT before the time limit, and "interrupt":
+SIGINT. The other ranks must end within 1.5 times the time limit, by an error that names the reason or
+because they were ready. A pause must not be an error. No rank may end by another signal."""
 
 import argparse
 import contextlib
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from addons.collectives.launch import environment, mpiexec, python_command
 
-RANKS, TIMEOUT = 3, 4.0
+RANKS, TIMEOUT = 3, 5.0
 #: Seconds of a pause, and the longest time from the start of a rank to its signal.
 PAUSE, LATEST = 1.5, 4.0
 #: Writes the exit status and the time, then keeps the launcher from ending the other ranks.
@@ -29,6 +29,8 @@ SHELL = (
     'while [ ! -e "$FOLDER/over" ]; do sleep 0.1; done'
 )
 ERRORS = ("CollectiveError: ", "TimeoutError: init: ")
+SIGNALS = {"kill": signal.SIGKILL, "interrupt": signal.SIGINT}  # the others begin with SIGSTOP
+INTERRUPTED = 128 + signal.SIGINT  # the exit status that the shell writes
 
 
 def read(path, seconds):
@@ -41,22 +43,23 @@ def read(path, seconds):
     return text
 
 
-def problems_of_rank(rank, folder, sent_at, is_pause):
+def problems_of_rank(rank, folder, sent_at, kind, is_victim):
     end = read(folder / f"end{rank}", 30)
     if end is None:
         return [f"rank {rank} has not ended after 30 s"]
-    status, ended_at = end.split()
-    begin = read(folder / f"begin{rank}", 0) or "0"
-    seconds = float(ended_at) - max(sent_at, float(begin))
-    outcome = (folder / f"outcome{rank}").read_text()  # "" also of a rank without an error
+    status, ended_at = int(end.split()[0]), float(end.split()[1])
+    if is_victim and kind == "interrupt" and status == INTERRUPTED:
+        return []
+    if not (folder / f"outcome{rank}").exists():
+        return [f"rank {rank}: exit status {status}"]
+    outcome = (folder / f"outcome{rank}").read_text()
     problems = []
-    if is_pause and outcome:
-        problems.append(f"rank {rank}: a pause is an error: {outcome}")
-    if not is_pause and seconds > 1.5 * TIMEOUT:
-        problems.append(f"rank {rank} has ended after {seconds:.1f} s: {outcome}")
-    if outcome and not outcome.startswith(ERRORS):
+    if outcome and (kind == "pause" or not outcome.startswith(ERRORS)):
         problems.append(f"rank {rank}: {outcome}")
-    if int(status) != (1 if outcome else 0):
+    seconds = ended_at - max(sent_at, float(read(folder / f"begin{rank}", 0) or "0"))
+    if kind != "pause" and seconds > 1.5 * TIMEOUT:
+        problems.append(f"rank {rank} has ended after {seconds:.1f} s: {outcome}")
+    if status != (1 if outcome else 0):
         problems.append(f"rank {rank}: exit status {status}: {outcome}")
     return problems
 
@@ -73,28 +76,27 @@ def run_round(kind, victim, point, delay, check):
                 env=environment() | {"FOLDER": name},
             )  # fmt: skip
             try:
-                victim_process = int(read(folder / f"process{victim}", 30))
+                number = int(read(folder / f"process{victim}", 30))
                 read(folder / f"{point}{victim}", 30)
                 time.sleep(delay)
-                sent_at = time.time()
                 if not (
                     folder / f"end{victim}"
                 ).exists():  # else another process may have the number
-                    sent_at = send(kind, victim_process)
-                ranks = [rank for rank in range(RANKS) if kind == "pause" or rank != victim]
+                    send(kind, number)
+                sent_at = time.time()
+                ranks = set(range(RANKS)) - ({victim} if kind in ("kill", "stop") else set())
                 problems = [
                     problem
                     for rank in ranks
-                    for problem in problems_of_rank(rank, folder, sent_at, kind == "pause")
+                    for problem in problems_of_rank(rank, folder, sent_at, kind, rank == victim)
                 ]
             finally:
                 (folder / "over").touch()
                 os.killpg(process.pid, signal.SIGCONT)
                 for rank in range(RANKS):
-                    if (folder / f"process{rank}").exists() and not (
-                        folder / f"end{rank}"
-                    ).exists():
-                        end_process(int((folder / f"process{rank}").read_text()))
+                    number = read(folder / f"process{rank}", 0)
+                    if number is not None and not (folder / f"end{rank}").exists():
+                        end_process(int(number))
                 try:
                     process.wait(20)
                 except subprocess.TimeoutExpired:
@@ -106,15 +108,11 @@ def run_round(kind, victim, point, delay, check):
 
 
 def send(kind, process):
-    """Sends the signal, if the process has not ended. Returns the time."""
-    try:
-        os.kill(process, signal.SIGKILL if kind == "kill" else signal.SIGSTOP)
+    with contextlib.suppress(ProcessLookupError):  # it has ended
+        os.kill(process, SIGNALS.get(kind, signal.SIGSTOP))
         if kind == "pause":
             time.sleep(PAUSE)
             os.kill(process, signal.SIGCONT)
-    except ProcessLookupError:
-        pass
-    return time.time()
 
 
 def end_process(process):

@@ -149,6 +149,7 @@ def test_init_does_not_wait_longer_than_the_time_limit_for_mpi_init(tmp_path):
         ("stop", 2, "process", 0),  # before MPI_Init_thread
         ("stop", 1, "closed", 0),  # before MPI_Finalize
         ("pause", 1, "step", 20),
+        ("interrupt", 1, "step", -1),
     ],
 )
 def test_a_signal_to_a_rank_ends_or_does_not_disturb_the_others(kind, victim, point, check):
