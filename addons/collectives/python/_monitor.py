@@ -211,8 +211,8 @@ class BoardServer:
             is_member = do == "hello" and hmac.compare_digest(token, self._token)
             if not is_member or type(rank) is not int or not 0 <= rank < self._size:
                 raise ValueError("expected a hello with the token and a rank")
-            self._strangers.remove(client)
             client.rank, client.is_watch = rank, bool(message["watch"])
+            self._strangers.remove(client)
             client.messages.limit = _MAX_MESSAGE_BYTES
             if client.is_watch:
                 self._beats[rank] = time.monotonic()
