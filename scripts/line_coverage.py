@@ -129,7 +129,7 @@ def add_file(sources: dict[str, Source], folder: Path, file: dict) -> None:
         source.lines[number] = source.lines.get(number, False) or line["count"] > 0
     for function in file["functions"]:
         source.functions[function["start_line"]] = (
-            function["demangled_name"].split("(")[0],
+            function["demangled_name"].replace("(anonymous namespace)::", "").split("(")[0],
             function["end_line"],
         )
 
@@ -170,7 +170,7 @@ def write(sources: dict[str, Source]) -> None:
 
 def folder_of(path: str) -> str:
     """The row of the table that a file belongs to."""
-    parts = path.split("/")
+    parts = os.path.dirname(path).split("/")
     if path.startswith("sdk/src/backends/"):
         return "/".join(parts[:4])
     return "/".join(parts[: 3 if path.startswith(("sdk/src/", "sdk/python/")) else 2])

@@ -85,3 +85,15 @@ def test_lines_and_functions_of_python_that_no_test_reaches(tree):
     sources = line_coverage.python_sources()
     assert sources["sdk/python/spanwise/a.py"].missing() == [6, 7]
     assert line_coverage.unreached(sources) == [(2, "sdk/python/spanwise/a.py", 6, "unused")]
+
+
+def test_rows_are_folders():
+    rows = {
+        "sdk/src/backends/cuda/launch/launch_chain.cpp": "sdk/src/backends/cuda",
+        "sdk/src/core/dtype.cpp": "sdk/src/core",
+        "sdk/python/module.cpp": "sdk/python",
+        "sdk/python/graph/python_op.cpp": "sdk/python/graph",
+        "ops/reduce/cuda/fold.cpp": "ops/reduce",
+        "addons/dask/python/_ranks.py": "addons/dask",
+    }
+    assert {path: line_coverage.folder_of(path) for path in rows} == rows
