@@ -153,7 +153,7 @@ def test_arrays_may_outlive_the_interpreter_on_both_sides():
 
 def test_a_tensor_may_be_deleted_after_the_interpreter_has_ended(tmp_path):
     """A C library that deletes its tensors when the process ends, long after Python."""
-    compiler = os.environ.get("CC", "gcc")
+    compiler = os.environ.get("CC", "cc")
     source = tmp_path / "late.c"
     source.write_text("""
         #include <stdio.h>

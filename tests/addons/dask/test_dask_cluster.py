@@ -45,7 +45,7 @@ def library_launcher(folder):
         "{ for (int i = 0; i < n; ++i) y[i] = 2 * x[i]; }"
     )
     library = folder / "libdoubled.so"
-    command = ["g++", "-shared", "-fPIC", "-o", library, folder / "doubled.cpp"]
+    command = ["c++", "-shared", "-fPIC", "-o", library, folder / "doubled.cpp"]
     subprocess.run(command, check=True, timeout=60)
     return sw.HostLibrary(library).launcher("doubled", "const float*, float*, int")
 

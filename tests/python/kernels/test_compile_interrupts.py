@@ -3,6 +3,7 @@
 """Ctrl-C and other signals while the CPU's compiler hangs, each in a new process."""
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -23,7 +24,7 @@ then
   mv "$COMPILER_FOLDER/new" "$COMPILER_FOLDER/child"
   wait
 fi
-exec g++ "$@"
+exec "$@"
 """
 
 
@@ -31,7 +32,7 @@ exec g++ "$@"
 def start(tmp_path):
     """start(program): starts Python text whose compiler hangs; returns the process and the id of the
     compiler's child."""
-    compiler = tmp_path / "g++-that-hangs"
+    compiler = tmp_path / "hangs"
     compiler.write_text(COMPILER)
     compiler.chmod(stat.S_IRWXU)
     (tmp_path / "tmp").mkdir()
@@ -41,7 +42,7 @@ def start(tmp_path):
     def run(program):
         environment = {
             **os.environ,
-            "CXX": str(compiler),
+            "CXX": f"{compiler} {shutil.which('g++') or 'clang++'}",
             "COMPILER_FOLDER": str(tmp_path),
             "SPANWISE_CACHE_DIR": str(tmp_path / "cache"),
             "TMPDIR": str(tmp_path / "tmp"),

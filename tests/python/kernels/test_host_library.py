@@ -21,7 +21,7 @@ def library(device, tmp_path_factory):
     """examples/legacy/smooth.cu, built for the device."""
     file = tmp_path_factory.mktemp("smooth") / "libsmooth.so"
     compiler = (
-        ["nvcc", "-Xcompiler", "-fPIC"] if device.kind == "cuda" else ["g++", "-x", "c++", "-fPIC"]
+        ["nvcc", "-Xcompiler", "-fPIC"] if device.kind == "cuda" else ["c++", "-x", "c++", "-fPIC"]
     )
     if shutil.which(compiler[0]) is None:
         pytest.skip(f"{compiler[0]} is not installed")
@@ -168,7 +168,7 @@ extern "C" int touches(float *x) { x[0] = 1; return 0; }
 """
         )
         file = tmp_path / "libfake.so"
-        subprocess.run(["g++", "-shared", "-fPIC", str(source), "-o", str(file)], check=True)
+        subprocess.run(["c++", "-shared", "-fPIC", str(source), "-o", str(file)], check=True)
         return sw.HostLibrary(file)
 
     def test_arrays_of_the_host_are_refused_before_the_call(self, nvcc_library):

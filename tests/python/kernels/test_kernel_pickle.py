@@ -173,7 +173,7 @@ def test_host_launcher_runs_in_another_process(folder):
     (folder / "twice.cpp").write_text(LAUNCHER)
     library = folder / "libtwice.so"
     subprocess.run(
-        ["g++", "-shared", "-fPIC", "-o", library, folder / "twice.cpp"], check=True, timeout=60
+        ["c++", "-shared", "-fPIC", "-o", library, folder / "twice.cpp"], check=True, timeout=60
     )
     launcher = sw.HostLibrary(library).launcher("twice", "float*, int")
     again = pickle.loads(pickle.dumps(launcher))

@@ -126,18 +126,28 @@ SW_CALLED void __tsan_vptr_read(void**) {}
 SW_CALLED void __tsan_vptr_update(void**, void*) {}
 
 SW_CALLED int sw_printf(const char*, ...) { return 0; }
-SW_CALLED void* sw_memcpy(void* to, const void* from, size_t bytes) {
-  const void* code = __builtin_return_address(0);
-  if (bytes > 0) sw_record_access(from, bytes, sw_access_read, code);
-  if (bytes > 0) sw_record_access(to, bytes, sw_access_write, code);
-  sw_rt->move(to, from, bytes);
-  return to;
-}
-SW_CALLED void* sw_memset(void* to, int value, size_t bytes) {
-  if (bytes > 0) sw_record_access(to, bytes, sw_access_write, __builtin_return_address(0));
-  sw_rt->set(to, value, bytes);
-  return to;
-}
+// What sources call, and what clang from version 15 calls for copies of structs.
+#define SW_COPY(name)                                                   \
+  SW_CALLED void* name(void* to, const void* from, size_t bytes) {      \
+    const void* code = __builtin_return_address(0);                     \
+    if (bytes > 0) sw_record_access(from, bytes, sw_access_read, code); \
+    if (bytes > 0) sw_record_access(to, bytes, sw_access_write, code);  \
+    sw_rt->move(to, from, bytes);                                       \
+    return to;                                                          \
+  }
+#define SW_SET(name)                                                                          \
+  SW_CALLED void* name(void* to, int value, size_t bytes) {                                   \
+    if (bytes > 0) sw_record_access(to, bytes, sw_access_write, __builtin_return_address(0)); \
+    sw_rt->set(to, value, bytes);                                                             \
+    return to;                                                                                \
+  }
+SW_COPY(sw_memcpy)
+SW_COPY(__tsan_memcpy)
+SW_COPY(__tsan_memmove)
+SW_SET(sw_memset)
+SW_SET(__tsan_memset)
+#undef SW_COPY
+#undef SW_SET
 
 int snprintf(char*, size_t, const char*, ...);
 SW_CALLED void __ubsan_handle_out_of_bounds(const sw_bounds_data* data, unsigned long index) {
