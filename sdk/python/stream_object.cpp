@@ -196,9 +196,18 @@ struct PyEvent {
   }
 };
 
+// The open `with stream:` blocks of a thread. Those that are open when it ends are not left: what
+// a guard restores may be destroyed by then.
+struct StreamGuards {
+  std::vector<std::unique_ptr<StreamGuard>> stack;
+  ~StreamGuards() {
+    for (auto& guard : stack) static_cast<void>(guard.release());
+  }
+};
+
 std::vector<std::unique_ptr<StreamGuard>>& stream_guards() {
-  thread_local std::vector<std::unique_ptr<StreamGuard>> stack;
-  return stack;
+  thread_local StreamGuards guards;
+  return guards.stack;
 }
 
 void leave_stream() {

@@ -3,6 +3,8 @@
 """Streams and events: order, the thread's current stream, other libraries' streams."""
 
 import ctypes
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -160,3 +162,20 @@ def test_a_stream_of_another_device_is_refused(attribute):
         sw.Stream.foreign(stream, "cuda:0")
     with pytest.raises(sw.ArgumentError, match="cpu"):
         sw.Stream.foreign(sw.Stream("cpu"), "cuda:0")
+
+
+OPEN_AT_EXIT = """
+import sys, threading
+import spanwise as sw
+sw.Stream(sys.argv[1]).__enter__()
+thread = threading.Thread(target=lambda: sw.Stream(sys.argv[1]).__enter__())
+thread.start()
+thread.join()
+print(sw.zeros(2, device=sys.argv[1]).tolist())
+"""
+
+
+def test_threads_end_inside_a_with_block_of_a_stream(device):
+    command = [sys.executable, "-c", OPEN_AT_EXIT, str(device)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "[0.0, 0.0]\n"), done.stderr
