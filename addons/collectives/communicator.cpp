@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "spanwise/core/interpreter_lock.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 
@@ -54,6 +55,18 @@ constexpr bool has_root(Collective op) noexcept {
   return op == Collective::reduce || op == Collective::broadcast;
 }
 
+constexpr std::uint64_t hashed(std::uint64_t hash, std::uint64_t value) noexcept {
+  hash = (hash ^ value) * 0x9E3779B97F4A7C15;  // 2^64 / golden ratio
+  return hash ^ (hash >> 32);
+}
+std::uint64_t hashed(std::uint64_t hash, DType dtype, const Shape& shape) noexcept {
+  hash = hashed(hash, static_cast<std::uint64_t>(dtype.code()) << 32 |
+                          static_cast<std::uint64_t>(dtype.bits()) << 16 |
+                          static_cast<std::uint64_t>(dtype.lanes()));
+  for (const std::int64_t extent : shape) hash = hashed(hash, static_cast<std::uint64_t>(extent));
+  return hashed(hash, shape.size());
+}
+
 // Throws unless `peer` is a rank, and for a message another rank than `rank`.
 void check_peer(Collective op, int peer, int rank, int size) {
   if (!has_root(op) && !is_message(op)) return;
@@ -77,6 +90,11 @@ Collective collective_named(std::string_view name) {
 }
 Reduction reduction_named(std::string_view name) {
   return collective_enum_named<Reduction>("op=", reduction_names, name);
+}
+
+int CollectiveCall::tag() const noexcept {
+  const Array& array = op == Collective::send ? source : target;
+  return static_cast<int>(hashed(0, array.dtype(), array.shape()) & 0x7FFF);
 }
 
 Shape Communicator::result_shape(Collective op, const Shape& shape, int size) {
@@ -274,6 +292,22 @@ std::string Communicator::last_call() const {
   return text("call ", last_->number, ": ", text_of(*last_));
 }
 
+bool Communicator::is_checked(const CallDescription& call) const noexcept {
+  return options_.checked_calls < 0 || call.number < options_.checked_calls;
+}
+
+Communicator::Digest Communicator::digest() const {
+  const std::lock_guard lock(mutex_);
+  return digest_;
+}
+
+bool Communicator::agrees_with(const Digest& other) const {
+  const std::lock_guard lock(mutex_);
+  const std::int64_t later = digest_.count - other.count;
+  if (later < 0 || later >= std::ssize(hashes_) || other.count <= 0) return true;
+  return hashes_[static_cast<std::size_t>(other.count) % hashes_.size()] == other.hash;
+}
+
 Communicator::Pending Communicator::prepare(Collective op, const Array& source,
                                             const CollectiveOptions& options) {
   check_peer(op, options.peer, rank(), size());
@@ -323,12 +357,13 @@ Array Communicator::run(Collective op, const Array& source, const CollectiveOpti
   check_usable();
   std::optional<StreamGuard> guard;
   if (options.overlap && !engine_->device().is_cpu()) {
+    const std::lock_guard lock(mutex_);
     if (!own_stream_) own_stream_ = Stream::create(engine_->device());
     guard.emplace(*own_stream_);
   }
   Pending pending = prepare(op, source, options);
   Array result = pending.result;
-  if (in_group_)
+  if (is_in_group())
     group_.push_back(std::move(pending));
   else
     start({&pending, 1});
@@ -337,23 +372,30 @@ Array Communicator::run(Collective op, const Array& source, const CollectiveOpti
 
 void Communicator::barrier() {
   check_usable();
-  if (in_group_) fail<ArgumentError>("barrier: expected to be called outside a group");
+  if (is_in_group()) fail<ArgumentError>("barrier: expected to be called outside a group");
   Pending pending{};
   start({&pending, 1});
   if (!engine_->device().is_cpu()) Stream::current(engine_->device()).synchronize();
   check_usable();
 }
 
+bool Communicator::is_in_group() const noexcept {
+  return group_owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
+}
+
 void Communicator::begin_group() {
   check_usable();
-  if (in_group_) fail<ArgumentError>("group: communicator ", name(), " has an open group already");
-  in_group_ = true;
+  std::thread::id owner;
+  if (!group_owner_.compare_exchange_strong(owner, std::this_thread::get_id()))
+    fail<ArgumentError>("group: communicator ", name(), " has an open group already",
+                        is_in_group() ? "" : ", of another thread");
 }
 
 void Communicator::end_group() {
-  if (!in_group_) fail<ArgumentError>("group: communicator ", name(), " has no open group");
-  in_group_ = false;
+  if (!is_in_group())
+    fail<ArgumentError>("group: communicator ", name(), " has no open group of this thread");
   std::vector<Pending> calls = std::exchange(group_, {});
+  group_owner_ = std::thread::id();
   if (calls.empty()) return;
   check_usable();
   std::optional<StreamGuard> guard;
@@ -362,8 +404,9 @@ void Communicator::end_group() {
 }
 
 void Communicator::cancel_group() noexcept {
-  in_group_ = false;
+  if (!is_in_group()) return;
   group_.clear();
+  group_owner_ = std::thread::id();
 }
 
 void Communicator::note_start(Pending& pending) {
@@ -375,11 +418,34 @@ void Communicator::note_start(Pending& pending) {
     pending.description.number = pending.message = received_[peer]++;
   else
     pending.description.number = collectives_++;
+  const CallDescription& call = pending.description;
   const std::lock_guard lock(mutex_);
-  last_ = pending.description;
+  last_ = call;
+  if (!monitor_ || is_message(op) || is_checked(call)) return;
+  std::uint64_t hash = hashed(digest_.hash, static_cast<std::uint64_t>(op));
+  if (is_reduction(op)) hash = hashed(hash, static_cast<std::uint64_t>(call.reduction));
+  if (has_root(op)) hash = hashed(hash, static_cast<std::uint64_t>(call.peer));
+  for (const char letter : call.label) hash = hashed(hash, static_cast<unsigned char>(letter));
+  digest_ = {digest_.count + 1, hashed(hash, call.dtype, call.shape)};
+  hashes_[static_cast<std::size_t>(digest_.count) % hashes_.size()] = digest_.hash;
 }
 
 void Communicator::start(std::span<Pending> calls) {
+  // In a signal handler that interrupts a call of this thread.
+  if (caller_.load(std::memory_order_relaxed) == std::this_thread::get_id())
+    fail<ArgumentError>("communicator ", name(), ": this thread is inside a call of it already; ",
+                        "use another communicator, see split()");
+  std::unique_lock turn(call_mutex_, std::try_to_lock);
+  if (!turn) {
+    const InterpreterUnlocked unlocked;
+    turn.lock();
+    check_usable();
+  }
+  caller_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+  struct CallerReset {
+    std::atomic<std::thread::id>& caller;
+    ~CallerReset() { caller.store({}, std::memory_order_relaxed); }
+  } const reset{caller_};
   for (Pending& pending : calls) note_start(pending);
   agree(calls);
   const Stream stream = Stream::current(engine_->device());
@@ -398,7 +464,7 @@ void Communicator::agree(std::span<const Pending> calls) {
   std::vector<CommunicatorMonitor::Item> items;
   for (const Pending& pending : calls) {
     const CallDescription& call = pending.description;
-    if (options_.checked_calls >= 0 && call.number >= options_.checked_calls) continue;
+    if (!is_checked(call)) continue;
     if (pending.message < 0) {
       items.push_back({text("call ", call.number), {}, text_of(call)});
       continue;

@@ -48,7 +48,8 @@ void call_noexcept(const SharedObject& object, const char* method, const Argumen
 
 /// An engine of the CPU that calls a Python object: name, run(calls), abort(), close(). run() gets
 /// a list of (operation, reduction, peer, source or None, target or None), with names and arrays,
-/// and returns when the calls are complete. The GIL is taken for each call.
+/// for messages the tag in place of the reduction, and returns when the calls are complete. The GIL
+/// is taken for each call.
 class PythonEngine final : public CommunicatorEngine {
  public:
   explicit PythonEngine(py::object object)
@@ -61,10 +62,13 @@ class PythonEngine final : public CommunicatorEngine {
     const GilAcquire gil;
     try {
       py::list list;
-      for (const CollectiveCall& call : calls)
-        list.append(py::make_tuple(text_of(name_of(call.op)), text_of(name_of(call.reduction)),
-                                   call.peer, array_or_none(call.source),
-                                   array_or_none(call.target)));
+      for (const CollectiveCall& call : calls) {
+        const bool is_message = call.op == Collective::send || call.op == Collective::recv;
+        const py::object detail = is_message ? py::object(py::int_(call.tag()))
+                                             : py::object(text_of(name_of(call.reduction)));
+        list.append(py::make_tuple(text_of(name_of(call.op)), detail, call.peer,
+                                   array_or_none(call.source), array_or_none(call.target)));
+      }
       py::handle(object_.get()).attr("run")(list);
     } catch (py::error_already_set& error) {
       // Engines check the dtype before they move data: the communicator remains usable.
@@ -199,7 +203,13 @@ SW_BIND(collectives) {
       unlocked);
   type.def("_poll", [](Communicator& self) { self.poll(); }, unlocked);
   type.def("_close", [](Communicator& self) { self.close(); }, unlocked);
-  type.def("_last_call", member(&Communicator::last_call));
+  type.def("_last_call", [](const Communicator& self) {
+    const Communicator::Digest digest = self.digest();
+    return py::make_tuple(self.last_call(), digest.count, digest.hash);
+  });
+  type.def("_agrees_with", [](const Communicator& self, std::int64_t count, std::uint64_t hash) {
+    return self.agrees_with({count, hash});
+  });
   native.def(
       "why_no_engine",
       [](const std::string& engine) { return communicator_engine(engine).unavailable_reason(); },

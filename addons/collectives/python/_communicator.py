@@ -101,8 +101,13 @@ class Communicator(NativeCommunicator):
 
     def close(self) -> None:
         """Waits for queued work, at most `timeout` seconds, and ends the communicator. Each rank
-        calls it when it has made its last call; done at exit too."""
+        calls it when it has made its last call; done at exit too. Raises CollectiveError where another
+        rank is known to have made other calls."""
         global _default
+        difference = None
+        if self._monitor is not None and not self.failure:
+            self._monitor.link.refresh()
+            difference = self._monitor.difference()
         self._close()
         if _open.get(self.name) is self:
             del _open[self.name]
@@ -110,6 +115,8 @@ class Communicator(NativeCommunicator):
             _default = None
         if self._monitor is not None:
             self._monitor.close()
+        if difference is not None:
+            raise CollectiveError(f"communicator {self.name}: {difference}")
 
     def __enter__(self) -> Communicator:
         return self
@@ -185,7 +192,8 @@ def init(
     default GPU number LOCAL_RANK, else the CPU.
 
     No wait takes longer than `timeout` seconds. The first `check` calls (-1: all) are compared
-    before they start. Raises ArgumentError, CollectiveError or TimeoutError; TypeError or ValueError
+    before they start; of later ones a hash is compared some 0.1 s afterwards, when results of calls that
+    differ may have been used. Raises ArgumentError, CollectiveError or TimeoutError; TypeError or ValueError
     for a wrong `store`; ImportError for a missing package.
     """
     global _default, _unnamed_count

@@ -255,8 +255,8 @@ class MpiEngine:
 
     def run(self, calls: list[tuple[Any, ...]]) -> None:
         """Runs calls of one group: (op, reduction, peer, source, target), as CollectiveCall in
-        spanwise/collectives/communicator.hpp, None for an array that this rank does not use. Returns
-        when they are complete."""
+        spanwise/collectives/communicator.hpp, None for an array that this rank does not use; messages
+        have their tag in place of the reduction. Returns when they are complete."""
         requests, finishers = [], []
         try:
             for op, reduction, peer, source, target in calls:
@@ -326,11 +326,11 @@ class MpiEngine:
     def _all_to_all(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
         return self._comm.Ialltoall(self._bytes(source), self._bytes(target)), None
 
-    def _send(self, reduction: str, peer: int, source: Array, target: None) -> Any:
-        return self._comm.Isend(self._bytes(source), peer), None
+    def _send(self, tag: int, peer: int, source: Array, target: None) -> Any:
+        return self._comm.Isend(self._bytes(source), peer, tag), None
 
-    def _recv(self, reduction: str, peer: int, source: None, target: Array) -> Any:
-        return self._comm.Irecv(self._bytes(target), peer), None
+    def _recv(self, tag: int, peer: int, source: None, target: Array) -> Any:
+        return self._comm.Irecv(self._bytes(target), peer, tag), None
 
     def _barrier(self, reduction: str, peer: int, source: None, target: None) -> Any:
         return self._comm.Ibarrier(), None
@@ -551,11 +551,11 @@ class TorchEngine:
     def _all_to_all(self, reduction: str, peer: int, source: Array, target: Array) -> Any:
         return self._group.alltoall_base(self._bytes(target), self._bytes(source), [], []), None
 
-    def _send(self, reduction: str, peer: int, source: Array, target: None) -> Any:
-        return self._group.send([self._bytes(source)], peer, 0), None
+    def _send(self, tag: int, peer: int, source: Array, target: None) -> Any:
+        return self._group.send([self._bytes(source)], peer, tag), None
 
-    def _recv(self, reduction: str, peer: int, source: None, target: Array) -> Any:
-        return self._group.recv([self._bytes(target)], peer, 0), None
+    def _recv(self, tag: int, peer: int, source: None, target: Array) -> Any:
+        return self._group.recv([self._bytes(target)], peer, tag), None
 
     def _barrier(self, reduction: str, peer: int, source: None, target: None) -> Any:
         return self._group.barrier(), None

@@ -16,7 +16,8 @@ after the time limit of its request is not taken for that of the next one. The r
   a text for the key, and returns "texts" by key and rank; or "missing" and the status, where a rank
   that has sent none has ended or failed, or, with an optional "now" of true, without waiting.
 - beat (calls by communicator): a heartbeat; returns the status: "ended", "errors", "calls", and "silent":
-  the seconds since the last heartbeat of ranks that have sent none for a while.
+  the seconds since the last heartbeat of ranks that have sent none for a while. A call is a text, then
+  Communicator::Digest of spanwise/collectives/communicator.hpp.
 - error (communicator, text): this rank has failed in that communicator, "*" for all.
 - bye (why): this rank has ended.
 """
@@ -376,7 +377,7 @@ class Link:
         self._ended: dict[int, str] = {}  # these four: the status in the board's last reply
         self._errors: dict[str, dict[int, str]] = {}
         self._silent: dict[int, float] = {}
-        self.calls: dict[int, dict[str, str]] = {}  # last calls, by rank and communicator
+        self.calls: dict[int, dict[str, Any]] = {}  # last calls, by rank and communicator
         self.monitors: list[Monitor] = []  # of the open communicators
         self._stops = threading.Event()
         self._pause = max(_HEARTBEAT_SECONDS, size / _MAX_HEARTBEATS_PER_SECOND)
@@ -508,9 +509,22 @@ class Monitor:
         self.communicator = weakref.ref(communicator)
         self.link.monitors.append(self)
 
-    def last_call(self) -> str:
+    def last_call(self) -> tuple[str, int, int]:
         communicator = self.communicator()
-        return communicator._last_call() if communicator is not None else "closed"
+        return communicator._last_call() if communicator is not None else ("closed", 0, 0)
+
+    def difference(self) -> str | None:
+        """How the calls of another rank differ from those of this one, as far as known."""
+        communicator = self.communicator()
+        for rank in self.ranks:
+            call = self.link.calls.get(rank, {}).get(self.name)
+            if call and communicator is not None and not communicator._agrees_with(*call[1:]):
+                return (
+                    f"rank {self.ranks.index(rank)} has made other calls than rank {self.rank}, its last: "
+                    f"{call[0]}; results may be wrong; pass check=-1 to init(), which compares each "
+                    "call before it starts"
+                )
+        return None
 
     def failure(self) -> str | None:
         """Why a call that waits now will not end; None where it may, or for _GRACE_SECONDS at first."""
@@ -523,8 +537,9 @@ class Monitor:
         return reason if now - self._failed_at >= _GRACE_SECONDS else None
 
     def watch(self) -> None:
-        """Called by the watchdog. Aborts the communicator where a rank has reported an error, and with NCCL where a rank has ended without closing its communicators: work queued on GPUs would wait
-        for it without end."""
+        """Called by the watchdog. Aborts the communicator where a rank has reported an error or has made
+        other calls, and with NCCL where a rank has ended without closing its communicators: work queued
+        on GPUs would wait for it without end."""
         communicator = self.communicator()
         if communicator is None or communicator.failure:
             return
@@ -532,6 +547,8 @@ class Monitor:
         reason = self.link.error_among(self.name, self.ranks)
         if reason is None and communicator.engine == "nccl" and self.link.lost_among(self.ranks):
             reason = self.failure()
+        if reason is None and (reason := self.difference()) is not None:
+            self.report(reason)
         if reason is not None:
             communicator._abort(reason)
 
@@ -613,9 +630,9 @@ class Monitor:
     def last_calls(self) -> list[str]:
         if self.communicator() is None:
             return []  # before attach()
-        calls = [self.link.calls.get(rank, {}).get(self.name, "not known") for rank in self.ranks]
-        calls[self.rank] = self.last_call()
-        return calls
+        calls = [self.link.calls.get(rank, {}).get(self.name, ["not known"]) for rank in self.ranks]
+        calls[self.rank] = list(self.last_call())
+        return [call[0] for call in calls]
 
     def disconnect(self) -> None:
         """Closes the monitor's connection to the board. One that was never attached needs no close()."""

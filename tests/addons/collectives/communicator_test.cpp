@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <functional>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -26,6 +29,10 @@ class RecordingEngine final : public CommunicatorEngine {
   Device device() const noexcept override { return cpu; }
   void run(std::span<const CollectiveCall> calls, const Stream&) override {
     if (fails) throw CollectiveError("the other rank is gone");
+    EXPECT_FALSE(is_running.exchange(true));
+    std::this_thread::yield();
+    if (during) std::exchange(during, nullptr)();
+    is_running = false;
     groups.push_back(static_cast<int>(calls.size()));
     for (const CollectiveCall& call : calls) {
       EXPECT_TRUE(call.source.layout().is_row_major() && call.target.layout().is_row_major());
@@ -38,6 +45,8 @@ class RecordingEngine final : public CommunicatorEngine {
   void abort() noexcept override { is_aborted = true; }
   void close() override { is_closed = true; }
 
+  std::atomic<bool> is_running = false;
+  std::function<void()> during;  // runs once, inside the call
   bool fails = false, is_aborted = false, is_closed = false;
   std::vector<int> groups;
   std::vector<bool> was_in_place;
@@ -60,9 +69,10 @@ class RecordingMonitor final : public CommunicatorMonitor {
 class CommunicatorTest : public testing::Test {
  protected:
   // Of two ranks; `checked_calls` is that of Communicator::Options.
-  Ref<Communicator> make_communicator(std::int64_t checked_calls = 64) {
+  Ref<Communicator> make_communicator(std::int64_t checked_calls = 64,
+                                      const char* name = "tested") {
     Communicator::Options options;
-    options.name = "tested";
+    options.name = name;
     options.size = 2;
     options.checked_calls = checked_calls;
     return Communicator::make(options, engine, monitor);
@@ -112,6 +122,107 @@ TEST_F(CommunicatorTest, ComparesTheFirstCallsByTheirNumber) {
   EXPECT_THAT(monitor->texts, ElementsAre("call 0: all_gather of int32 (2, 2)",
                                           "call 1: all_gather of int32 (2, 2)"));
   EXPECT_EQ(communicator->last_call(), "call 2: all_gather of int32 (2, 2)");
+}
+
+TEST_F(CommunicatorTest, DigestsOfDifferentLaterCallsDiffer) {
+  using Call = std::pair<Collective, CollectiveOptions>;
+  const Array x = arange(2, 2), y = full(Shape{2, 2}, Scalar(1), float32, cpu);
+  const Array z = arange(4, 1);
+  const auto digest_of = [&](const Array& array, const Call& call) {
+    const auto communicator = make_communicator(1, "other");
+    communicator->run(call.first, array, call.second);  // compared before it starts
+    EXPECT_EQ(communicator->digest().count, 0);
+    communicator->run(call.first, array, call.second);
+    EXPECT_EQ(communicator->digest().count, 1);
+    return communicator->digest();
+  };
+  const CollectiveOptions sum{}, max{.reduction = Reduction::max}, root{.peer = 1};
+  const CollectiveOptions labelled{.label = "graph node 3"};
+  const Call call{Collective::all_reduce, sum};
+  const auto communicator = make_communicator(1);
+  for (int i = 0; i < 2; ++i) communicator->run(call.first, x, call.second);
+  EXPECT_TRUE(communicator->agrees_with(digest_of(x, call)));
+  EXPECT_FALSE(communicator->agrees_with(digest_of(y, call)));
+  EXPECT_FALSE(communicator->agrees_with(digest_of(z, call)));
+  EXPECT_FALSE(communicator->agrees_with(digest_of(x, {Collective::all_reduce, max})));
+  EXPECT_FALSE(communicator->agrees_with(digest_of(x, {Collective::all_reduce, labelled})));
+  EXPECT_FALSE(communicator->agrees_with(digest_of(x, {Collective::all_gather, sum})));
+  EXPECT_FALSE(communicator->agrees_with(digest_of(x, {Collective::reduce, sum})));
+  EXPECT_NE(digest_of(x, {Collective::reduce, sum}).hash,
+            digest_of(x, {Collective::reduce, root}).hash);
+}
+
+TEST_F(CommunicatorTest, DigestsAreComparedAtTheSameCall) {
+  const auto communicator = make_communicator(0), other = make_communicator(0, "other");
+  const Array x = arange(2, 2), y = full(Shape{2, 2}, Scalar(1), float32, cpu);
+  for (int i = 0; i < 100; ++i) other->run(Collective::all_gather, x);
+  const Communicator::Digest early = other->digest();
+  EXPECT_TRUE(communicator->agrees_with(early));  // of calls to come
+  for (int i = 0; i < 500; ++i) communicator->run(Collective::all_gather, i == 99 ? y : x);
+  EXPECT_FALSE(communicator->agrees_with(early));
+  for (int i = 0; i < 400; ++i) other->run(Collective::all_gather, x);
+  EXPECT_FALSE(communicator->agrees_with(other->digest()));  // since call 99
+  EXPECT_FALSE(other->agrees_with(communicator->digest()));
+  for (int i = 0; i < 1000; ++i) communicator->run(Collective::all_gather, x);
+  EXPECT_TRUE(communicator->agrees_with(early));  // too long ago
+}
+
+TEST_F(CommunicatorTest, TagsOfMessagesDependOnDtypeAndShape) {
+  const auto tag_of = [](DType dtype, const Shape& shape) {
+    CollectiveCall sent, received;
+    sent.op = Collective::send, received.op = Collective::recv;
+    sent.source = received.target = empty(shape, dtype, cpu);
+    EXPECT_EQ(sent.tag(), received.tag());
+    EXPECT_TRUE(sent.tag() >= 0 && sent.tag() < 32768);
+    return sent.tag();
+  };
+  EXPECT_NE(tag_of(int32, Shape{4}), tag_of(float32, Shape{4}));
+  EXPECT_NE(tag_of(float32, Shape{4}), tag_of(float64, Shape{2}));
+  EXPECT_NE(tag_of(float32, Shape{2, 3}), tag_of(float32, Shape{3, 2}));
+  EXPECT_NE(tag_of(float32, Shape{}), tag_of(float32, Shape{1}));
+}
+
+TEST_F(CommunicatorTest, RunsCallsOfSeveralThreadsOneAfterTheOther) {
+  const auto communicator = make_communicator(0);
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 3; ++i)
+      threads.emplace_back([&] {
+        for (int call = 0; call < 200; ++call)
+          communicator->run(Collective::all_reduce, arange(2, 2));
+      });
+  }
+  EXPECT_EQ(communicator->digest().count, 600);
+  EXPECT_EQ(communicator->last_call(), "call 599: all_reduce(sum) of int32 (2, 2)");
+}
+
+TEST_F(CommunicatorTest, RefusesACallInsideACallOfTheSameThread) {
+  const auto communicator = make_communicator();
+  std::string problem;
+  engine->during = [&] {
+    try {
+      communicator->barrier();
+    } catch (const ArgumentError& error) {
+      problem = error.what();
+    }
+  };
+  communicator->run(Collective::all_reduce, arange(2, 2));
+  EXPECT_THAT(problem, HasSubstr("inside a call"));
+  communicator->barrier();
+}
+
+TEST_F(CommunicatorTest, AGroupBelongsToItsThread) {
+  const auto communicator = make_communicator();
+  communicator->begin_group();
+  std::jthread([&] {
+    communicator->run(Collective::all_reduce, arange(2, 2));
+    EXPECT_THROW(communicator->begin_group(), ArgumentError);
+    EXPECT_THROW(communicator->end_group(), ArgumentError);
+  }).join();
+  EXPECT_THAT(engine->groups, ElementsAre(1));
+  communicator->run(Collective::all_reduce, arange(2, 2));
+  communicator->end_group();
+  EXPECT_THAT(engine->groups, ElementsAre(1, 1));
 }
 
 TEST_F(CommunicatorTest, RunsAGroupByOneCallOfTheEngine) {

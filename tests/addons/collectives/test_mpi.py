@@ -110,6 +110,123 @@ def test_an_uncaught_exception_is_named_by_the_other_rank(failures):
     assert "rank 1 raised KeyError: 'an uncaught error'" in text
 
 
+#: Calls that are not compared before they start, of equal sizes in bytes: the first is wrong on rank 1.
+UNCHECKED = """
+import sys, time
+import numpy as np
+from addons.collectives.failures import outcome
+from addons.collectives.launch import write_result
+import spanwise as sw
+from spanwise import collectives as C
+
+folder, engine = sys.argv[1:]
+result = {}
+with C.init(engine, timeout=20, check=3) as comm:
+    other, x = comm.rank == 1, sw.ones(4, dtype="float32")
+    y = sw.ones(4, dtype="int32") if other else x
+    for step in range(200):
+        C.all_reduce(x, comm)  # they agree
+        C.all_gather(x, comm)
+    time.sleep(0.5)
+    C.barrier(comm)
+    result["before"] = comm.failure
+    result["wrong"] = outcome(lambda: C.all_gather(y, comm))
+    end = time.monotonic() + 15
+    while not comm.failure and time.monotonic() < end:
+        time.sleep(0.01)
+    result["after"] = outcome(lambda: C.all_reduce(x, comm))
+comm = C.init(engine, timeout=20, check=0)
+result["close"] = outcome(lambda: (C.all_gather(y, comm), comm.close()))
+write_result(folder, comm.rank, result)
+"""
+
+
+def test_different_unchecked_calls_are_an_error_of_later_calls_and_of_close(tmp_path):
+    program = tmp_path / "unchecked.py"
+    program.write_text(UNCHECKED)
+    results, output = run_mpi(program, tmp_path, "mpi", timeout=60)
+    assert None not in results, output
+    assert [result["before"] for result in results] == ["", "", ""]
+    for text in texts(results, "after"):
+        assert "has made other calls than rank" in text and "check=-1" in text
+    assert "CollectiveError" in {result["close"][0] for result in results}
+
+
+#: Messages that are not compared, of equal sizes in bytes, but other dtypes or shapes.
+UNCHECKED_MESSAGES = """
+import sys, time
+from pathlib import Path
+from addons.collectives.failures import outcome
+from addons.collectives.launch import write_result
+import spanwise as sw
+from spanwise import collectives as C
+
+folder, engine = sys.argv[1:]
+result = {}
+C.init(engine, timeout=30).close()  # MPI_Init_thread may take longer than the time limit below
+for key, sent, like in (
+    ("same", sw.ones(4, dtype="float32"), sw.zeros(4, dtype="float32")),
+    ("dtype", sw.ones(4, dtype="float32"), sw.zeros(4, dtype="int32")),
+    ("shape", sw.ones((2, 3)), sw.zeros((3, 2))),
+    ("smaller", sw.ones(3), sw.zeros(4)),
+):
+    comm = C.init(engine, timeout=2, check=0)
+    result[key] = outcome(lambda: C.recv(like, 0, comm) if comm.rank else C.send(sent, 1, comm))
+    if comm.rank == 1:
+        Path(folder, key).touch()
+    while not Path(folder, key).exists():  # rank 1 has received the message or has given up
+        time.sleep(0.01)
+    comm.close()
+write_result(folder, comm.rank, result)
+"""
+
+
+def test_unchecked_message_of_another_dtype_or_shape_is_not_received(tmp_path):
+    program = tmp_path / "messages.py"
+    program.write_text(UNCHECKED_MESSAGES)
+    results, output = run_mpi(program, tmp_path, "mpi", ranks=2, timeout=60)
+    assert None not in results, output
+    assert results[1]["same"][0] == ""
+    for key in ("dtype", "shape", "smaller"):
+        (text,) = texts(results, key, (1,))
+        assert "recv from rank 0" in text and "send to rank 1" in text
+
+
+#: Three threads call the same operation of one communicator.
+THREADS = """
+import sys, threading
+from addons.collectives.launch import write_result
+import spanwise as sw
+from spanwise import collectives as C
+
+folder, engine, check = sys.argv[1:]
+comm, wrong = C.init(engine, timeout=20, check=int(check)), []
+
+def work():
+    try:
+        for _ in range(40):
+            wrong.extend(each for each in C.all_reduce(sw.ones(5), comm).tolist() if each != 3)
+    except Exception as error:
+        wrong.append(str(error))
+
+threads = [threading.Thread(target=work) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+comm.close()
+write_result(folder, comm.rank, wrong)
+"""
+
+
+@pytest.mark.parametrize("check", [0, 64, -1])
+def test_threads_can_call_one_communicator(tmp_path, check):
+    program = tmp_path / "threads.py"
+    program.write_text(THREADS)
+    results, output = run_mpi(program, tmp_path, "mpi", str(check), timeout=60)
+    assert results == [[], [], []], output
+
+
 #: Rank 1 does not initialize MPI.
 UNSTARTED = """
 import os, sys, time

@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "spanwise/core/array.hpp"
@@ -55,6 +58,10 @@ struct CollectiveCall {
   int peer = 0;  ///< the root, the receiver of send, the sender of recv
   Array source;
   Array target;
+
+  /// Of send and recv: a hash of dtype and shape, less than 2^15. An engine that passes it with the
+  /// message, as a tag, does not receive a message of another dtype or shape.
+  SW_API int tag() const noexcept;
 };
 
 /// Moves data between the ranks of one communicator. Calls come from one thread at a time, except
@@ -109,11 +116,12 @@ struct CollectiveOptions {
 /// A group of ranks that call the same operations in the same order. Ranks number the calls; the
 /// first `checked_calls` of them are compared before they start, so that different operations,
 /// dtypes or shapes are an error on every rank. Whether a call is compared depends on its number
-/// alone.
+/// alone. Of later calls but send and recv there is a digest(), which ranks compare afterwards.
 ///
 /// On a GPU the work is queued on the current stream of the engine's device (or on the
 /// communicator's own, with `overlap`) and ordered after earlier work on the arrays; on the CPU it
-/// is complete at return. Calls of one communicator must come from one thread at a time.
+/// is complete at return. Calls of several threads run one after the other; a group belongs to the
+/// thread that has begun it.
 class SW_API Communicator final : public RefCounted {
  public:
   struct Options {
@@ -176,6 +184,15 @@ class SW_API Communicator final : public RefCounted {
   std::string failure() const;
   /// "call 7: all_reduce(sum) of float32 (3, 4)".
   std::string last_call() const;
+  /// The number of collectives that were not compared before they started, and a hash of them.
+  struct Digest {
+    std::int64_t count = 0;
+    std::uint64_t hash = 0;
+  };
+  Digest digest() const;
+  /// Whether this rank's first `other.count` such calls were those of `other`. True also where that
+  /// is not known: for calls to come, and but for the latest 1024 calls.
+  bool agrees_with(const Digest& other) const;
 
   /// The shape of a rank's result for an array of `shape`. Throws LayoutError where the blocks of
   /// `size` ranks are not equal.
@@ -208,6 +225,8 @@ class SW_API Communicator final : public RefCounted {
   CallDescription describe(Collective op, const Array& source,
                            const CollectiveOptions& options) const;
   std::string text_of(const CallDescription& call) const;
+  bool is_checked(const CallDescription& call) const noexcept;
+  bool is_in_group() const noexcept;
   Pending prepare(Collective op, const Array& source, const CollectiveOptions& options);
   void start(std::span<Pending> calls);
   void agree(std::span<const Pending> calls);
@@ -230,11 +249,14 @@ class SW_API Communicator final : public RefCounted {
   Ref<StreamIdentity> queued_on_;
   // With several ranks: what poll() checks.
   std::vector<Queued> watching_;
+  Digest digest_;
+  std::array<std::uint64_t, 1024> hashes_{};  // of the latest digests, at count % size
 
+  std::mutex call_mutex_;  // held by the thread whose call runs
+  std::atomic<std::thread::id> caller_, group_owner_;
   std::atomic<bool> is_usable_{true};
   std::int64_t collectives_ = 0;               // the number of calls but for send and recv
   std::vector<std::int64_t> sent_, received_;  // the numbers of messages by peer
-  bool in_group_ = false;
   std::vector<Pending> group_;
   std::optional<Stream> own_stream_;
 };
