@@ -218,6 +218,10 @@ std::optional<DType> find_dtype(py::handle object, bool through_attribute = true
 
 DType dtype_from(py::handle object) {
   const auto dtype = find_dtype(object);
+  // Arrays of other libraries have such dtypes, and are only moved.
+  if (dtype && dtype->bits() > (dtype->is_complex() ? 128 : 64) && dtype_in(object) == nullptr)
+    fail<DTypeError>("spanwise: ", *dtype, ", from ", std::string(py::repr(object)),
+                     ", has no functions and no casts here; use x.astype(\"float64\")");
   if (dtype) return *dtype;
   if (py::isinstance<py::str>(object))
     return DType::parse(text_in(object.ptr()));  // throws, with a list of the names

@@ -65,13 +65,22 @@ std::optional<DType> parse_element(std::string_view name, int lanes) {
 }
 
 [[noreturn]] void fail_to_parse(std::string_view name) {
+  static constexpr std::pair<std::string_view, std::string_view> without_bits[] = {
+      {"float", "; C's float is float32, NumPy's is float64"},
+      {"int", "; C's int is int32, NumPy's is int64"},
+      {"double", "; it is float64"},
+      {"half", "; it is float16"},
+      {"long", "; it is int64"},
+      {"complex", "; NumPy's is complex128"}};
+  std::string_view remedy;
+  for (const auto& [word, meaning] : without_bits)
+    if (name == word) remedy = meaning;
   fail<DTypeError>(
       "dtype: \"", name,
-      "\" names no dtype; expected bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, "
-      "float16, bfloat16, float32, float64, complex64, complex128, or a type that can only be "
-      "moved: ",
-      joined(small_floats, ", ", &SmallFloat::name),
-      ", opaque<bits>, each with x<lanes> for vectors (\"float32x4\")");
+      "\" names no dtype; expected bool, int8, int16, int32, int64, uint8, uint16, "
+      "uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128, or one "
+      "that can only be moved, such as float8_e4m3fn, opaque24 or float32x4",
+      remedy);
 }
 
 }  // namespace

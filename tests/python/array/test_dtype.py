@@ -99,6 +99,56 @@ def test_error_for_an_unknown_name_lists_the_known_names():
         sw.dtype("floaty")
 
 
+@pytest.mark.parametrize(
+    ("name", "meaning"),
+    [("float", "C's float is float32, NumPy's is float64"), ("half", "it is float16"), ("flt", "")],
+)
+def test_error_for_a_name_without_bits_says_what_it_is(name, meaning):
+    with pytest.raises(
+        sw.DTypeError, match=f'"{name}" names no dtype.*float32x4(; )?{meaning}$'
+    ) as error:
+        sw.kernel_op("a", "__global__ void a(float *x) {}", (), f"x: contiguous {name}[1]")
+    assert len(str(error.value)) < 330
+
+
+_MAKERS = {
+    "zeros": lambda dtype: sw.zeros(3, dtype),
+    "empty": lambda dtype: sw.empty(3, dtype),
+    "full": lambda dtype: sw.full(3, 1, dtype),
+    "ones_like": lambda dtype: sw.ones_like(sw.zeros(2), dtype=dtype),
+    "arange": lambda dtype: sw.arange(3, dtype=dtype),
+    "eye": lambda dtype: sw.eye(3, dtype=dtype),
+    "array": lambda dtype: sw.array([1, 2], dtype),
+    "asarray": lambda dtype: sw.asarray(np.ones(2), dtype),
+    "astype": lambda dtype: sw.ones(2).astype(dtype),
+    "view": lambda dtype: sw.ones(4).view(dtype),
+    "sum": lambda dtype: sw.sum(sw.ones(2), dtype=dtype),
+    "dtype": sw.dtype,
+    "vector": lambda dtype: sw.tensor.vector("x", dtype=dtype),
+}
+
+
+@pytest.mark.parametrize("make", _MAKERS)
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        np.longdouble, np.clongdouble, np.dtype(np.longdouble), "longdouble", "float128", "int128",
+        object, np.void, "V8", str, bytes, "S3", "U3", "M8[s]", np.dtype("m8[ns]"), ">f4",
+        np.dtype(">f4"), np.dtype([("a", "f4")]), np.generic, np.floating,
+    ],
+    ids=str,
+)  # fmt: skip
+def test_dtypes_that_no_function_could_read_are_refused(make, dtype):
+    with pytest.raises(sw.DTypeError):
+        _MAKERS[make](dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.longdouble, np.dtype(np.longdouble), "float128"])
+def test_error_for_longdouble_names_float64(dtype):
+    with pytest.raises(sw.DTypeError, match=r'^spanwise: float128, from .*x\.astype\("float64"\)$'):
+        sw.zeros(3, dtype)
+
+
 def test_equal_dtypes_hash_alike_and_by_name():
     assert {sw.float32: 1}[sw.dtype("f4")] == 1
     assert {sw.float32: 1}["float32"] == 1
