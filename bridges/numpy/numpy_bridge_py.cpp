@@ -48,7 +48,8 @@ ElementType named_element(const py::dtype& descriptor, int number) {
   const std::string name = py::str(descriptor.attr("name"));
   if (!descriptor.attr("names").is_none())
     fail<DTypeError>("numpy: an array of structs (", name,
-                     ") has no one dtype; pass one field of it: x[\"field\"]");
+                     ") has no one dtype; pass one field of it, x[\"field\"], or its bytes, "
+                     "x.view(\"uint8\").reshape(*x.shape, x.itemsize)");
   if (number >= first_added_number) {
     try {
       const DType dtype = DType::parse(name);

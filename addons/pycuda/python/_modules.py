@@ -101,8 +101,9 @@ def _refuse(parameter, got, remedy):
 
 def _value_of(x, parameter):
     """A NumPy array as the value of a struct parameter: its element, or all its bytes. Raises
-    KernelArgumentError for a pointer."""
-    if parameter is not None and parameter.is_pointer:
+    KernelArgumentError for a pointer, and for several elements where one number is declared."""
+    is_number = parameter is not None and parameter.dtype is not None and x.size != 1
+    if is_number or (parameter is not None and parameter.is_pointer):
         _refuse(
             parameter,
             f"a NumPy array, {x.dtype} {x.shape}, whose memory is the host's",

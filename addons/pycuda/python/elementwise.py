@@ -7,7 +7,7 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray, is_opaque, require_contiguous, selected_indices, splay
-from ._devices import on_stream, pycuda_compile_error
+from ._devices import memcpy_dtod_async, on_stream, pycuda_compile_error, registered
 from ._modules import with_spanwise_headers
 from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_args
 from ._unsupported import module_getattr
@@ -170,7 +170,7 @@ class ElementwiseKernel:
         self._parts = {
             "operation": operation, "name": name, "keep": keep, "options": options, **kwargs,
         }  # fmt: skip
-        self._strided, self._contiguous = None, {}
+        self._strided, self._contiguous, self._globals = None, {}, {}
 
     def _strided_kernel(self):
         if self._strided is None:
@@ -198,12 +198,27 @@ class ElementwiseKernel:
         """Launches the kernel of pointers and scalars, whose last arguments are n, or with `use_range`
         start, stop and step."""
         if use_range not in self._contiguous:
-            self._contiguous[use_range] = get_elwise_kernel(
+            self._contiguous[use_range] = get_elwise_kernel_and_types(
                 self.arguments, use_range=use_range, **self._parts
-            )
+            )[:2]
+        module, kernel = self._contiguous[use_range]
         n = len(indices)
         bounds = (indices.start, indices.stop, indices.step) if use_range else (n,)
-        self._contiguous[use_range].prepared_async_call(*splay(n), stream, *args, *bounds)
+        # The module has its own variables.
+        own = [(module.get_global(name), values) for name, values in self._globals.items()]
+        for (address, size), values in own:
+            memcpy_dtod_async(address, int(values), size, stream)
+        kernel.prepared_async_call(*splay(n), stream, *args, *bounds)
+        for (address, size), values in own:
+            memcpy_dtod_async(int(values), address, size, stream)
+
+    def get_global(self, name):
+        """(address, size in bytes) of a __constant__ or __device__ variable of the preamble. What is
+        written there is what all later calls read. Raises spanwise.ArgumentError if there is none."""
+        if name not in self._globals:
+            values = self._strided_kernel().get_global(name)
+            self._globals[name] = registered(sw.driver.DeviceAllocation(values))
+        return int(self._globals[name]), self._globals[name].nbytes
 
     def get_texref(self, name, use_range=False):
         """Always raises NotSupportedError: CUDA 12 removed texture references."""

@@ -3,6 +3,7 @@
 
 #include "python/kernels/kernel_arguments.hpp"
 
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <structmember.h>
 
@@ -13,8 +14,10 @@
 #include <cstdint>
 #include <cstring>
 #include <new>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -161,7 +164,8 @@ namespace {
 
 using Value = std::variant<KernelArg, ValueBytes>;
 
-constinit const ForeignClass numpy_scalar("numpy", "generic"), numpy_struct("numpy", "void");
+constinit const ForeignClass numpy_scalar("numpy", "generic"), numpy_struct("numpy", "void"),
+    numpy_array("numpy", "ndarray");
 constinit const ForeignClass ctypes_number("_ctypes", "_SimpleCData"),
     ctypes_struct("_ctypes", "Structure"), ctypes_union("_ctypes", "Union"),
     ctypes_pointer("_ctypes", "_Pointer");
@@ -273,6 +277,39 @@ Value ctypes_value(PyObject* object) {
 
 }  // namespace
 
+namespace {
+
+// The element of an ndarray of one record, as a NumPy scalar; null for other arrays.
+py::object single_record(PyObject* array) {
+  constexpr int npy_void = 20;
+  const auto* descriptor = py::detail::array_proxy(array)->descr;
+  if (py::detail::array_descriptor_proxy(descriptor)->type_num != npy_void) return {};
+  const py::handle x(array);
+  if (x.attr("size").cast<std::int64_t>() != 1) return {};
+  return x.attr("reshape")(py::make_tuple())[py::make_tuple()];
+}
+
+}  // namespace
+
+std::string struct_mismatch(PyObject* value, const std::string& type, std::string_view source) {
+  // What fits. The set owns a reference to each dtype or class.
+  static auto& matches =
+      *new std::set<std::tuple<const char*, std::size_t, std::string, PyObject*>>;
+  constexpr std::size_t max_matches = 128;
+  py::object fields = py::reinterpret_borrow<py::object>(py::type::handle_of(value));
+  if (!ctypes_struct.has(value)) fields = py::getattr(value, "dtype", py::none());
+  if (fields.is_none()) return {};
+  std::tuple key(source.data(), source.size(), type, fields.ptr());
+  if (matches.contains(key)) return {};
+  const py::handle compare(python_function<"kernels._struct_fields", "mismatch">());
+  std::string problem = compare(source, type, fields).cast<std::string>();
+  if (problem.empty() && matches.size() < max_matches) {
+    matches.insert(std::move(key));
+    fields.release();
+  }
+  return problem;
+}
+
 std::optional<Value> value_from(PyObject* object) {
   if (PyComplex_CheckExact(object)) {
     const Py_complex value = PyComplex_AsCComplex(object);
@@ -280,6 +317,10 @@ std::optional<Value> value_from(PyObject* object) {
   }
   if (numpy_scalar.has(object)) return numpy_value(object);
   if (PyBytes_Check(object)) return bytes_of(object);
+  if (numpy_array.has(object)) {
+    const py::object record = single_record(object);
+    return record ? std::optional<Value>(numpy_value(record.ptr())) : std::nullopt;
+  }
   // Types of ctypes have metaclasses; other types skip the checks below.
   if (Py_TYPE(Py_TYPE(object)) == &PyType_Type) return std::nullopt;
   if (ctypes_struct.has(object) || ctypes_union.has(object)) return bytes_of(object);
@@ -353,6 +394,7 @@ KernelArg PackedArguments::argument_of_rarer_type(std::size_t index, PyObject* o
   if (auto value = value_from(object)) {
     if (const auto* argument = std::get_if<KernelArg>(&*value)) return *argument;
     if (structs_.capacity() == 0) structs_.reserve(count_);
+    check_struct(index, object);
     const ValueBytes& bytes = structs_.emplace_back(std::get<ValueBytes>(std::move(*value)));
     return KernelArg::bytes(std::as_bytes(std::span(bytes)));
   }
@@ -371,6 +413,13 @@ KernelArg PackedArguments::wrapped_argument(std::size_t index, const PyWrapped& 
   const bool only_reads = index < parameters.size() && parameters[index].is_const;
   if (host_arguments_.capacity() == 0) host_arguments_.reserve(count_);
   return host_arguments_.emplace_back(wrapped, kernel_.device(), only_reads).on_device();
+}
+
+void PackedArguments::check_struct(std::size_t index, PyObject* object) const {
+  if (index >= kernel_.parameters().size()) return;
+  const std::string problem =
+      struct_mismatch(object, kernel_.parameters()[index].type, kernel_.source());
+  if (!problem.empty()) throw KernelArgumentError(problem);
 }
 
 KernelArg PackedArguments::foreign_array(PyObject* object) {

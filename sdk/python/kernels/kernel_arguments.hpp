@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -59,6 +60,10 @@ using ValueBytes = std::string;
 /// NumPy scalar of an unsupported dtype. Needs the GIL.
 std::optional<std::variant<KernelArg, ValueBytes>> value_from(PyObject* object);
 
+/// Says which field of a struct that value_from() converts is not where the struct `type` of
+/// `source` has it; "" if there is none. Needs the GIL.
+std::string struct_mismatch(PyObject* value, const std::string& type, std::string_view source);
+
 /// Fast path: a scalar of one of NumPy's types that value_from() has converted before, read without
 /// calling Python; nothing for other objects. Needs the GIL.
 std::optional<KernelArg> cached_type_number(PyObject* object);
@@ -90,6 +95,7 @@ class PackedArguments {
   KernelArg argument_of_rarer_type(std::size_t index, PyObject* object);
   KernelArg wrapped_argument(std::size_t index, const PyWrapped& wrapped);
   KernelArg foreign_array(PyObject* object);
+  void check_struct(std::size_t index, PyObject* object) const;
   void check_outputs() const;
   // Rethrows the current exception as the constructor documents it.
   [[noreturn]] void rethrow_for_argument(std::size_t index) const;

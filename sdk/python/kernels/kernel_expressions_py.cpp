@@ -61,7 +61,7 @@ class KernelCallArguments {
   /// The first `values` are for the first parameters. Throws KernelArgumentError in the name of
   /// `label` if there are more than parameters.
   KernelCallArguments(const std::string& label, std::span<const Parameter> parameters,
-                      std::span<PyObject* const> values);
+                      const std::string& preamble, std::span<PyObject* const> values);
   KernelCallArguments(const KernelCallArguments&) = delete;
   KernelCallArguments& operator=(const KernelCallArguments&) = delete;
 
@@ -82,6 +82,7 @@ class KernelCallArguments {
 
   const std::string& label_;
   std::span<const Parameter> parameters_;
+  const std::string& preamble_;
   kernel_expressions::UninitializedArray<kernel_expressions::Argument> arguments_;
   std::vector<Array> imported_;
   std::vector<std::string> structs_;
@@ -135,8 +136,9 @@ bool try_read_python_number(PyObject* value, Argument& argument) {
 
 KernelCallArguments::KernelCallArguments(const std::string& label,
                                          std::span<const Parameter> parameters,
+                                         const std::string& preamble,
                                          std::span<PyObject* const> values)
-    : label_(label), parameters_(parameters) {
+    : label_(label), parameters_(parameters), preamble_(preamble) {
   if (values.size() > parameters.size())
     fail<KernelArgumentError>(label_, ": expected at most ", parameters.size(), " arguments, got ",
                               values.size());
@@ -157,6 +159,10 @@ void KernelCallArguments::set(std::size_t index, PyObject* value) {
   }
   if (auto by_value = value_from(value)) {
     if (auto* bytes = std::get_if<ValueBytes>(&*by_value)) {
+      const Parameter& parameter = parameters_[index];
+      const std::string problem = struct_mismatch(value, parameter.type, preamble_);
+      if (!problem.empty())
+        fail<KernelArgumentError>(label_, ": argument '", parameter.name, "': ", problem);
       // Never reallocated, since arguments refer to the elements. Likewise imported_.
       structs_.reserve(kernel_expressions::max_operands);
       argument.bytes = std::as_bytes(std::span(structs_.emplace_back(std::move(*bytes))));
@@ -287,7 +293,8 @@ struct UserKernelCall {
       : count(static_cast<std::size_t>(PyVectorcall_NARGS(flags))),
         total(kernel.parameters().size()),
         keywords(kernel_keywords(kernel.label(), accepted, names, values + count)),
-        arguments(kernel.label(), kernel.parameters(), {values, count}),
+        arguments(kernel.label(), kernel.parameters(), kernel.spec().common.preamble,
+                  {values, count}),
         outputs(kernel.label(), arguments, values, count, kernel.inputs(), total, keywords.out) {}
 
   template <class Kernel, class Option>
@@ -396,6 +403,18 @@ py::object reduce_user_kernel(PyObject* object) {
                                   py::handle(user_kernel_in<Kernel>(object)->spec));
 }
 
+// A variable of the preamble as an array of bytes, on the default device unless given.
+template <class Kernel>
+PyObject* global_of_user_kernel(PyObject* object, PyObject* name, PyObject* device) {
+  const Kernel& kernel = *user_kernel_in<Kernel>(object)->kernel;
+  const Device given_device = given(device) ? device_from(device) : default_device();
+  const Device target = runs_on_host(given_device) ? cpu : given_device;
+  std::span<const Parameter> parameters;
+  if constexpr (requires { kernel.parameters(); }) parameters = kernel.parameters();
+  return wrap(
+      kernel.variables().get(kernel.spec().common, parameters, std::string(text_in(name)), target));
+}
+
 /// Makes the type around `Kernel` and adds it to the module as `name`; `full_name` is a literal.
 template <class Kernel>
 void add_user_kernel_type(py::module_& module, const char* name, const char* full_name,
@@ -409,7 +428,13 @@ void add_user_kernel_type(py::module_& module, const char* name, const char* ful
       }>("name", "The kernel's name."),
       {}};
   static PyMethodDef own_methods[] = {
-      declared<"__reduce__($self)", "", &reduce_user_kernel<Kernel>>(), {}};
+      declared<"__reduce__($self)", "", &reduce_user_kernel<Kernel>>(),
+      declared<"get_global($self, name, device=None)",
+               "The __constant__ or __device__ variable `name` of the preamble as an array of its "
+               "bytes.\nWhat is written to it is what all later calls on `device` read, whatever "
+               "their dtypes\nand layouts.",
+               &global_of_user_kernel<Kernel>>(),
+      {}};
   add_type(module, name,
            make_type(full_name, sizeof(PyUserKernel<Kernel>),
                      {slot(Py_tp_new, make),

@@ -378,7 +378,8 @@ void ElementwiseKernel::Call::launch() {
   values.add_operands(operands_, kernel_shape_.forms, wants_pointer(), /*has_elements=*/false);
   if (!kernel_shape_.is_flat) values.add_whole_arrays(operands_, shape_);
   values.add(&size_);
-  loop_->launch(function(), values.all());
+  const Kernel& kernel = function();
+  kernel_.variables_.around(kernel, [&] { loop_->launch(kernel, values.all()); });
 }
 
 ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)

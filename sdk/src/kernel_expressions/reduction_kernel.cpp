@@ -258,12 +258,16 @@ void ReductionKernel::Call::launch() {
     values.add(number);
   values.add_address(parts ? parts->data() : nullptr);
   const std::int64_t threads = on_gpu_ ? reduction_threads : 1;
-  run.launch_raw({{blocks_, parts_, 1}, {threads, 1, 1}, 0, stream}, values.all());
+  const auto launch_kernel = [&](const Kernel& kernel, std::int64_t blocks, std::int64_t rows) {
+    kernel_.variables_.around(kernel, [&] {
+      kernel.launch_raw({{blocks, rows, 1}, {threads, 1, 1}, 0, stream}, values.all());
+    });
+  };
+  launch_kernel(run, blocks_, parts_);
   if (parts_ == 1) return;
   length = parts_;
   part_length = length_;
-  const std::int64_t blocks = on_gpu_ ? results_ : blocks_;
-  fold.launch_raw({{blocks, 1, 1}, {threads, 1, 1}, 0, stream}, values.all());
+  launch_kernel(fold, on_gpu_ ? results_ : blocks_, 1);
 }
 
 ReductionKernel::ReductionKernel(ReductionSpec spec)

@@ -218,13 +218,11 @@ void ScanKernel::scan_with_gpu_code(const Job& job) const {
   values.add(is_pipelined ? &pipeline.chunks : &blocks.chunks);
   values.add_address(count > 0 ? words.data() : nullptr);
   const Kernels& kernels = kernels_for({device, job.lines.rank(), access});
+  const Kernel& kernel = !is_pipelined && blocks.by_warps ? *kernels.lines : kernels.run;
+  LaunchConfig config{{blocks.blocks}, {scan_threads}, blocks.shared_bytes, job.stream};
   if (is_pipelined)
-    kernels.run.launch_raw(
-        {{pipeline.blocks}, {pipeline.threads}, pipeline.shared_bytes, job.stream}, values.all());
-  else
-    (blocks.by_warps ? *kernels.lines : kernels.run)
-        .launch_raw({{blocks.blocks}, {scan_threads}, blocks.shared_bytes, job.stream},
-                    values.all());
+    config = {{pipeline.blocks}, {pipeline.threads}, pipeline.shared_bytes, job.stream};
+  variables_.around(kernel, [&] { kernel.launch_raw(config, values.all()); });
 }
 
 void ScanKernel::scan_on_cpu(const Job& job) const {
@@ -246,7 +244,9 @@ void ScanKernel::scan_on_cpu(const Job& job) const {
   for (const std::int64_t& number : numbers) values.add(&number);
   values.add_address(totals ? totals->data() : nullptr);
   const auto launch = [&](const Kernel& kernel, std::int64_t blocks) {
-    kernel.launch_raw({{blocks, 1, 1}, {1, 1, 1}, 0, job.stream}, values.all());
+    variables_.around(kernel, [&] {
+      kernel.launch_raw({{blocks, 1, 1}, {1, 1, 1}, 0, job.stream}, values.all());
+    });
   };
   if (tiles > 1) {
     launch(*kernels.totals, tiles * lines);

@@ -126,6 +126,12 @@ std::span<const KernelParameter> Kernel::parameters() const noexcept {
   return state().signature().parameters;
 }
 
+std::string_view Kernel::source() const noexcept {
+  return state().module()->request().source->text;
+}
+
+Module Kernel::module() const { return Module(state().module()); }
+
 KernelAttributes Kernel::attributes() const { return state().kernel().attributes(); }
 
 int Kernel::max_active_blocks(int threads, std::int64_t shared_bytes) const {

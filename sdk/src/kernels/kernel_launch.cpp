@@ -83,6 +83,10 @@ class ArgumentMismatch {
 
   [[noreturn]] void explain_array(const Array& array) const {
     const std::string got = text("an array: ", array);
+    for (const char* object : {"Texture", "Surface"})
+      if (parameter_.type.find(text("cuda", object, "Object_t")) != std::string::npos)
+        refuse(text("a spanwise.", object), got,
+               text("make one of the array, sw.", object, "(x), and keep it while kernels run"));
     if (rule_.kind == Rule::scalar)
       refuse(expected_text(), got,
              "pass its value, item(x), or declare the parameter as a pointer");
@@ -137,7 +141,8 @@ class ArgumentMismatch {
   [[noreturn]] void explain_bytes() const {
     const std::string got = text("a struct of ", argument_.raw().size(), " bytes");
     if (rule_.kind == Rule::pointer)
-      refuse(expected_text(), got, "put the struct into an array and pass that");
+      refuse(expected_text(), got,
+             "pass an array of the structs' bytes, such as x.view(\"uint8\") of an array of NumPy");
     refuse(text("a value of ", rule_.size, " bytes"), got,
            "lay the struct out as the kernel's compiler does (NumPy: np.dtype(..., align=True))");
   }

@@ -164,3 +164,17 @@ def test_expression_kernels_without_declarations_or_arrays_say_what_is_missing()
     double = ElementwiseKernel("float *x, float y", "x[i] = y")
     with pytest.raises(sw.ArgumentError, match="ElementwiseKernel: expected a GPUArray"):
         double(0, 1.0, range=slice(0, 4))
+
+
+@pytest.mark.parametrize("selection", [{}, {"range": range(8)}, {"slice": slice(0, 8)}])
+def test_constants_of_a_preamble_are_filled(selection):
+    kernel = ElementwiseKernel(
+        "float *x", "x[i] = table[i % 4]", preamble="__constant__ float table[4];"
+    )
+    address, size = kernel.get_global("table")
+    assert size == 16
+    for values in ([1, 2, 3, 4], [5, 6, 7, 8]):
+        drv.memcpy_htod(address, np.array(values, "f4"))
+        x = gpuarray.zeros(8, np.float32)
+        kernel(x, **selection)
+        assert x.get().tolist() == 2 * values

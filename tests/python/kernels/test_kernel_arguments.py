@@ -112,7 +112,9 @@ class TestScalars:
         for struct in (array[1], Pair(-3, 1.5), bytes(Pair(-3, 1.5))):
             self.check(scalars, poisoned, (struct,), [-3, 1.5], "pair")
         packed = np.zeros(1, np.dtype([("key", "i1"), ("value", "f4")]))[0]
-        with pytest.raises(sw.KernelArgumentError, match="8 bytes.*5 bytes.*align=True"):
+        with pytest.raises(
+            sw.KernelArgumentError, match="'value' is at byte 1, expected byte 4.*align=True"
+        ):
             scalars.get_function("pair")(poisoned(6), packed, block=1)
 
     def test_none_and_addresses_are_passed_as_pointers(self, scalars, poisoned, on_device):

@@ -141,6 +141,8 @@ class ModuleState;
 class KernelState;
 }  // namespace kernels
 
+class Module;
+
 /// A compiled kernel. Copying shares it; it keeps its module loaded.
 class SW_API Kernel {
  public:
@@ -176,6 +178,9 @@ class SW_API Kernel {
   /// CUfunction as an integer, valid as long as this object; 0 on the CPU.
   std::uintptr_t handle() const noexcept;
   std::span<const KernelParameter> parameters() const noexcept;
+  Module module() const;
+  /// The text that its module was compiled from; "" for one that was loaded.
+  std::string_view source() const noexcept;
   KernelAttributes attributes() const;
   /// Number of blocks of `threads` threads that are resident on one multiprocessor. Throws
   /// KernelArgumentError for a block that cannot be launched.
@@ -210,6 +215,7 @@ class SW_API Module {
   std::uintptr_t handle() const;
 
  protected:
+  friend class Kernel;
   explicit Module(Ref<RefCounted> state) noexcept : state_(std::move(state)) {}
   Ref<RefCounted> state_;  // a kernels::ModuleState, which is incomplete here
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 #include "spanwise/core/array.hpp"
 #include "spanwise/core/dtype.hpp"
 #include "spanwise/core/export.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/core/layout.hpp"
 #include "spanwise/core/ref.hpp"
 #include "spanwise/core/scalar.hpp"
@@ -104,6 +106,39 @@ struct CommonSpec {
   bool use_gpu_code = false;
 };
 
+/// The __constant__ and __device__ variables of a preamble, of which each compiled kernel has its
+/// own. The values of those that get() has returned are kept here, copied to a kernel before each
+/// launch and, unless they are constants, back after it. Thread-safe.
+class SW_API KernelVariables {
+ public:
+  /// The bytes of variable `name` on `device`, always the same memory. Throws ArgumentError if the
+  /// preamble does not declare it.
+  Array get(const CommonSpec& spec, std::span<const Parameter> parameters, const std::string& name,
+            Device device);
+  /// Calls launch(), which launches `kernel` on the current stream, with the values.
+  template <class F>
+  void around(const Kernel& kernel, F&& launch) {
+    const bool any = any_.load(std::memory_order_acquire);
+    if (any) [[unlikely]]
+      transfer(kernel, /*to_kernel=*/true);
+    launch();
+    if (any) [[unlikely]]
+      transfer(kernel, /*to_kernel=*/false);
+  }
+
+ private:
+  struct Variable {
+    std::string name;
+    bool is_constant;
+    Array values;
+  };
+  void transfer(const Kernel& kernel, bool to_kernel);
+
+  std::atomic<bool> any_{false};
+  Mutex mutex_;
+  std::vector<Variable> variables_;
+};
+
 struct ElementwiseSpec {
   CommonSpec common{};
   ParameterStyle style = ParameterStyle::values;
@@ -143,6 +178,8 @@ class SW_API ElementwiseKernel : public RefCounted {
   std::string source(std::span<const Argument> arguments, std::optional<std::int64_t> size,
                      bool on_gpu) const;
 
+  KernelVariables& variables() const noexcept { return variables_; }
+
  private:
   class Call;
   struct Variant;
@@ -158,6 +195,7 @@ class SW_API ElementwiseKernel : public RefCounted {
 
   strided::PlanOptions options_{};  // of plans on a GPU
   mutable KernelList<Variant, Kernel> kernels_;
+  mutable KernelVariables variables_;
 };
 
 struct ReductionSpec {
@@ -204,6 +242,8 @@ class SW_API ReductionKernel : public RefCounted {
   std::string source(std::span<const Argument> arguments, const ReductionAxes& axes,
                      bool on_gpu) const;
 
+  KernelVariables& variables() const noexcept { return variables_; }
+
  private:
   class Call;
   struct Variant;
@@ -218,6 +258,7 @@ class SW_API ReductionKernel : public RefCounted {
   std::string map_expr_;  // as in the generated source
 
   mutable KernelList<Variant, Kernels> kernels_;
+  mutable KernelVariables variables_;
 };
 
 /// How a scan on a GPU reads and writes lines: by elements; by packs of elements, if lines are
@@ -251,6 +292,8 @@ class SW_API ScanKernel : public RefCounted {
   /// The source for arrays with `line_rank` axes besides the scanned one; `access` is for a GPU.
   std::string source(int line_rank, bool on_gpu, ScanAccess access) const;
 
+  KernelVariables& variables() const noexcept { return variables_; }
+
  private:
   struct Variant;
   struct Kernels;
@@ -266,6 +309,7 @@ class SW_API ScanKernel : public RefCounted {
   Parameter element_;
 
   mutable KernelList<Variant, Kernels> kernels_;
+  mutable KernelVariables variables_;
 };
 
 }  // namespace spanwise::kernel_expressions

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from .. import _core
 from .._core import Array, Variable
@@ -39,6 +39,13 @@ class KernelOp(NativeOp):
             )
         results = compute_op(self, inputs, {})
         return [results] if return_list and isinstance(results, Array) else results
+
+    def get_global(self, name: str) -> NoReturn:
+        """Always raises NotSupportedError: each function compiles the kernel anew."""
+        raise _core.NotSupportedError(
+            f"{self._handle.declaration['name']}: get_global({name!r}) is not supported: each function "
+            "compiles its own kernel; pass the values as an input"
+        )
 
     def _with_parameter_dtypes(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
         """The Python numbers of `inputs` as arrays of the declared dtypes, where these hold them."""

@@ -1,0 +1,108 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Variables of a preamble: get_global() of kernels that are made from expressions."""
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+
+TABLE = "__constant__ float table[4] = {1, 2, 3, 4};"
+
+
+def set_values(kernel, name, values, device):
+    variable = kernel.get_global(name, device)
+    assert variable.dtype == "uint8" and variable.nbytes == np.asarray(values).nbytes
+    sw.copyto(variable.view(str(np.asarray(values).dtype)), values)
+
+
+@pytest.fixture
+def looked_up():
+    return sw.ElementwiseKernel("T x", "T y", "y = x + table[i % 4]", preamble=TABLE)
+
+
+def test_a_constant_has_its_initial_values_until_it_is_set(device, looked_up):
+    x = sw.zeros(4, "float32", device=device)
+    assert looked_up(x).tolist() == [1, 2, 3, 4]
+    values = looked_up.get_global("table", device).view("float32")
+    assert values.tolist() == [1, 2, 3, 4]
+    values[...] = np.array([5, 6, 7, 8], "float32")
+    assert looked_up(x).tolist() == [5, 6, 7, 8]
+    assert looked_up.get_global("table", device).view("float32").tolist() == [5, 6, 7, 8]
+
+
+def test_values_reach_kernels_compiled_before_and_after(device, looked_up):
+    """There is one kernel for each combination of dtypes and class of layouts."""
+    before = sw.zeros(8, "float64", device=device)
+    looked_up(before)
+    for factor in (1, 10):
+        values = factor * np.array([1, 0, 2, 4], "float32")
+        set_values(looked_up, "table", values, device)
+        for x in (
+            before,
+            before[::2],
+            sw.zeros((2, 4), "float32", device=device),
+            sw.zeros((4, 2), "int32", device=device).T,
+        ):
+            expected = np.resize(values, x.shape)
+            np.testing.assert_array_equal(looked_up(x).numpy(), expected)
+
+
+def test_pointers_and_the_default_device(device):
+    kernel = sw.ElementwiseKernel(
+        "float *x", "x[i] = table[i % 4]", preamble="__constant__ float table[4];"
+    )
+    with device:
+        sw.copyto(kernel.get_global("table").view("float32"), np.arange(4, dtype="float32"))
+        x = sw.full(6, -7, "float32")
+        kernel(x)
+    assert x.tolist() == [0, 1, 2, 3, 0, 1]
+
+
+def test_variables_that_kernels_write_are_one_variable(device):
+    """A __device__ variable counts the elements of all kernels, and can be read and reset."""
+    kernel = sw.ElementwiseKernel(
+        "T x", "T y", "y = x; atomicAdd(&count, 1)", preamble="__device__ int count = 100;"
+    )
+    count = kernel.get_global("count", device).view("int32")
+    assert count.tolist() == [100]
+    kernel(sw.zeros(5, "float32", device=device))
+    kernel(sw.zeros((2, 3), "float64", device=device))
+    assert count.tolist() == [111]
+    count[...] = 0
+    kernel(sw.zeros(6, "float32", device=device)[::2])
+    assert count.tolist() == [3]
+
+
+def test_reductions(device):
+    kernel = sw.ReductionKernel(
+        "T x", "T y", "x * weight", "a + b", "y = a + tables::bias[1]", "0",
+        preamble="__constant__ float weight = 2; namespace tables { __constant__ int bias[2]; }",
+    )  # fmt: skip
+    x = np.random.default_rng(3).integers(0, 9, (3, 70_000)).astype("float64")
+    on_device = sw.array(x, device=device)
+    set_values(kernel, "weight", np.array([3], "float32"), device)
+    set_values(kernel, "tables::bias", np.array([0, 5], "int32"), device)
+    assert kernel(on_device).item() == 3 * x.sum() + 5
+    np.testing.assert_array_equal(kernel(on_device, axis=1).numpy(), 3 * x.sum(1) + 5)
+    np.testing.assert_array_equal(kernel(on_device, axis=0).numpy(), 3 * x.sum(0) + 5)
+
+
+@pytest.mark.parametrize("shape", [(10,), (100_000,), (3, 50)])
+def test_scans(device, shape):
+    kernel = sw.ScanKernel("int64", "(a + b) % modulus", preamble="__constant__ int modulus = 1;")
+    set_values(kernel, "modulus", np.array([1000], "int32"), device)
+    x = np.random.default_rng(4).integers(0, 9, shape)
+    result = kernel(sw.array(x, device=device), "new", axis=len(shape) - 1)
+    np.testing.assert_array_equal(result.numpy(), np.cumsum(x, -1) % 1000)
+
+
+def test_names_that_are_no_variables_are_refused(device, looked_up):
+    with pytest.raises(
+        sw.ArgumentError,
+        match=r"ElementwiseKernel 'kernel': get_global: .*got 'tables'; declare it",
+    ):
+        looked_up.get_global("tables", device)
+    op = sw.kernel_op("looked", "y = x + c", "T x", "T y", preamble="__constant__ float c;")
+    with pytest.raises(sw.NotSupportedError, match=r"looked: get_global\('c'\).*as an input"):
+        op.get_global("c")
