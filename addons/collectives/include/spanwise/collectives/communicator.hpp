@@ -252,7 +252,8 @@ class SW_API Communicator final : public RefCounted {
   Digest digest_;
   std::array<std::uint64_t, 1024> hashes_{};  // of the latest digests, at count % size
 
-  std::mutex call_mutex_;  // held by the thread whose call runs
+  // Held by the thread whose call runs. A forked child does not use it: check_usable() throws before.
+  std::mutex call_mutex_;
   std::atomic<std::thread::id> caller_, group_owner_;
   std::atomic<bool> is_usable_{true};
   std::int64_t collectives_ = 0;               // the number of calls but for send and recv
