@@ -274,7 +274,13 @@ class LinearSum {
  public:
   LinearSum(const Apply& root, const NodeSurroundings& around)
       : type_(root.output(0).type()), around_(around) {
-    add_inputs(root, 1);
+    push_inputs(root, 1);
+    // collected() gives nothing for more than one other variable.
+    while (!pending_.empty() && others_.size() <= 1) {
+      const Term term = std::move(pending_.back());
+      pending_.pop_back();
+      add(term.variable, term.factor);
+    }
   }
 
   /// The sum as affine nodes; null where the sum has no product, or where the nodes would be as
@@ -305,7 +311,7 @@ class LinearSum {
         products_.push_back({factor, variable});
         return;
       }
-      if (add_inputs(*node, factor)) return;
+      if (push_inputs(*node, factor)) return;
     }
     const auto known = std::find_if(others_.begin(), others_.end(),
                                     [&](const Term& term) { return term.variable == variable; });
@@ -323,27 +329,28 @@ class LinearSum {
     return true;
   }
 
-  // Adds the terms of a sum, or of a variable times a number. Returns false for other nodes.
-  bool add_inputs(const Apply& node, double factor) {
+  // Pushes the terms of a sum, or of a variable times a number, the first one last. Returns false
+  // for other nodes.
+  bool push_inputs(const Apply& node, double factor) {
     if (node.output_count() != 1 || node.output(0).type().dtype() != type_.dtype()) return false;
     const auto inputs = node.inputs();
     for (const Variable& input : inputs)
       if (input.type().dtype() != type_.dtype()) return false;
     const Variable output = node.output(0);
     if (node_of(output, "negative") != nullptr) {
-      add(inputs[0], -factor);
+      pending_.push_back({-factor, inputs[0]});
     } else if (node_of(output, "add") != nullptr) {
-      add(inputs[0], factor);
-      add(inputs[1], factor);
+      pending_.push_back({factor, inputs[1]});
+      pending_.push_back({factor, inputs[0]});
     } else if (node_of(output, "subtract") != nullptr) {
-      add(inputs[0], factor);
-      add(inputs[1], -factor);
+      pending_.push_back({-factor, inputs[1]});
+      pending_.push_back({factor, inputs[0]});
     } else if (node_of(output, "multiply") != nullptr && number(inputs[0])) {
-      add(inputs[1], factor * *number(inputs[0]));
+      pending_.push_back({factor * *number(inputs[0]), inputs[1]});
     } else if (node_of(output, "multiply") != nullptr && number(inputs[1])) {
-      add(inputs[0], factor * *number(inputs[1]));
+      pending_.push_back({factor * *number(inputs[1]), inputs[0]});
     } else if (node_of(output, "divide") != nullptr && number(inputs[1])) {
-      add(inputs[0], factor / *number(inputs[1]));
+      pending_.push_back({factor / *number(inputs[1]), inputs[0]});
     } else {
       return false;
     }
@@ -356,7 +363,7 @@ class LinearSum {
 
   TensorType type_;
   const NodeSurroundings& around_;
-  std::vector<Term> products_, others_;
+  std::vector<Term> products_, others_, pending_;
 };
 
 // A sum that only elementwise operations read becomes part of their pass over memory instead.

@@ -196,9 +196,10 @@ class NodePass final : public NodeSurroundings {
     return changes_;
   }
 
-  std::vector<const Apply*> readers(const Variable& variable) const override {
+  std::span<const Apply* const> readers(const Variable& variable) const override {
     const auto entry = readers_.find(variable);
-    return entry == readers_.end() ? std::vector<const Apply*>() : entry->second;
+    if (entry == readers_.end()) return {};
+    return entry->second;
   }
 
   Device device() const override { return device_; }
@@ -255,7 +256,7 @@ class NodePass final : public NodeSurroundings {
   // Adds the readers of `old` to those of its replacement `by`.
   void add_readers(const Variable& old, const Variable& by) {
     if (readers_.empty() || old == by) return;
-    const std::vector<const Apply*> added = readers(old);
+    const auto added = readers(old);  // stays valid while another entry is made
     std::vector<const Apply*>& all = readers_[by];
     all.insert(all.end(), added.begin(), added.end());
   }

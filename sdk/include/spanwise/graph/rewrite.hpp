@@ -46,7 +46,8 @@ class SW_API NodeSurroundings {
   virtual ~NodeSurroundings();
   /// The nodes that read `variable`, each once, as they were before the rewrite; null stands for
   /// the outputs of the graph. Empty for a variable that the rewrite made inside of a replacement.
-  virtual std::vector<const Apply*> readers(const Variable& variable) const = 0;
+  /// Valid until the rewrite returns.
+  virtual std::span<const Apply* const> readers(const Variable& variable) const = 0;
   /// RewriteGraph::device.
   virtual Device device() const = 0;
 };
