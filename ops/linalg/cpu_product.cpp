@@ -13,6 +13,7 @@
 #include "spanwise/core/element_types.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 #include "spanwise/runtime/parallel.hpp"
 
 /// Products that no library computes: integers and bool, and every dtype if there is no BLAS.
@@ -378,9 +379,10 @@ class CpuProduct {
                             static_cast<double>(problem_.depth);
     const auto grain = static_cast<std::int64_t>(min_products_per_thread / products) + 1;
     const auto multiply_panels = choose_panels<E>();
+    StopPoint stop;
     parallel_for(batch * down * across, grain, [&](std::int64_t first, std::int64_t last) {
       const auto space = std::make_unique_for_overwrite<Workspace>();
-      for (std::int64_t i = first; i < last; ++i) {
+      for (std::int64_t i = first; i < last && stop.pass(); ++i) {
         const std::int64_t block = i % (down * across);
         run_block(factors_at(i / (down * across)), block / across * block_rows,
                   block % across * block_columns, *space, multiply_panels);

@@ -10,6 +10,7 @@
 #include "graph/step_diagnostics.hpp"
 #include "spanwise/core/device.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 
 // The runs of a compiled function: its steps in order or on demand, the batches of their launches
 // and their times.
@@ -245,10 +246,24 @@ void Program::run() {
   launch_batches_.finish();
 }
 
+namespace {
+
+// Lets Ctrl-C end a call with many steps.
+void check_interrupt_at(std::size_t position) {
+  constexpr std::size_t interval = 256;  // a power of 2
+  if (position % interval == interval - 1) [[unlikely]]
+    check_interrupt();
+}
+
+}  // namespace
+
 template <Program::RunStep run_step>
 void Program::run_in_order(std::size_t first) {
   const std::size_t count = thunks_.size();
-  for (current_ = first; current_ < count; ++current_) (this->*run_step)(current_);
+  for (current_ = first; current_ < count; ++current_) {
+    (this->*run_step)(current_);
+    check_interrupt_at(current_);
+  }
 }
 
 template <Program::RunStep run_step>
@@ -258,6 +273,7 @@ void Program::run_sharing_memory(std::size_t first) {
     options_.plan.pass_buffers(current_);
     (this->*run_step)(current_);
     options_.plan.check_buffers(current_);
+    check_interrupt_at(current_);
   }
 }
 
@@ -267,6 +283,7 @@ void Program::run_releasing(std::size_t first) {
   for (current_ = first; current_ < count; ++current_) {
     (this->*run_step)(current_);
     options_.releases.after(current_);
+    check_interrupt_at(current_);
   }
 }
 
@@ -317,6 +334,7 @@ void Program::run_on_demand(std::size_t) {
       continue;
     } else if (!thunks_[current_]->lazy()) {
       (this->*run_step)(current_);
+      check_interrupt_at(current_);
     } else if (std::vector<std::size_t> needed; run_lazy_step(current_, needed)) {
       stack.insert(stack.end(), needed.rbegin(), needed.rend());
     }

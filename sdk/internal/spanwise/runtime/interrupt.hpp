@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "spanwise/core/export.hpp"
 
 namespace spanwise {
@@ -17,6 +21,34 @@ inline constexpr int interrupt_check_ms = 50;
 /// calls this before the wait, after each EINTR and every interrupt_check_ms, without holding a
 /// lock that the check may need.
 void check_interrupt();
+
+/// Lets the threads of one long computation on the CPU stop early. Made by the thread that starts
+/// them and takes part.
+class StopPoint {
+ public:
+  /// Whether to continue. In the thread that made the object it calls check_interrupt() about every
+  /// interrupt_check_ms; where that throws, the other threads get false from then on.
+  bool pass() {
+    if (stops_.load(std::memory_order_relaxed)) return false;
+    if (std::this_thread::get_id() != thread_ || Clock::now() < next_check_) return true;
+    next_check_ = Clock::now() + interval;
+    try {
+      check_interrupt();
+    } catch (...) {
+      stops_.store(true, std::memory_order_relaxed);
+      throw;
+    }
+    return true;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::milliseconds interval{interrupt_check_ms};
+
+  std::atomic<bool> stops_{false};
+  std::thread::id thread_ = std::this_thread::get_id();
+  Clock::time_point next_check_ = Clock::now() + interval;
+};
 
 /// Registers `check`; null removes it. Returns the previous check.
 SW_API InterruptCheck set_interrupt_check(InterruptCheck check) noexcept;

@@ -25,6 +25,7 @@
 #include "spanwise/core/error.hpp"
 #include "spanwise/core/fork.hpp"
 #include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 #include "spanwise/runtime/linear_algebra.hpp"
 #include "spanwise/runtime/parallel.hpp"
 
@@ -423,6 +424,8 @@ GemmCall part_of(const GemmCall& call, const ProductPart& part) {
 // interface/gemm.c: SMP_THRESHOLD_MIN * GEMM_MULTITHREAD_THRESHOLD), so that several matrices can
 // be multiplied in parallel.
 constexpr double max_one_thread_work = 65536.0 * 4;
+// Multiply-adds of one call of the library, which takes about a second on one processor.
+constexpr double max_call_work = 3e10;
 // Elements per piece of a dot product. The pieces have a fixed size, so that the sum does not
 // depend on the number of threads.
 constexpr std::int64_t dot_piece = 1 << 14;
@@ -495,15 +498,18 @@ class GemmCalls {
     const std::vector<ProductPart> parts =
         is_symmetric ? upper_parts_of(product, max_parts) : parts_of(product, max_parts);
     if (parts.size() == 1) return GemmCalls(functions_, product, threads_).run(0, 1);
-    parallel_for(static_cast<std::int64_t>(parts.size()), 1,
-                 [&](std::int64_t first, std::int64_t last) {
-                   for (std::int64_t n = first; n < last; ++n) {
-                     const ProductPart& part = parts[static_cast<std::size_t>(n)];
-                     GemmCalls(functions_, part_of(product, part), threads_).run(0, 1);
-                     if (is_symmetric && part.row != part.column)
-                       mirror(static_cast<T*>(product.result), product.result_leading, part);
-                   }
-                 });
+    StopPoint stop;
+    const auto run_parts = [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t n = first; n < last && stop.pass(); ++n) {
+        const ProductPart& part = parts[static_cast<std::size_t>(n)];
+        GemmCalls(functions_, part_of(product, part), threads_).run(0, 1);
+        if (is_symmetric && part.row != part.column)
+          mirror(static_cast<T*>(product.result), product.result_leading, part);
+      }
+    };
+    const auto count = static_cast<std::int64_t>(parts.size());
+    if (threads_ <= 1) return run_parts(0, count);  // the library's own threads share each part
+    parallel_for(count, 1, run_parts);
   }
 
   // Copies the elements of a part that are above the diagonal, transposed, to below the diagonal.
@@ -615,6 +621,10 @@ template <class T, class I>
 void run_all(const Functions<T, I>& functions, const GemmCall& call, int threads) {
   const GemmCalls<T, I> products(functions, call, threads);
   const double work = work_of(call);
+  // One call of the library cannot be stopped by Ctrl-C, so a long product is several.
+  if (work > max_call_work)
+    return products.run_in_parts(
+        std::max(static_cast<std::int64_t>(std::min(work / max_call_work, 1e6)) + 1, 2L * threads));
   // Two parts per thread, so that an interrupted thread delays the result less.
   if (threads > 1 && (call.batch < threads || call.depth > dot_piece) && work >= min_part_work)
     return products.run_in_parts(2 * threads);
