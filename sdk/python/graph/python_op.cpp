@@ -120,12 +120,26 @@ AliasMap alias_map(py::handle op, const char* attribute) {
   return value_of<AliasMap>(entries_of(map.ptr()), attribute);
 }
 
+using InputConditions = std::map<int, InputCondition>;
+
+// {input: (input with a number, truth)} of a lazy op.
+InputConditions input_conditions(py::handle op) {
+  const py::object map = py::getattr(op, "needed_if", py::none());
+  if (map.is_none() || py::len(map) == 0) return {};
+  InputConditions conditions;
+  for (const auto& [input, condition] :
+       value_of<std::map<int, std::pair<int, bool>>>(map, "needed_if"))
+    conditions[input] = {condition.first, condition.second};
+  return conditions;
+}
+
 /// Wraps a Python op. view_map and destroy_map are read once, since ops must not change.
 class PythonOp final : public Op, public HasElementBody {
  public:
   explicit PythonOp(py::object op)
       : views_(alias_map(op, "view_map")),
         destroys_(alias_map(op, "destroy_map")),
+        conditions_(input_conditions(op)),
         infers_shape_(py::hasattr(op, "infer_shape")),
         has_body_(py::hasattr(op, "element_body")),
         op_(share_object(std::move(op))) {}
@@ -205,6 +219,11 @@ class PythonOp final : public Op, public HasElementBody {
   // A Python op may keep references to its results, or return arrays to which other code has
   // references.
   bool has_unshared_outputs() const override { return false; }
+  std::optional<InputCondition> needed_if(int input) const override {
+    const auto condition = conditions_.find(input);
+    if (condition == conditions_.end()) return std::nullopt;
+    return condition->second;
+  }
   bool foldable(const Apply& node) const override {
     const GilAcquire gil;
     return py::bool_(object().attr("do_constant_folding")(apply_object(node)));
@@ -214,6 +233,7 @@ class PythonOp final : public Op, public HasElementBody {
 
  private:
   AliasMap views_, destroys_;
+  InputConditions conditions_;
   bool infers_shape_, has_body_;
   SharedObject op_;
 };

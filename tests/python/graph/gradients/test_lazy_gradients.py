@@ -152,6 +152,45 @@ def test_gradient_of_a_graph_with_ifelse_inside_is_lazy(device):
     assert f(2.0, 1).item() == 1.5
 
 
+class Choose(sw.Op):
+    """The second input where the first is not 0, else the third: a lazy op in Python."""
+
+    __props__ = ()
+    needed_if = {1: (0, True), 2: (0, False)}
+
+    def make_node(self, condition, a, b):
+        return sw.Apply(self, [condition, a, b], [a.type()])
+
+    def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):
+        inputs, (output,) = node.inputs, node.outputs
+
+        def thunk():
+            if not compute_map[inputs[0]][0]:
+                return [0]
+            chosen = 1 if storage_map[inputs[0]][0].item() else 2
+            if not compute_map[inputs[chosen]][0]:
+                return [chosen]
+            storage_map[output][0] = sw.array(storage_map[inputs[chosen]][0])
+            compute_map[output][0] = True
+            return []
+
+        thunk.lazy = True
+        return thunk
+
+    def connection_pattern(self, node):
+        return [[False], [True], [True]]
+
+    def grad(self, inputs, output_gradients):
+        return [None, *output_gradients * 2]
+
+
+def test_lazy_op_in_python_says_when_its_inputs_are_needed(device):
+    x, c = T.dvector("x"), T.lscalar("c")
+    cost = Choose()(c, T.exp(x) * Fails()(x), x * x).sum()
+    f = sw.function([x, c], [cost, T.grad(cost, x)], device=device)
+    assert [r.tolist() for r in f([1.0, 2.0], 0)] == [5, [2, 4]]
+
+
 def test_switch_computes_both_branches_as_in_theano(device):
     x = T.dscalar("x")
     f = sw.function([x], T.grad(T.switch(x > 0, T.log(x), x * 2), x), device=device)
