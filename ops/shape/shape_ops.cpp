@@ -403,11 +403,18 @@ Variable shape_origin(const Variable& x) {
   return origin;
 }
 
-// Replaces x.shape[k] by an extent that does not need x.
-std::vector<Variable> lift_extent(const ExtentOrigin& origin) {
-  const Variable lifted = inferred_extent(origin.variable, origin.axis);
-  if (item_of_shape(lifted) == origin) return {};
-  return {lifted};
+// Replaces x.shape[k] by an extent that does not need x. One search visits a bounded number of
+// nodes, so that a long chain takes several.
+std::vector<Variable> lift_extent(ExtentOrigin origin) {
+  std::vector<Variable> lifted;
+  for (;;) {
+    const Variable extent = inferred_extent(origin.variable, origin.axis);
+    const auto item = item_of_shape(extent);
+    if (item == origin) return lifted;
+    lifted = {extent};
+    if (!item) return lifted;
+    origin = *item;
+  }
 }
 
 std::vector<Variable> lift_shapes(const Apply& node) {

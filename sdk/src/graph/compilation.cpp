@@ -216,7 +216,7 @@ class Compilation {
   bool runs_in_order(const std::vector<Step>& steps) const;
   Step make_step(const Ref<Apply>& node);
   void sort_cells(const std::vector<Step>& steps);
-  void plan_results(const std::vector<Step>& steps, RunOptions& how);
+  void plan_results(const std::vector<Step>& steps, RunOptions& how, bool is_in_order);
   void preallocate(const MemoryPlan& plan);
 
   FunctionOptions options_;
@@ -299,8 +299,7 @@ void Compilation::build_program() {
   if (!is_in_order) shape_nodes_.clear();
   sort_cells(steps);
   RunOptions how;
-  plan_results(steps, how);
-  if (!is_in_order) how.plan = {};
+  plan_results(steps, how, is_in_order);
   how.runs_twice = state_->mode == "debug";
   if (state_->mode == "nan_guard") how.guard = options_.mode.nan_guard;
   if (options_.profile) {
@@ -406,12 +405,12 @@ Step Compilation::make_step(const Ref<Apply>& node) {
   return step;
 }
 
-void Compilation::plan_results(const std::vector<Step>& steps, RunOptions& how) {
+void Compilation::plan_results(const std::vector<Step>& steps, RunOptions& how, bool is_in_order) {
   if (allow_gc_) {
     how.releases = plan_releases(nodes_, output_cells(steps), {outputs_.begin(), outputs_.end()});
     return;
   }
-  how.plan = plan_memory(nodes_, output_cells(steps), kept_, input_set_);
+  if (is_in_order) how.plan = plan_memory(nodes_, output_cells(steps), kept_, input_set_);
   if (options_.preallocate) preallocate(how.plan);
 }
 

@@ -118,12 +118,12 @@ const Variables& MemoryRoots::of(const Variable& variable) {
       if (entry == known_.end())
         pending.push_back(input);
       else
-        for (const Variable& root : entry->second) add_once(roots, root);
+        roots.insert(roots.end(), entry->second.begin(), entry->second.end());
     }
     if (pending.size() > length) continue;
     pending.pop_back();
     if (roots.empty()) roots.push_back(current);
-    known_.try_emplace(current, std::move(roots));
+    known_.try_emplace(current, distinct(roots));
   }
   return known_.at(variable);
 }
