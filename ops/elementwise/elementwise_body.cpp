@@ -218,7 +218,7 @@ void CudaProgram::run(std::span<const Array* const> inputs, std::span<const Arra
   }
   for (const Array& output : outputs) call.add(output, strided::ArrayRole::write);
   call.plan();
-  const Kernel& kernel =
+  const strided::BodyKernel& kernel =
       call.kernel(kernels_[by_value], device, [&] { return program_body(program_, by_value); });
   call.launch(kernel, std::span(numbers.data(), count));
 }

@@ -146,7 +146,7 @@ class OperationCall {
     key_.checks_exponent = checks_exponent(signature_, operands_);
     call_.plan();
     const Device device = result_.device();
-    const Kernel& kernel =
+    const strided::BodyKernel& kernel =
         call_.kernel(kernels_of(key_), device, [&] { return operation_body(key_); });
     if (!key_.checks_exponent) return launch(kernel, nullptr);
     const Array has_negative = zeros({}, int32, device);
@@ -160,7 +160,7 @@ class OperationCall {
   // returns false otherwise.
   bool try_launch() {
     if (!call_.try_plan_dense() || call_.shape().has_constants()) return false;
-    const Kernel* kernel = kernels_of(key_).find({call_.shape(), result_.device()});
+    const strided::BodyKernel* kernel = kernels_of(key_).find({call_.shape(), result_.device()});
     if (kernel == nullptr) return false;
     launch(*kernel, nullptr);
     return true;
@@ -168,7 +168,7 @@ class OperationCall {
 
  private:
   // `has_negative`: where the kernel reports negative exponents; null if it does not check them.
-  void launch(const Kernel& kernel, void* has_negative) const {
+  void launch(const strided::BodyKernel& kernel, void* has_negative) const {
     std::array<Scalar, max_inputs> numbers{Scalar(false), Scalar(false), Scalar(false)};
     std::array<void*, max_inputs + 1> parameters;
     std::size_t count = 0;

@@ -110,7 +110,8 @@ void fill_on_cuda(const DrawSpec& spec, Draw draw, const Array& out) {
                           0;
   const FillKey key{kind, itemsize, draw.scale != 1 || draw.shift != 0,
                     out.size() % each == 0 && is_aligned};
-  const Kernel& kernel = call.kernel(bodies[key], out.device(), [&] { return fill_body(key); });
+  const strided::BodyKernel& kernel =
+      call.kernel(bodies[key], out.device(), [&] { return fill_body(key); });
   const Stream stream = Stream::current(out.device());
   for (const Array* array : {spec.lows, spec.spans, spec.table})
     if (array != nullptr) order_use(stream, *array, false);

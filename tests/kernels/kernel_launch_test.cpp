@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <stdexcept>
 
 #include "kernels/kernel_call.hpp"
 
@@ -20,14 +21,17 @@ TEST_F(KernelLaunchTest, RawArgumentsPassUnchanged) {
   const Kernel f = kernel("float *x, long long n");
   void* data = x_.data();
   std::int64_t n = 6;
-  void* const values[] = {&data, &n};
+  RawArguments values;
+  values.add(&data, x_);
+  RawArguments too_few;
+  too_few.add(values);
+  values.add(&n);
   f.launch_raw({.grid = {2, 1, 1}, .block = {32, 1, 1}}, values);
   EXPECT_EQ(last_launch().value<void*>(0), x_.data());
   EXPECT_EQ(last_launch().value<std::int64_t>(1), 6);
   EXPECT_EQ(last_launch().grid.x, 2);
-  EXPECT_THAT(
-      message_of<KernelArgumentError>([&] { f.launch_raw({}, std::span(values).first(1)); }),
-      AllOf(HasSubstr("expected 2 arguments"), HasSubstr("got 1")));
+  EXPECT_THAT(message_of<KernelArgumentError>([&] { f.launch_raw({}, too_few); }),
+              AllOf(HasSubstr("expected 2 arguments"), HasSubstr("got 1")));
   EXPECT_THAT(message_of<KernelArgumentError>([&] { f.launch_raw({.grid = {0, 1, 1}}, values); }),
               HasSubstr("grid"));
   EXPECT_EQ(log_->launches.size(), 1u);
@@ -37,7 +41,9 @@ TEST_F(KernelLaunchTest, RawArgumentsAreCheckedWithKernelCheck) {
   const Kernel f = kernel("float *x, long long n");
   void* data = x_.data();
   std::int64_t n = 6;
-  void* const values[] = {&data, &n};
+  RawArguments values;
+  values.add(&data);
+  values.add(&n);
   config::set("kernel_check", "bounds");
   f.launch_raw({}, values);
   config::set("kernel_check", "none");
@@ -45,6 +51,38 @@ TEST_F(KernelLaunchTest, RawArgumentsAreCheckedWithKernelCheck) {
   EXPECT_TRUE(last_launch().is_checked);
   EXPECT_EQ(last_launch().value<void*>(0), x_.data());
   EXPECT_EQ(last_launch().value<std::int64_t>(1), 6);
+}
+
+// The address of an inner element, and a struct that begins with an address. The fake device does
+// not fill the guard zones, which ends the check after the launch.
+TEST_F(KernelLaunchTest, RawArgumentsOfArraysPointToGuardedCopiesWithKernelCheck) {
+  struct View {
+    void* data;
+    std::int64_t extent, step;
+  };
+  const Kernel f = kernel("float *x, spanwise::View<float, 1> view, long long n");
+  void* inner = static_cast<float*>(x_.data()) + 2;
+  const View view{x_.data(), 2, 3};
+  std::int64_t n = 6;
+  RawArguments values;
+  values.add(&inner, x_);
+  values.add(&view, x_);
+  values.add(&n);
+  config::set("kernel_check", "bounds");
+  EXPECT_THROW(f.launch_raw({}, values), KernelFaultError);
+  config::set("kernel_check", "none");
+  const auto* copy = static_cast<const float*>(last_launch().value<View>(1).data);
+  EXPECT_NE(copy, x_.data());
+  EXPECT_EQ(last_launch().value<View>(1).step, 3);
+  EXPECT_EQ(last_launch().value<const float*>(0), copy + 2);
+  EXPECT_EQ(last_launch().value<std::int64_t>(2), 6);
+}
+
+TEST_F(KernelLaunchTest, MoreRawArgumentsThanFitAreRefused) {
+  RawArguments values;
+  int n = 0;
+  for (std::size_t i = 0; i < RawArguments::max_count; ++i) values.add(&n);
+  EXPECT_THROW(values.add(&n), std::out_of_range);
 }
 
 TEST_F(KernelLaunchTest, ArraysWithoutElementsMayBePassed) {

@@ -255,24 +255,21 @@ class Arguments {
 
   void add_read(const Array& array) {
     order_use(stream_, array, false);
-    add(address_of(array));
+    add_address(array);
   }
   void add_written(const Array& array) {
     order_use(stream_, array, true);
-    add(address_of(array));
+    add_address(array);
   }
   // An array by its address, or a number by its value.
   void add_input(const Array& array, bool is_number) {
     if (!is_number) return add_read(array);
     order_host_use(array, false);  // the number may be on its way from a GPU
-    pointers_[count_++] = array.data();
+    all_.add(array.data());
   }
   template <class T>
   void add(T value) {
-    static_assert(sizeof(T) <= sizeof(values_[0]));
-    std::memcpy(&values_[count_], &value, sizeof value);
-    pointers_[count_] = &values_[count_];
-    ++count_;
+    all_.add(kept(value));
   }
   void add_factor(double factor, DType dtype) {
     if (dtype == float32)
@@ -282,16 +279,24 @@ class Arguments {
   }
 
   void launch(const Kernel& kernel, std::int64_t grid, int block) const {
-    kernel.launch_raw({{grid, 1, 1}, {block, 1, 1}, 0, stream_}, std::span(pointers_, count_));
+    kernel.launch_raw({{grid, 1, 1}, {block, 1, 1}, 0, stream_}, all_);
   }
 
  private:
+  void add_address(const Array& array) { all_.add(kept(address_of(array)), array); }
+  // The address of a copy of the value.
+  template <class T>
+  const void* kept(T value) {
+    static_assert(sizeof(T) <= sizeof(values_[0]));
+    return std::memcpy(&values_[count_++], &value, sizeof value);
+  }
+
   static constexpr std::size_t max_arguments = 16 + 2 * max_program_inputs + max_program_outputs;
 
   const Stream& stream_;
   std::size_t count_ = 0;
   std::uint64_t values_[max_arguments];
-  void* pointers_[max_arguments];
+  RawArguments all_;
 };
 
 }  // namespace

@@ -159,7 +159,8 @@ void launch_body(const AddressKey& key, strided::StridedCall& call, Device devic
   static auto& bodies = *new strided::BodyTable<AddressKey>;
   if (numbers.empty()) numbers.assign(3, 0);  // the struct of the kernel is never empty
   call.plan();
-  const Kernel& kernel = call.kernel(bodies[key], device, [&] { return address_body(key); });
+  const strided::BodyKernel& kernel =
+      call.kernel(bodies[key], device, [&] { return address_body(key); });
   void *address = nullptr, *marks = nullptr;
   std::int64_t words = 0;
   if (key.finds_last()) {

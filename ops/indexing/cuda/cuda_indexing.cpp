@@ -149,7 +149,8 @@ namespace {
 using strided::ArrayRole;
 
 // The kernel of index_body(work), compiled once for each shape of plan.
-const Kernel& index_kernel(IndexWork work, const strided::StridedCall& call, Device device) {
+const strided::BodyKernel& index_kernel(IndexWork work, const strided::StridedCall& call,
+                                        Device device) {
   static auto& bodies = *new strided::BodyTable<IndexWork>;
   return call.kernel(bodies[work], device, [&] { return index_body(work); });
 }

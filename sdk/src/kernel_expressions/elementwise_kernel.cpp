@@ -379,7 +379,11 @@ void ElementwiseKernel::Call::launch() {
   if (!kernel_shape_.is_flat) values.add_whole_arrays(operands_, shape_);
   values.add(&size_);
   const Kernel& kernel = function();
-  kernel_.variables_.around(kernel, [&] { loop_->launch(kernel, values.all()); });
+  try {
+    kernel_.variables_.around(kernel, [&] { loop_->launch(kernel, values.all()); });
+  } catch (const KernelFaultError& error) {
+    throw KernelFaultError(with_operand_names(error.what(), operands_));
+  }
 }
 
 ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)

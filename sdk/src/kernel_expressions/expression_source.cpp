@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/string_utils.hpp"
 #include "embedded/kernel_expression_text.hpp"
 #include "kernel_expressions/expression_parameters.hpp"
 #include "parse/lexer.hpp"
@@ -136,15 +137,13 @@ std::string whole_array_text(const ConvertedArgument& operand, int axes, std::st
 
 std::int64_t* ParameterValues::new_numbers(int count) {
   const auto size = static_cast<std::size_t>(count);
-  std::int64_t* const numbers =
-      numbers_.emplace_back(std::make_unique_for_overwrite<std::int64_t[]>(size)).get();
-  add(numbers);
-  return numbers;
+  return numbers_.emplace_back(std::make_unique_for_overwrite<std::int64_t[]>(size)).get();
 }
 
 void ParameterValues::add_raw(const Array& array, const Layout& layout) {
   const int rank = std::max(1, layout.rank());
   std::int64_t* const numbers = new_numbers(1 + 2 * rank);
+  all_.add(numbers, array);
   numbers[0] = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(array.data()));
   numbers[1] = numbers[1 + rank] = 1;  // an array of rank 0 has one axis in the kernel
   std::ranges::copy(layout.shape, numbers + 1);
@@ -153,6 +152,7 @@ void ParameterValues::add_raw(const Array& array, const Layout& layout) {
 
 void ParameterValues::add_walk(const Walk& walk) {
   std::int64_t* next = new_numbers(walk.rank() * (1 + walk.operands()));
+  add(next);
   for (int axis = 0; axis < walk.rank(); ++axis) *next++ = walk.extent(axis);
   for (int operand = 0; operand < walk.operands(); ++operand)
     for (int axis = 0; axis < walk.rank(); ++axis) *next++ = walk.stride(axis, operand);
@@ -167,7 +167,7 @@ void ParameterValues::add_operands(const Operands& operands, const OperandForms&
       add(operand.bytes.empty() ? operand.number.data() : operand.bytes.data());
     else if (operand.is_element() ||
              (forms[i].access == OperandForm::Access::dense && wants_pointer))
-      add_address(operand.array->data());
+      add_address(*operand.array);
     else
       add_raw(*operand.array, operand.array->layout());
   }
@@ -177,6 +177,28 @@ void ParameterValues::add_whole_arrays(const Operands& operands, const Shape& sh
   for (const ConvertedArgument& operand : operands.all())
     if (operand.is_element() && operand.parameter->needs_whole_array)
       add_raw(*operand.array, operand.array->layout().broadcast_to(shape));
+}
+
+// The parameters are sw_p_x, sw_p0 for the first array that is accessed by element, and x.
+std::string with_operand_names(std::string message, const Operands& operands) {
+  std::vector<std::string_view> elements;
+  for (const ConvertedArgument& operand : operands.all())
+    if (operand.is_element()) elements.push_back(operand.parameter->name);
+  constexpr std::string_view begin = "argument ", end = "')";
+  for (std::size_t at = message.find(begin); at != message.npos; at = message.find(begin, at + 1)) {
+    const std::size_t close = message.find(end, at);
+    if (close == message.npos) break;
+    const std::string_view declared = std::string_view(message).substr(at, close - at);
+    if (declared.find("sw_") == declared.npos) continue;
+    std::string_view name = declared.substr(declared.find_last_of(" *") + 1);
+    if (name.starts_with("sw_p_")) name.remove_prefix(5);
+    if (name.starts_with("sw_p")) {
+      const auto k = parse_number<std::size_t>(name.substr(4)).value_or(elements.size());
+      if (k < elements.size()) name = elements[k];
+    }
+    message.replace(at, close + end.size() - at, text("argument '", name, "'"));
+  }
+  return message;
 }
 
 Kernel compiled(const CommonSpec& spec, const std::string& source, const std::string& kernel,

@@ -75,16 +75,19 @@ std::string parameter_text(const ConvertedArgument& operand, const OperandForm& 
 /// parameter_text().
 std::string whole_array_text(const ConvertedArgument& operand, int axes, std::string& types);
 
-/// The values of a kernel's parameters, in order, for Kernel::launch_raw(). Values that are added
-/// by their address must live until the launch.
+/// RawArguments, and the memory of those values that are made for the launch.
 class ParameterValues {
  public:
   ParameterValues() = default;
   ParameterValues(const ParameterValues&) = delete;
   ParameterValues& operator=(const ParameterValues&) = delete;
 
-  void add(const void* value) { values_[count_++] = const_cast<void*>(value); }
-  void add_address(void* address) { add(&(addresses_[address_count_++] = address)); }
+  /// A number or struct, which must live until the launch.
+  void add(const void* value) { all_.add(value); }
+  void add_address(const Array& array) {
+    all_.add(&(addresses_[address_count_++] = array.data()), array);
+  }
+  void add_null() { add(&(addresses_[address_count_++] = nullptr)); }
   /// As struct sw_raw of raw.cuh.
   void add_raw(const Array& array, const Layout& layout);
   /// As StridedWalk of walk.cuh.
@@ -96,17 +99,21 @@ class ParameterValues {
   /// Arrays that are accessed by element and also used as a whole, broadcast to `shape`.
   void add_whole_arrays(const Operands& operands, const Shape& shape);
 
-  std::span<void* const> all() const noexcept { return {values_.data(), count_}; }
+  const RawArguments& all() const noexcept { return all_; }
 
  private:
-  /// Adds a parameter of `count` integers, which the caller writes.
+  /// `count` integers, which the caller writes.
   std::int64_t* new_numbers(int count);
 
-  std::array<void*, 2 * max_operands + 8> values_;
+  RawArguments all_;
   std::array<void*, max_operands + 2> addresses_;
-  std::size_t count_ = 0, address_count_ = 0;
+  std::size_t address_count_ = 0;
   std::vector<std::unique_ptr<std::int64_t[]>> numbers_;
 };
+
+/// The message of a KernelFaultError with the names of `operands` in place of the parameters of the
+/// generated source: "argument 'x'".
+std::string with_operand_names(std::string message, const Operands& operands);
 
 /// Compiles `source` and returns `kernel`. Throws CompileError with the name of `spec`, a remedy
 /// for unknown names, and `user_code` as the source that is shown.

@@ -256,18 +256,25 @@ void ReductionKernel::Call::launch() {
   values.add_walk(*reduced_);
   for (const std::int64_t* number : {&results_, &length, &part_length, &results_per_block_})
     values.add(number);
-  values.add_address(parts ? parts->data() : nullptr);
+  if (parts)
+    values.add_address(*parts);
+  else
+    values.add_null();
   const std::int64_t threads = on_gpu_ ? reduction_threads : 1;
   const auto launch_kernel = [&](const Kernel& kernel, std::int64_t blocks, std::int64_t rows) {
     kernel_.variables_.around(kernel, [&] {
       kernel.launch_raw({{blocks, rows, 1}, {threads, 1, 1}, 0, stream}, values.all());
     });
   };
-  launch_kernel(run, blocks_, parts_);
-  if (parts_ == 1) return;
-  length = parts_;
-  part_length = length_;
-  launch_kernel(fold, on_gpu_ ? results_ : blocks_, 1);
+  try {
+    launch_kernel(run, blocks_, parts_);
+    if (parts_ == 1) return;
+    length = parts_;
+    part_length = length_;
+    launch_kernel(fold, on_gpu_ ? results_ : blocks_, 1);
+  } catch (const KernelFaultError& error) {
+    throw KernelFaultError(with_operand_names(error.what(), operands_));
+  }
 }
 
 ReductionKernel::ReductionKernel(ReductionSpec spec)

@@ -210,13 +210,16 @@ void ScanKernel::scan_with_gpu_code(const Job& job) const {
   if (count > 0) order_use(job.stream, words, true);
   const std::int64_t line[] = {length, steps[0], steps[1]};
   ParameterValues values;
-  values.add_address(job.input.data());
-  values.add_address(job.output.data());
+  values.add_address(job.input);
+  values.add_address(job.output);
   values.add_walk(job.lines);
   values.add(line);
   values.add(&lines);
   values.add(is_pipelined ? &pipeline.chunks : &blocks.chunks);
-  values.add_address(count > 0 ? words.data() : nullptr);
+  if (count > 0)
+    values.add_address(words);
+  else
+    values.add_null();
   const Kernels& kernels = kernels_for({device, job.lines.rank(), access});
   const Kernel& kernel = !is_pipelined && blocks.by_warps ? *kernels.lines : kernels.run;
   LaunchConfig config{{blocks.blocks}, {scan_threads}, blocks.shared_bytes, job.stream};
@@ -238,11 +241,14 @@ void ScanKernel::scan_on_cpu(const Job& job) const {
   const std::int64_t numbers[] = {job.input.strides()[job.axis], job.output.strides()[job.axis],
                                   length, tiles, cpu_tile};
   ParameterValues values;
-  values.add_address(job.input.data());
-  values.add_address(job.output.data());
+  values.add_address(job.input);
+  values.add_address(job.output);
   values.add_walk(job.lines);
   for (const std::int64_t& number : numbers) values.add(&number);
-  values.add_address(totals ? totals->data() : nullptr);
+  if (totals)
+    values.add_address(*totals);
+  else
+    values.add_null();
   const auto launch = [&](const Kernel& kernel, std::int64_t blocks) {
     variables_.around(kernel, [&] {
       kernel.launch_raw({{blocks, 1, 1}, {1, 1, 1}, 0, job.stream}, values.all());

@@ -60,6 +60,8 @@ class GuardedArrays {
     std::int64_t bytes() const noexcept { return static_cast<std::int64_t>(end - begin); }
   };
   void add(const KernelState& function, std::size_t index, const Array& array);
+  KernelArg copy_argument(const KernelArg& argument);
+  std::uintptr_t address_in_copy(std::uintptr_t address, const Array& array) const;
   static void allocate(GuardedRange& range, Device device);
   Array view_of_copy(const Array& array) const;
   const GuardedRange& range_of(const Array& array) const;
@@ -69,7 +71,8 @@ class GuardedArrays {
 
   const KernelState& function_;
   std::vector<GuardedRange> ranges_;
-  std::deque<Array> arrays_;  // arguments point to its elements
+  std::deque<Array> arrays_;                    // arguments point to its elements,
+  std::deque<std::vector<std::byte>> structs_;  // and to these
   std::vector<KernelArg> arguments_;
   std::vector<runtime::RedZone> red_zones_;
 };
@@ -150,7 +153,7 @@ std::string shown(DType dtype, const char* at) {
 GuardedArrays::GuardedArrays(const KernelState& function, std::span<const KernelArg> arguments)
     : function_(function), arguments_(arguments.begin(), arguments.end()) {
   for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (arguments[i].is_array()) add(function, i, arguments[i].array());
+    if (const Array* array = arguments[i].known_array()) add(function, i, *array);
   for (GuardedRange& range : ranges_) {
     allocate(range, function.device());
     const auto* begin = static_cast<const std::byte*>(range.block.data());
@@ -159,12 +162,32 @@ GuardedArrays::GuardedArrays(const KernelState& function, std::span<const Kernel
                           static_cast<int>(range.argument),
                           text("the array of ", name_of(range.argument))});
   }
-  for (KernelArg& argument : arguments_) {
-    if (!argument.is_array()) continue;
-    const Array& copy = arrays_.emplace_back(view_of_copy(argument.array()));
-    argument =
-        argument.kind() == KernelArg::Kind::memory ? KernelArg::memory(copy) : KernelArg(copy);
+  for (KernelArg& argument : arguments_)
+    if (argument.known_array() != nullptr) argument = copy_argument(argument);
+}
+
+// The argument for the checked runs that corresponds to `argument`, which belongs to an array.
+KernelArg GuardedArrays::copy_argument(const KernelArg& argument) {
+  const Array& array = *argument.known_array();
+  if (argument.kind() == KernelArg::Kind::address)
+    return KernelArg::address(
+        address_in_copy(static_cast<std::uintptr_t>(argument.scalar().as_int64()), array), array);
+  if (argument.kind() == KernelArg::Kind::bytes) {
+    auto& bytes = structs_.emplace_back(argument.raw().begin(), argument.raw().end());
+    std::uintptr_t address = 0;
+    std::memcpy(&address, bytes.data(), sizeof address);
+    address = address_in_copy(address, array);
+    std::memcpy(bytes.data(), &address, sizeof address);
+    return KernelArg::bytes(bytes, array);
   }
+  const Array& copy = arrays_.emplace_back(view_of_copy(array));
+  return argument.kind() == KernelArg::Kind::memory ? KernelArg::memory(copy) : KernelArg(copy);
+}
+
+std::uintptr_t GuardedArrays::address_in_copy(std::uintptr_t address, const Array& array) const {
+  const GuardedRange& range = range_of(array);
+  const auto block = reinterpret_cast<std::uintptr_t>(range.block.data());
+  return address - range.begin + block + static_cast<std::uintptr_t>(range.zone);
 }
 
 void GuardedArrays::add(const KernelState& function, std::size_t index, const Array& array) {
@@ -270,7 +293,7 @@ std::string GuardedArrays::difference(const std::vector<std::string>& before,
     if (before[r] == after[r]) continue;
     const GuardedRange& range = ranges_[r];
     // Compares with the first argument's dtype; overlapping arguments usually have the same.
-    const DType dtype = arguments_[range.argument].array().dtype();
+    const DType dtype = arguments_[range.argument].known_array()->dtype();
     const auto item = static_cast<std::size_t>(dtype.itemsize());
     for (std::size_t at = 0; at + item <= before[r].size(); at += item) {
       const char *x = before[r].data() + at, *y = after[r].data() + at;
@@ -321,12 +344,14 @@ Ref<runtime::LoadedKernel> checked_kernel(const KernelState& function, Ref<Modul
 // Whether no argument seems to hold an address, besides those of the arrays themselves.
 bool is_free_of_addresses(std::span<const KernelArg> arguments) {
   return std::ranges::none_of(arguments, [](const KernelArg& argument) {
-    if (argument.is_array()) {
-      const DType dtype = argument.array().dtype();
-      return dtype == int64 || dtype == uint64;
+    std::span<const std::byte> bytes = argument.raw();
+    if (const Array* array = argument.known_array()) {
+      if (array->dtype() == int64 || array->dtype() == uint64) return true;
+      if (argument.kind() != KernelArg::Kind::bytes) return false;
+      bytes = bytes.subspan(sizeof(std::uintptr_t));  // after the array's own address
     }
     if (argument.kind() == KernelArg::Kind::bytes)
-      return runtime::may_hold_address(argument.raw().data(), argument.raw().size());
+      return runtime::may_hold_address(bytes.data(), bytes.size());
     const Scalar& value = argument.scalar();
     return !value.dtype().is_floating() &&
            runtime::may_hold_address(value.data(),

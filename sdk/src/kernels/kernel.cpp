@@ -34,6 +34,18 @@ KernelArg KernelArg::address(std::uintptr_t address) noexcept {
   return {Kind::address, Scalar(std::uint64_t{address})};
 }
 
+KernelArg KernelArg::address(std::uintptr_t address, const Array& array) noexcept {
+  KernelArg argument = KernelArg::address(address);
+  argument.array_ = &array;
+  return argument;
+}
+
+KernelArg KernelArg::bytes(std::span<const std::byte> bytes, const Array& array) noexcept {
+  KernelArg argument = KernelArg::bytes(bytes);
+  argument.array_ = &array;
+  return argument;
+}
+
 namespace {
 
 using kernels::KernelState;
@@ -65,16 +77,21 @@ void check_config(const KernelState& function, const LaunchConfig& config) {
         ". Remedy: compile the module for that device, or pass a stream of ", function.device());
 }
 
-std::vector<KernelArg> raw_arguments(const KernelState& function, std::span<void* const> values) {
+std::vector<KernelArg> described(const KernelState& function, const RawArguments& raw) {
   std::vector<KernelArg> arguments;
-  for (std::size_t i = 0; i < values.size(); ++i) {
+  for (std::size_t i = 0; i < raw.values().size(); ++i) {
     const kernels::ParameterRule& rule = function.signature().rules[i];
+    const void* value = raw.values()[i];
+    const Array* array = raw.arrays()[i];
     if (rule.kind == kernels::ParameterRule::Kind::pointer) {
       std::uintptr_t address = 0;
-      std::memcpy(&address, values[i], sizeof address);
-      arguments.push_back(KernelArg::address(address));
+      std::memcpy(&address, value, sizeof address);
+      arguments.push_back(array != nullptr ? KernelArg::address(address, *array)
+                                           : KernelArg::address(address));
     } else {
-      arguments.push_back(KernelArg::bytes({static_cast<const std::byte*>(values[i]), rule.size}));
+      const std::span bytes(static_cast<const std::byte*>(value), rule.size);
+      arguments.push_back(array != nullptr ? KernelArg::bytes(bytes, *array)
+                                           : KernelArg::bytes(bytes));
     }
   }
   return arguments;
@@ -101,13 +118,14 @@ void Kernel::launch(const LaunchConfig& config, std::span<const KernelArg> argum
   kernels::queue_launch(function, function.kernel(), config, arguments, nullptr);
 }
 
-void Kernel::launch_raw(const LaunchConfig& config, std::span<void* const> values) const {
+void Kernel::launch_raw(const LaunchConfig& config, const RawArguments& arguments) const {
   const KernelState& function = state();
   check_config(function, config);
+  const std::span<void* const> values = arguments.values();
   if (values.size() != function.signature().rules.size()) [[unlikely]]
     kernels::fail_count(function, values.size());
   if (runtime::kernel_check().any()) [[unlikely]]
-    return launch(config, raw_arguments(function, values));
+    return launch(config, described(function, arguments));
   function.kernel().launch(config.grid, config.block, config.shared_bytes,
                            kernels::stream_of(function, config), values.data());
 }

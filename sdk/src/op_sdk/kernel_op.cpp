@@ -345,9 +345,10 @@ class KernelThunk final : public Thunk {
            bool writes) {
     order_use(stream, array, writes);
     if (parameter.strided)
-      arguments_.push_back(KernelArg::bytes(views_.emplace_back(array).bytes()));
+      arguments_.push_back(KernelArg::bytes(views_.emplace_back(array).bytes(), array));
     else
-      arguments_.push_back(KernelArg::address(reinterpret_cast<std::uintptr_t>(array.data())));
+      arguments_.push_back(
+          KernelArg::address(reinterpret_cast<std::uintptr_t>(array.data()), array));
   }
 
   // Passed like a Python number: converted to the parameter's type if that keeps its value.

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "kernels/module_state.hpp"
-#include "runtime/settings.hpp"
 #include "runtime/stream_order.hpp"
 
 namespace spanwise::strided {
@@ -19,45 +18,63 @@ Kernel compile_body(const Body& body, const PlanShape& shape, Device device) {
 
 class StridedCall::Arguments {
  public:
-  Arguments(const StridedCall& call, std::span<void* const> body_arguments) noexcept
-      : steps_(call.plan_.steps()) {
-    for (std::size_t k = 0; k < call.count_; ++k) {
-      starts_[k] = call.start(static_cast<int>(k));
-      add(&starts_[k]);
-    }
-    for (void* argument : body_arguments) add(argument);
-    const std::span<const std::int64_t> numbers = call.plan_.numbers();
-    if (!numbers.empty()) add(const_cast<std::int64_t*>(numbers.data()));
-    if (call.plan_.shape().has_steps()) add(&steps_);
+  Arguments(const StridedCall& call, std::span<void* const> body_arguments) {
+    add_starts(call);
+    for (void* argument : body_arguments) all_.add(argument);
+    add_plan(call);
   }
-  Arguments(const Arguments&) = delete;
-  Arguments& operator=(const Arguments&) = delete;
-  std::span<void* const> values() const noexcept { return {values_.data(), count_}; }
+  Arguments(const StridedCall& call, const RawArguments& body_arguments) {
+    add_starts(call);
+    all_.add(body_arguments);
+    add_plan(call);
+  }
+  const RawArguments& all() const noexcept { return all_; }
 
  private:
-  void add(void* value) noexcept { values_[count_++] = value; }
+  void add_starts(const StridedCall& call) {
+    for (std::size_t k = 0; k < call.count_; ++k) {
+      starts_[k] = call.start(static_cast<int>(k));
+      if (call.arrays_[k] != nullptr)
+        all_.add(&starts_[k], *call.arrays_[k]);
+      else
+        all_.add(&starts_[k]);
+    }
+  }
+  void add_plan(const StridedCall& call) {
+    const std::span<const std::int64_t> numbers = call.plan_.numbers();
+    if (!numbers.empty()) all_.add(numbers.data());
+    steps_ = call.plan_.steps();
+    if (call.plan_.shape().has_steps()) all_.add(&steps_);
+  }
 
   std::int64_t steps_;
-  std::size_t count_ = 0;
   std::array<std::uintptr_t, max_arrays> starts_;
-  std::array<void*, 2 * max_arrays + 2> values_;
+  RawArguments all_;
 };
 
-void StridedCall::launch(const Kernel& kernel, std::span<void* const> body_arguments) const {
-  runtime::StreamState& stream = runtime::current_stream(kernel.device());
+runtime::StreamState& StridedCall::order_arrays(Device device) const {
+  runtime::StreamState& stream = runtime::current_stream(device);
   for (std::size_t k = 0; k < count_; ++k)
     if (arrays_[k] != nullptr)
       runtime::order_use(stream, arrays_[k]->storage(), is_written(planned_[k].role));
-  if (!runtime::kernel_check().any()) [[likely]]
-    return launch_ordered(kernel, body_arguments, stream);
-  kernel.launch_raw({{plan_.blocks(), 1, 1}, {shape().threads_per_block(), 1, 1}},
-                    Arguments(*this, body_arguments).values());
+  return stream;
 }
 
-void StridedCall::launch_ordered(const Kernel& kernel, std::span<void* const> body_arguments,
+void StridedCall::launch(const BodyKernel& kernel, std::span<void* const> body_arguments) const {
+  launch_ordered(kernel, body_arguments, order_arrays(kernel.kernel_.device()));
+}
+
+void StridedCall::launch_ordered(const BodyKernel& kernel, std::span<void* const> body_arguments,
                                  runtime::StreamState& stream) const {
-  kernel.state().kernel().launch({plan_.blocks(), 1, 1}, {shape().threads_per_block(), 1, 1}, 0,
-                                 stream, Arguments(*this, body_arguments).values().data());
+  kernel.kernel_.state().kernel().launch({plan_.blocks(), 1, 1},
+                                         {shape().threads_per_block(), 1, 1}, 0, stream,
+                                         Arguments(*this, body_arguments).all().values().data());
+}
+
+void StridedCall::launch(const Kernel& kernel, const RawArguments& body_arguments) const {
+  order_arrays(kernel.device());
+  kernel.launch_raw({{plan_.blocks(), 1, 1}, {shape().threads_per_block(), 1, 1}},
+                    Arguments(*this, body_arguments).all());
 }
 
 }  // namespace spanwise::strided

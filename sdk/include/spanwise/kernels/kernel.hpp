@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -79,11 +80,17 @@ class SW_API KernelArg {
   static KernelArg bytes(std::span<const std::byte> bytes) noexcept;
   /// A raw device address, of which only the size is checked; 0 is the null pointer.
   static KernelArg address(std::uintptr_t address) noexcept;
+  /// An address within the memory of `array`, or a struct that begins with one, such as a View. The
+  /// caller has checked the array and ordered the stream; config "kernel_check" needs the array.
+  static KernelArg address(std::uintptr_t address, const Array& array) noexcept;
+  static KernelArg bytes(std::span<const std::byte> bytes, const Array& array) noexcept;
 
   Kind kind() const noexcept { return kind_; }
   bool is_array() const noexcept { return kind_ == Kind::array || kind_ == Kind::memory; }
   /// For Kind::array and Kind::memory only.
   const Array& array() const noexcept { return *array_; }
+  /// The array that the argument is, or that its address belongs to; null where that is unknown.
+  const Array* known_array() const noexcept { return array_; }
   /// The value of a scalar, integer (int64), real (float64) or address (uint64).
   const Scalar& scalar() const noexcept { return scalar_; }
   std::span<const std::byte> raw() const noexcept { return bytes_; }
@@ -94,6 +101,41 @@ class SW_API KernelArg {
   const Array* array_ = nullptr;
   Scalar scalar_{std::int64_t{0}};
   std::span<const std::byte> bytes_{};
+};
+
+/// The values of a kernel's parameters, in order, for Kernel::launch_raw(): each is added by the
+/// address of its bytes. Values and arrays must live until the launch call returns.
+class RawArguments {
+ public:
+  static constexpr std::size_t max_count = 64;
+
+  RawArguments() = default;
+  RawArguments(const RawArguments&) = delete;
+  RawArguments& operator=(const RawArguments&) = delete;
+
+  /// A value that holds no address of an array.
+  void add(const void* value) { add(value, nullptr); }
+  /// A value that begins with an address within the memory of `array`: a pointer, or a struct such
+  /// as a View.
+  void add(const void* value, const Array& array) { add(value, &array); }
+  /// All values of `other`.
+  void add(const RawArguments& other) {
+    for (std::size_t i = 0; i < other.count_; ++i) add(other.values_[i], other.arrays_[i]);
+  }
+
+  std::span<void* const> values() const noexcept { return {values_.data(), count_}; }
+  /// For each value the array, or null.
+  std::span<const Array* const> arrays() const noexcept { return {arrays_.data(), count_}; }
+
+ private:
+  void add(const void* value, const Array* array) {
+    values_.at(count_) = const_cast<void*>(value);
+    arrays_[count_++] = array;
+  }
+
+  std::array<void*, max_count> values_;
+  std::array<const Array*, max_count> arrays_;
+  std::size_t count_ = 0;
 };
 
 /// How an array is passed to a parameter.
@@ -161,11 +203,11 @@ class SW_API Kernel {
     launch(config, std::span(arguments.begin(), arguments.size()));
   }
 
-  /// Launches without checking the arguments: values[i] is the address of parameter i's bytes,
-  /// valid until the call returns. Only the configuration and the number of values are checked, and
-  /// streams are not ordered: call order_use() for each array before. Under config "kernel_check"
-  /// it does the same as launch(). Throws KernelArgumentError or, from the driver, DeviceError.
-  void launch_raw(const LaunchConfig& config, std::span<void* const> values) const;
+  /// Launches without checking the arguments. Only the configuration and the number of values are
+  /// checked, and streams are not ordered: call order_use() for each array before. Under config
+  /// "kernel_check" the arrays that the arguments name are checked as by launch(). Throws
+  /// KernelArgumentError or, from the driver, DeviceError.
+  void launch_raw(const LaunchConfig& config, const RawArguments& arguments) const;
 
   /// The same kernel with one declaration per parameter: "raw float32*", "contiguous const float*",
   /// "strided float32[2]", "int32", or only a layout where the source gives the type. Types are

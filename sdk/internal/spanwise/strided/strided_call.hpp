@@ -57,9 +57,18 @@ struct PlanKey {
 
   friend bool operator==(const PlanKey&, const PlanKey&) = default;
 };
+/// The kernel of a body of the library's own. Unlike a Kernel, which may be a user's, it is
+/// launched without the checks of config "kernel_check", which themselves copy and fill arrays.
+class BodyKernel {
+ private:
+  friend class StridedCall;
+  explicit BodyKernel(Kernel kernel) noexcept : kernel_(std::move(kernel)) {}
+  Kernel kernel_;
+};
+
 /// The compiled kernels of one body. Never destroy one that lives as long as the process: at exit
 /// the GPU may be gone before static objects are destroyed.
-using BodyKernels = KernelList<PlanKey, Kernel>;
+using BodyKernels = KernelList<PlanKey, BodyKernel>;
 
 /// The kernels of a family's bodies, by a key that determines the body. Thread-safe. Never destroy
 /// one, as for BodyKernels.
@@ -121,22 +130,25 @@ class StridedCall {
 
   /// The kernel of a body for shape() on `device`, compiled at the first call from make_body().
   template <class MakeBody>
-  const Kernel& kernel(BodyKernels& kernels, Device device, MakeBody&& make_body) const {
+  const BodyKernel& kernel(BodyKernels& kernels, Device device, MakeBody&& make_body) const {
     return kernels.get({shape(), device},
-                       [&] { return compile_body(make_body(), shape(), device); });
+                       [&] { return BodyKernel(compile_body(make_body(), shape(), device)); });
   }
   /// Queues the kernel on the device's current stream, after earlier work on the arrays.
   /// `body_arguments[i]` is the address of the value of parameter i of Body::parameters. Throws
   /// DeviceError.
-  void launch(const Kernel& kernel, std::span<void* const> body_arguments) const;
-  /// The same on `stream`, where the caller has ordered the arrays, and without the checks of
-  /// config "kernel_check", which themselves copy and fill arrays: for copies.
-  void launch_ordered(const Kernel& kernel, std::span<void* const> body_arguments,
+  void launch(const BodyKernel& kernel, std::span<void* const> body_arguments) const;
+  /// The same on `stream`, where the caller has ordered the arrays: for copies.
+  void launch_ordered(const BodyKernel& kernel, std::span<void* const> body_arguments,
                       runtime::StreamState& stream) const;
+  /// The same for a user's code, with the checks of config "kernel_check". `body_arguments` are the
+  /// values of Body::parameters.
+  void launch(const Kernel& kernel, const RawArguments& body_arguments) const;
 
  private:
   /// The values of a kernel's parameters.
   class Arguments;
+  runtime::StreamState& order_arrays(Device device) const;
   std::span<const PlanArray> arrays() const noexcept { return {planned_.data(), count_}; }
 
   const Shape& broadcast_;
