@@ -126,5 +126,14 @@ TEST(DeviceCode, KeepsAllOfAFileIncludedInADeclaration) {
   EXPECT_EQ(code.without_host_code(fragment), fragment);
 }
 
+// Clang accepts #pragma unroll only before a loop.
+TEST(DeviceCode, RemovesThePragmasOfRemovedFunctionsAndKeepsOtherDirectives) {
+  const std::string text = without_host_code(
+      "void host() {\n#pragma unroll\n  for (;;) {}\n#define N 3\n}\n"
+      "__global__ void k() {\n#pragma unroll\n  for (;;) {}\n}");
+  EXPECT_EQ(words(text), "#define N 3 __global__ void k ( ) { #pragma unroll for ( ; ; ) { } }");
+  EXPECT_EQ(std::ranges::count(text, '\n'), 8);
+}
+
 }  // namespace
 }  // namespace spanwise::parse

@@ -434,7 +434,10 @@ std::string DeviceCode::without_host_code(std::string_view text) const {
     if (is_kept(*file, declaration)) continue;
     for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
       const Token& token = file->tokens[i];
-      if (token.kind == Token::Kind::directive) continue;
+      // Outside of the function, #pragma unroll would be an error.
+      if (token.kind == Token::Kind::directive &&
+          !trimmed(token.text.substr(1)).starts_with("pragma"))
+        continue;
       for (std::size_t k = 0; k < token.text.size(); ++k)
         if (char& c = out[token.offset + k]; c != '\n') c = ' ';
     }
