@@ -329,7 +329,8 @@ Ref<runtime::LoadedKernel> checked_kernel(const KernelState& function, Ref<Modul
   ModuleOptions options{.options = request.options,
                         .names = request.names,
                         .include_dirs = request.include_dirs,
-                        .device = function.device()};
+                        .device = function.device(),
+                        .file_name = request.source->file_name};
   for (const char* option : {runtime::check_option, "-DSW_CHECK_BOUNDS", "-lineinfo"})
     options.options.emplace_back(option);
   for (const parse::KernelSource& linked : request.linked) options.link.push_back(linked.text);

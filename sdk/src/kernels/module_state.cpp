@@ -243,7 +243,6 @@ Module Module::load(std::span<const std::byte> image, std::optional<Device> devi
 }
 
 Module Module::load_file(const std::string& path, std::optional<Device> device) {
-  require_gpu(device.value_or(default_device()));
   std::ifstream file(path, std::ios::binary);
   const std::string bytes(std::istreambuf_iterator<char>(file), {});
   if (!file.good() && bytes.empty())

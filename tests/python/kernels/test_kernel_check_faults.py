@@ -124,3 +124,15 @@ def test_each_checked_launch_of_a_race_raises(module):
             race(x, np.int32(64), block=64)
         # An unchecked launch leaves values in the shared memory that the next one uses.
         race(x, np.int32(64), block=64)
+
+
+def test_fault_in_a_file_names_the_file(compiler, tmp_path):
+    (tmp_path / "stencil.cu").write_text(
+        "// one\n// two\n__global__ void f(int *x)\n{\n  x[threadIdx.x + 7] = 1;\n}\n"
+    )
+    f = sw.SourceModule(path=tmp_path / "stencil.cu", device="cpu").get_function("f")
+    check = sw.config.change(kernel_check="bounds")
+    with check, pytest.raises(sw.KernelFaultError, match=r"of stencil\.cu") as caught:
+        f(sw.zeros(4, "int32", device="cpu"), block=4)
+    assert "kernel.cu" not in str(caught.value)
+    assert "stencil.cu:5" in str(caught.value) or shutil.which("addr2line") is None

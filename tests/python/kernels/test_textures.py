@@ -186,3 +186,24 @@ def test_fetches_of_linear_memory_return_vectors_of_fractions(device):
     got = fetch_channels(device, texture, points, call, "float4", 4, "float")
     np.testing.assert_allclose(got[1:8], values / 255.0, atol=1e-6)
     assert not got[0].any() and not got[8].any()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("tex2D<float>(t, 1.5f, 2.5f)", "another number of coordinates"),
+        ("tex1Dfetch<int>(t, 1)", "another type"),
+        ("tex1D<int>(t, 1.5f)", "another type"),
+        ("(tex1D(&y, t, 1.5f), (float)y)", "another type"),
+        ("surf1Dread<float>(t, 2)", "inside an element"),
+        ("surf1Dread<float>(t, 4000)", "outside of a surface"),
+    ],
+)
+def test_faults_name_the_line_of_the_fetch(compiler, call, message):
+    source = (
+        f"__global__ void f(cudaTextureObject_t t, float *x)\n{{\n  int y;\n  x[0] = {call};\n}}"
+    )
+    f = sw.SourceModule(source, device="cpu").get_function("f")
+    x = sw.zeros(4, "float32", device="cpu")
+    with pytest.raises(sw.KernelFaultError, match=f"{message}.*line 4"):
+        f(sw.Texture(sw.zeros(9, "float32", device="cpu")), x, block=1)

@@ -684,8 +684,10 @@ void run_blocks(const sw_range* range, sw_block_function block, sw_thread_functi
 void fail_thread(void* worker, const char* problem, const char* file, int line,
                  const sw_extent* block, const sw_extent* thread) {
   block_runner_of(worker).fail([&] {
-    const std::string location = file != nullptr ? text(file, ":", line) : text("line ", line);
-    return text(problem, ", ", location, ", in ", thread_text(*thread, *block));
+    const std::string location = file != nullptr ? text(", ", file, ":", line)
+                                 : line > 0      ? text(", line ", line)
+                                                 : "";
+    return text(problem, location, ", in ", thread_text(*thread, *block));
   });
 }
 

@@ -77,7 +77,7 @@ struct sw_runtime {
                              int lane, int width, int line);
   // Lanes of the calling thread's warp that arrive here together.
   unsigned (*active_mask)(void* worker, int line);
-  // `file` may be null: that of the source.
+  // `file` may be null: that of the source; `line` 0: unknown.
   void (*fail)(void* worker, const char* problem, const char* file, int line,
                const sw_extent* block, const sw_extent* thread);
   // The calling thread has exceeded its stack.

@@ -58,24 +58,32 @@ SW_KINDS(float, float, sw_f32)
 #undef SW_KIND
 
 // The form of a read that stores the result at an address.
-#define SW_READ_INTO(name)                                          \
-  template <class SwT, class... SwX>                                \
-  SW_FN void name(SwT* out, unsigned long long object, SwX... at) { \
-    *out = name<SwT>(object, at...);                                \
+#define SW_READ_INTO(name)                                 \
+  template <class SwT, class... SwX>                       \
+  SW_FN void name(SwT* out, sw_object object, SwX... at) { \
+    *out = name<SwT>(object, at...);                       \
   }
+
+// A texture or surface object, and the line of the call that it is passed to.
+struct sw_object {
+  const sw_texture* texture;
+  int line;
+  sw_object(unsigned long long object, int at = __builtin_LINE())
+      : texture(reinterpret_cast<const sw_texture*>(object)), line(at) {}
+};
 
 SW_FN int sw_texel_bytes(const sw_texture& t) {
   const int size = t.kind <= sw_s8 ? 1 : t.kind <= sw_s16 || t.kind == sw_f16 ? 2 : 4;
   return size * t.channels;
 }
 
-SW_FN const sw_texture& sw_texture_at(unsigned long long object, int rank, bool is_layered) {
-  const auto* texture = reinterpret_cast<const sw_texture*>(object);
+SW_FN const sw_texture& sw_texture_at(sw_object object, int rank, bool is_layered) {
+  const sw_texture* texture = object.texture;
   if (texture == nullptr || texture->rank != rank || (texture->layers > 0) != is_layered)
     sw_fail(
         "a texture or surface is read with another number of coordinates than it has, or with a "
         "layer where it has none",
-        nullptr, 0);
+        nullptr, object.line);
   return *texture;
 }
 
@@ -156,16 +164,24 @@ SW_FN bool sw_reads_as_float(const sw_texture& t) {
   return t.as_fraction || t.kind == sw_f32 || t.kind == sw_f16;
 }
 
-// The texel at index `at` or, if filtered, at the coordinates `x`; null `x` means no filtering.
+// sw_texture_at() for fetches of type SwT.
 template <class SwT>
-SW_FN SwT sw_texel(const sw_texture& t, const int* at, const float* x, int layer) {
+SW_FN const sw_texture& sw_texture_of(sw_object object, int rank, bool is_layered) {
   typedef sw_kind_of<SwT> kind;
+  const sw_texture& t = sw_texture_at(object, rank, is_layered);
   if (kind::value < 0 || kind::channels > t.channels ||
       (int)kind::value != (sw_reads_as_float(t) ? (int)sw_f32 : t.kind))
     sw_fail(
         "a texture is read as another type than it holds; reals of 16 bits and integers read as "
         "fractions are float",
-        nullptr, 0);
+        nullptr, object.line);
+  return t;
+}
+
+// The texel at index `at` or, if filtered, at the coordinates `x`; null `x` means no filtering.
+template <class SwT>
+SW_FN SwT sw_texel(const sw_texture& t, const int* at, const float* x, int layer) {
+  typedef sw_kind_of<SwT> kind;
   typename kind::element values[kind::channels] = {};
   if constexpr ((int)kind::value == (int)sw_f32) {
     const bool filters = t.linear && x != nullptr;
@@ -205,7 +221,7 @@ SW_FN SwT sw_fetch(const sw_texture& t, const float* coordinates, int layer = 0)
 // One channel of the four texels that linear filtering combines: (x, y + 1), (x + 1, y + 1),
 // (x + 1, y), (x, y).
 template <class SwT>
-SW_FN SwT tex2Dgather(cudaTextureObject_t object, float x, float y, int channel = 0) {
+SW_FN SwT tex2Dgather(sw_object object, float x, float y, int channel = 0) {
   typedef sw_kind_of<SwT> kind;
   const sw_texture& t = sw_texture_at(object, 2, false);
   const bool is_real = (int)kind::value == (int)sw_f32;
@@ -213,7 +229,7 @@ SW_FN SwT tex2Dgather(cudaTextureObject_t object, float x, float y, int channel 
       (int)kind::value != (sw_reads_as_float(t) ? (int)sw_f32 : t.kind))
     sw_fail(
         "tex2Dgather: expected a type of four numbers as the texture holds, and a channel of it",
-        nullptr, 0);
+        nullptr, object.line);
   const int low[2] = {(int)__builtin_floorf(sw_coordinate(t, 0, x) - 0.5f),
                       (int)__builtin_floorf(sw_coordinate(t, 1, y) - 0.5f)};
   typename kind::element values[kind::channels] = {};
@@ -232,8 +248,8 @@ SW_FN SwT tex2Dgather(cudaTextureObject_t object, float x, float y, int channel 
 }
 
 template <class SwT>
-SW_FN SwT tex1Dfetch(cudaTextureObject_t object, int x) {
-  const sw_texture& t = sw_texture_at(object, 1, false);
+SW_FN SwT tex1Dfetch(sw_object object, int x) {
+  const sw_texture& t = sw_texture_of<SwT>(object, 1, false);
   const bool is_outside = x < 0 || x >= t.extent[0];  // which gives 0, not the edge
   const int at[3] = {is_outside ? -1 : x, 0, 0};
   return sw_texel<SwT>(t, at, nullptr, 0);
@@ -242,12 +258,12 @@ SW_READ_INTO(tex1Dfetch)
 SW_READ_INTO(tex2Dgather)
 
 #define SW_UNWRAP(...) __VA_ARGS__
-#define SW_TEXTURE_FETCH(name, rank, is_layered, layer, parameters, ...)               \
-  template <class SwT>                                                                 \
-  SW_FN SwT name(cudaTextureObject_t object, SW_UNWRAP parameters) {                   \
-    const float coordinates[rank] = {__VA_ARGS__};                                     \
-    return sw_fetch<SwT>(sw_texture_at(object, rank, is_layered), coordinates, layer); \
-  }                                                                                    \
+#define SW_TEXTURE_FETCH(name, rank, is_layered, layer, parameters, ...)                    \
+  template <class SwT>                                                                      \
+  SW_FN SwT name(sw_object object, SW_UNWRAP parameters) {                                  \
+    const float coordinates[rank] = {__VA_ARGS__};                                          \
+    return sw_fetch<SwT>(sw_texture_of<SwT>(object, rank, is_layered), coordinates, layer); \
+  }                                                                                         \
   SW_READ_INTO(name)
 SW_TEXTURE_FETCH(tex1D, 1, false, 0, (float x), x)
 SW_TEXTURE_FETCH(tex2D, 2, false, 0, (float x, float y), x, y)
@@ -266,10 +282,10 @@ enum cudaSurfaceBoundaryMode {
 };
 
 // Moves `index` into [0, extent) according to the mode; returns false if the access is skipped.
-SW_FN bool sw_try_bound(int& index, int extent, cudaSurfaceBoundaryMode mode) {
+SW_FN bool sw_try_bound(int& index, int extent, cudaSurfaceBoundaryMode mode, int line) {
   if (index >= 0 && index < extent) return true;
   if (mode == cudaBoundaryModeTrap)
-    sw_fail("an access outside of a surface (x counts bytes)", nullptr, 0);
+    sw_fail("an access outside of a surface (x counts bytes)", nullptr, line);
   index = index < 0 ? 0 : extent - 1;
   return mode != cudaBoundaryModeZero;
 }
@@ -281,26 +297,28 @@ SW_FN bool sw_may_access_as(int kind, int texels) {
 
 // The address of the element at byte x; null if the access is skipped.
 template <class SwT>
-SW_FN SwT* sw_surface_address(cudaSurfaceObject_t object, int rank, bool is_layered, int x, int y,
-                              int z, int layer, cudaSurfaceBoundaryMode mode) {
+SW_FN SwT* sw_surface_address(sw_object object, int rank, bool is_layered, int x, int y, int z,
+                              int layer, cudaSurfaceBoundaryMode mode) {
   const sw_texture& t = sw_texture_at(object, rank, is_layered);
   const int bytes = (int)sizeof(SwT), width = t.extent[0] * sw_texel_bytes(t);
   if (!sw_may_access_as(sw_kind_of<SwT>::value, t.kind) || width % bytes != 0)
-    sw_fail("a surface is accessed as another type than it holds", nullptr, 0);
+    sw_fail("a surface is accessed as another type than it holds", nullptr, object.line);
   if (x % bytes != 0)
-    sw_fail("a surface's x counts bytes, and this one is inside an element", nullptr, 0);
+    sw_fail("a surface's x counts bytes, and this one is inside an element", nullptr, object.line);
   int column = x / bytes;
   int at[3] = {0, y, z};
-  const bool is_inside =
-      sw_try_bound(column, width / bytes, mode) & sw_try_bound(at[1], t.extent[1], mode) &
-      sw_try_bound(at[2], t.extent[2], mode) & (!is_layered || sw_try_bound(layer, t.layers, mode));
+  const int line = object.line;
+  const bool is_inside = sw_try_bound(column, width / bytes, mode, line) &
+                         sw_try_bound(at[1], t.extent[1], mode, line) &
+                         sw_try_bound(at[2], t.extent[2], mode, line) &
+                         (!is_layered || sw_try_bound(layer, t.layers, mode, line));
   if (!is_inside) return nullptr;
   return reinterpret_cast<SwT*>(const_cast<char*>(sw_texel_at(t, at, layer))) + column;
 }
 
 #define SW_SURFACE_READ(name, parameters, ...)                               \
   template <class SwT>                                                       \
-  SW_FN SwT name(cudaSurfaceObject_t object, SW_UNWRAP parameters,           \
+  SW_FN SwT name(sw_object object, SW_UNWRAP parameters,                     \
                  cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {      \
     const SwT* address = sw_surface_address<SwT>(object, __VA_ARGS__, mode); \
     return address == nullptr ? SwT{} : *address;                            \
@@ -308,7 +326,7 @@ SW_FN SwT* sw_surface_address(cudaSurfaceObject_t object, int rank, bool is_laye
   SW_READ_INTO(name)
 #define SW_SURFACE_WRITE(name, parameters, ...)                                              \
   template <class SwT>                                                                       \
-  SW_FN void name(SwT value, cudaSurfaceObject_t object, SW_UNWRAP parameters,               \
+  SW_FN void name(SwT value, sw_object object, SW_UNWRAP parameters,                         \
                   cudaSurfaceBoundaryMode mode = cudaBoundaryModeTrap) {                     \
     if (SwT* address = sw_surface_address<SwT>(object, __VA_ARGS__, mode)) *address = value; \
   }
@@ -373,18 +391,18 @@ struct sw_fetch_result<SwT, cudaReadModeNormalizedFloat> {
   typedef typename sw_as_float<SwT>::type type;
 };
 
-SW_FN cudaTextureObject_t sw_bound_object(const textureReference& reference) {
+SW_FN sw_object sw_bound_object(const textureReference& reference, int line) {
   if (reference.object == 0)
     sw_fail("a texture reference is fetched from before a texture object is stored in it", nullptr,
-            0);
-  return reference.object;
+            line);
+  return sw_object(reference.object, line);
 }
-#define SW_FETCH(name, dim, parameters, arguments)                                           \
-  template <class SwT, cudaTextureReadMode SwMode>                                           \
-  SW_FN typename sw_fetch_result<SwT, SwMode>::type name(const texture<SwT, dim, SwMode>& t, \
-                                                         SW_UNWRAP parameters) {             \
-    return name<typename sw_fetch_result<SwT, SwMode>::type>(sw_bound_object(t),             \
-                                                             SW_UNWRAP arguments);           \
+#define SW_FETCH(name, dim, parameters, arguments)                                             \
+  template <class SwT, cudaTextureReadMode SwMode>                                             \
+  SW_FN typename sw_fetch_result<SwT, SwMode>::type name(                                      \
+      const texture<SwT, dim, SwMode>& t, SW_UNWRAP parameters, int line = __builtin_LINE()) { \
+    return name<typename sw_fetch_result<SwT, SwMode>::type>(sw_bound_object(t, line),         \
+                                                             SW_UNWRAP arguments);             \
   }
 SW_FETCH(tex1Dfetch, 1, (int x), (x))
 SW_FETCH(tex1D, 1, (float x), (x))
