@@ -245,6 +245,50 @@ TEST(KernelScan, ReportsBarriersOfEachKernel) {
   EXPECT_TRUE(source.kernels[1].has_barrier);
 }
 
+struct RecursionCase {
+  const char* text;
+  bool recurses;
+};
+
+TEST(KernelScan, FindsRecursionWithAndWithoutNames) {
+  const RecursionCase cases[] = {
+      {"__device__ int f(int n) { return f(n - 1); } __global__ void k() { f(3); }", true},
+      {"__device__ int f(int n) { return g(n); } __device__ int g(int n) { return f(n); } "
+       "__global__ void k() { f(3); }",
+       true},
+      {"struct F { __device__ int operator()(int n) { return (*this)(n - 1); } }; __global__ void "
+       "k() { F{}(3); }",
+       true},
+      {"__global__ void k() { auto f = [](auto self, int n) -> int { return self(self, n - 1); }; "
+       "f(f, 3); }",
+       true},
+      {"__device__ int f(int n, int (*g)(int, int)) { return g(n, n); } __global__ void k() { }",
+       false},
+      {"__global__ void k(float* x) { x[0] = max(max(x[1], x[2]), x[3]); }", false},
+      {"__global__ void k(P p) { size(p.size, p->size); }", false},
+      {"struct P { __device__ P& operator=(P p) { return *this; } }; __global__ void k() { P p; }",
+       false},
+  };
+  for (const RecursionCase& c : cases)
+    EXPECT_EQ(scan_source(c.text).uses.recurses("k"), c.recurses) << c.text;
+}
+
+TEST(KernelScan, ReadsSpecifiersAndTemplateParameters) {
+  const auto specifiers = [](const std::string& text) {
+    const SourceScan scan = scan_source(text);
+    return scan.sites.empty() ? std::string("no kernel")
+                              : std::string(scan.sites[0].specifiers) + "|" +
+                                    std::string(scan.sites[0].template_parameters);
+  };
+  EXPECT_EQ(specifiers("int x; static __global__ void __launch_bounds__(64) k(int* x) {}"),
+            "static __global__ void __launch_bounds__(64)|");
+  EXPECT_EQ(specifiers("#define N 3\nextern \"C\" __global__ void k() {}"),
+            "extern \"C\" __global__ void|");
+  EXPECT_EQ(specifiers("template <class T, int N = 3> __global__ void A(N) k(T* x) {}"),
+            "__global__ void A(N)|class T, int N = 3");
+  EXPECT_EQ(specifiers("__global__\n#if 1\nvoid\n#endif\nk() {}"), "|");
+}
+
 TEST(KernelScan, EndsOnMalformedText) {
   for (const char* text :
        {"__global__", "__global__ void", "__global__ void k(", "}}} __global__ void k() {", "#",

@@ -132,6 +132,7 @@ KernelSite read_kernel_header(const std::vector<Token>& tokens, std::size_t star
       site.kernel.line = token.line;
       site.kernel.is_definition = tokens[body].text == "{";
       site.parameters_end = tokens[end - 1].offset + 1;
+      site.name = i;
       site.kernel.parameters =
           parse_parameters(std::span(tokens).subspan(i + 2, end - i - 3), aliases);
       break;
@@ -175,11 +176,35 @@ class Scanner {
       scopes_.push_back(in_body() ? scopes_.back() : opened_scope());
       declaration_ = index_ + 1;
     } else if (in_body()) {
-      if (token.kind == Token::Kind::identifier) scan_.uses.add(scopes_.back().name, token.text);
+      if (token.kind == Token::Kind::identifier) read_use(token);
     } else if (token.text == ";") {
       if (conditionals_.empty()) scan_.aliases.read(declaration());
       declaration_ = index_ + 1;
     }
+  }
+
+  void read_use(const Token& token) {
+    scan_.uses.add(scopes_.back().name, token.text);
+    if (!calls_itself()) return;
+    constexpr std::string_view unnamed = "(*this)";
+    scan_.uses.add(scopes_.back().name, unnamed);
+    scan_.uses.add(unnamed, unnamed);
+  }
+
+  // Whether a function object is called that has no name of its own in its body: (*this)(n), and
+  // f(n, f) for a parameter f.
+  bool calls_itself() const {
+    const auto& all = tokens();
+    const auto is = [&](std::size_t i, std::string_view text) {
+      return i < all.size() && all[i].text == text;
+    };
+    const std::string_view name = all[index_].text;
+    if (name == "this") return is(index_ + 1, ")") && is(index_ + 2, "(");
+    if (!is(index_ + 1, "(")) return false;
+    const std::size_t end = skip_balanced(all, index_ + 1);
+    for (std::size_t i = index_ + 2; i < end; ++i)
+      if (is(i, name) && !is(i + 1, "(") && !is(i - 1, ".") && !is(i - 1, "->")) return true;
+    return false;
   }
 
   // The scope opened by a '{' outside of bodies, determined from the declaration before it.
@@ -277,12 +302,41 @@ class Scanner {
       site.kernel.is_template = true;
     }
     if (site.kernel.name.empty()) return;
+    read_specifiers(site);
     site.is_conditional = !conditionals_.empty();
     for (const Scope& scope : scopes_)
       site.kernel.is_extern_c |= scope.kind == Scope::Kind::extern_c;
     site.kernel.qualified_name = enclosing_namespaces();
     site.kernel.qualified_name += site.kernel.name;
     scan_.sites.push_back(std::move(site));
+  }
+
+  // The text of tokens [begin, end).
+  std::string_view text_of(std::size_t begin, std::size_t end) const {
+    if (begin >= end) return {};
+    const Token &first = tokens()[begin], &last = tokens()[end - 1];
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): tokens are parts of one text
+    return {first.text.data(), last.offset + last.text.size() - first.offset};
+  }
+
+  void read_specifiers(KernelSite& site) const {
+    const auto& all = tokens();
+    std::size_t begin = declaration_;
+    std::string_view parameters;
+    for (std::size_t i = declaration_; i < site.name; ++i) {
+      if (all[i].kind == Token::Kind::directive) {
+        if (i > index_) return;
+        begin = i + 1;
+        parameters = {};
+      } else if (all[i].text == "template" && all[i + 1].text == "<") {
+        begin = skip_balanced(all, i + 1);
+        parameters = text_of(i + 2, begin - 1);
+        i = begin - 1;
+      }
+    }
+    if (site.kernel.is_template == parameters.empty()) return;
+    site.specifiers = text_of(begin, site.name);
+    site.template_parameters = parameters;
   }
 
   void read_directive(std::string_view text) {

@@ -71,8 +71,12 @@ KernelSource scan_linked(std::string contents, std::string file_name);
 /// A __global__ function and its position in the text, for source rewriting.
 struct KernelSite {
   SourceKernel kernel;
+  std::size_t name = 0;            ///< the token of the name
   std::size_t parameters_end = 0;  ///< offset after the ')' of the parameter list
   bool is_conditional = false;     ///< inside #if: may be excluded when compiled
+  /// The text before the name, where the attributes are, without `template <...>`, and the
+  /// parameters of the template. Empty where directives are among them.
+  std::string_view specifiers{}, template_parameters{};
 };
 
 /// Whether the words of a directive are "if 0".

@@ -242,3 +242,18 @@ class TestCompileErrors:
         assert sw.SourceModule(source, include_dirs=[tmp_path], device=device).function_names == [
             "k"
         ]
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "__global__ int f(int *x) { return x[0]; }",
+            "typedef float number;\n__global__ number f(number x) { return x; }",
+            "template <class T> __global__ T *f(T *x) { return x; }",
+        ],
+    )
+    def test_kernel_that_returns_a_value_is_refused_with_the_reason(self, compiler, source):
+        names = ["f<int>"] if "template" in source else []
+        with pytest.raises(
+            sw.CompileError, match="a kernel returns nothing: declare it as __global__ void"
+        ):
+            sw.SourceModule(source, device="cpu", names=names)

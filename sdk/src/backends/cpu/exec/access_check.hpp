@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "backends/cpu/exec/device_heap.hpp"
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
 
 namespace spanwise::cpu_backend {
@@ -203,6 +204,8 @@ class AccessCheck {
   /// Accesses in this range are faults, except where it is ignored or belongs to a region.
   void forbid(const void* begin, const void* end);
   unsigned char poison() const noexcept { return settings_.poison; }
+  /// For what the run allocates and frees.
+  DeviceHeap::Trial& heap() noexcept { return heap_; }
 
   // Events of the run; call each before the event happens. They return false for a fault, which is
   // then finding(). `kind` is a sw_access_kind, `lanes` a mask of the lanes of warp number `warp`.
@@ -294,6 +297,7 @@ class AccessCheck {
   std::vector<Range> ignored_, forbidden_;
   AccessOrder order_;
   PendingStore store_;
+  DeviceHeap::Trial heap_;  // freed after undo_ has restored its memory
   UndoLog undo_;
   std::uint64_t block_ = 0;
   const char* code_base_ = nullptr;

@@ -225,7 +225,8 @@ bool BlockRunner::next_block() {
 inline __attribute__((always_inline)) void BlockRunner::switch_to_fiber(StackPointer* from,
                                                                         StackPointer to,
                                                                         std::int32_t fiber) {
-  if (checks_stacks_) set_stack_limit(fiber == 0 ? own_stack().data() : stacks_.low(fiber - 1));
+  if (checks_stacks_)
+    set_stack_limit(fiber == 0 ? KernelStack::current().memory().data() : stacks_.low(fiber - 1));
   watch_.switch_to(from, to, fiber);
 }
 
@@ -261,7 +262,12 @@ inline __attribute__((always_inline)) void BlockRunner::end_thread() {
 void BlockRunner::fiber_entry(void* runner) {
   auto& self = *static_cast<BlockRunner*>(runner);
   self.watch_.entered();
-  self.run_threads(self.threads_[self.current_].fiber);
+  try {
+    self.run_threads(self.threads_[self.current_].fiber);
+  } catch (...) {
+    self.exception_ = std::current_exception();
+  }
+  self.leave_kernel();  // after the handler: longjmp does not end it
 }
 
 // Runs threads on the running stack, `fiber`. On the worker's own stack it returns when all blocks
@@ -291,7 +297,7 @@ void BlockRunner::run_threads(std::int32_t fiber) {
 }
 
 void BlockRunner::limit_own_stack() const {
-  if (checks_stacks_) set_stack_limit(own_stack().data());
+  if (checks_stacks_) set_stack_limit(KernelStack::current().memory().data());
 }
 
 // A stack on which a thread can start.
@@ -506,7 +512,7 @@ bool BlockRunner::try_release_converged() {
 void BlockRunner::start_check() {
   returned_.reset();
   passed_end_.reset();
-  const auto own = own_stack();  // local variables of threads on fiber 0
+  const auto own = KernelStack::current().memory();  // local variables of threads on fiber 0
   check_->ignore(own.data(), own.data() + own.size());
   fail_unless(check_->start_block(block_, count_));
 }
@@ -554,7 +560,8 @@ void BlockRunner::check_collective(unsigned warp, const Warp::Group& group) {
 
 // Failures: how a kernel is left, and the messages.
 
-// Switches to the worker's own stack first, because longjmp to escape() must stay within one stack.
+// Switches to fiber 0 first: in builds with a sanitizer longjmp to escape() must stay within one
+// stack, which that fiber shares with it.
 void BlockRunner::leave_kernel() {
   const bool was_aborting = std::exchange(is_aborting_, running_);
   // NOLINTNEXTLINE(cert-err52-cpp): a kernel is left from any of its functions
@@ -638,7 +645,7 @@ void BlockRunner::check_stacks() {
   }
 }
 
-// The system guards the worker's own stack, fiber 0, by an inaccessible page.
+// The worker's KernelStack, fiber 0, is between inaccessible pages.
 void BlockRunner::check_stack(std::int32_t fiber) {
   if (fiber == 0 || stacks_.is_intact(fiber - 1)) return;
   std::string message = stack_message(fiber);
@@ -648,11 +655,45 @@ void BlockRunner::check_stack(std::int32_t fiber) {
 
 std::string BlockRunner::stack_message(std::int32_t fiber) const {
   if (fiber == 0)
-    return text("a thread used more than the ", own_stack().size(),
+    return text("a thread used more than the ", KernelStack::current().memory().size(),
                 " bytes of its processor's stack. Recurse less deeply, or start the program with a "
                 "larger stack (ulimit -s)");
   return text("a thread used more than its ", stacks_.stack_bytes(),
               " bytes of stack. Set config cpu_stack_kb higher, or recurse less deeply");
+}
+
+void* BlockRunner::allocate(std::size_t bytes) {
+  FaultTrap::poll();
+  const FaultTrap::Hold hold;
+  return check_ != nullptr ? check_->heap().allocate(bytes) : DeviceHeap::allocate(bytes);
+}
+
+bool BlockRunner::release(void* address) {
+  if (address == nullptr) return true;
+  const FaultTrap::Hold hold;
+  return check_ != nullptr ? check_->heap().release(address) : DeviceHeap::release(address);
+}
+
+// The text is made before it is printed: arguments that do not fit their conversions may fault, and
+// no lock of stdout must be held then.
+int BlockRunner::print(const char* format, std::va_list& arguments) {
+  FaultTrap::poll();
+  static thread_local std::array<char, 4096> short_text;
+  std::va_list copied;
+  va_copy(copied, arguments);
+  const int length = std::vsnprintf(short_text.data(), short_text.size(), format, copied);
+  va_end(copied);
+  if (length < 0 || is_silent_) return length;
+  const FaultTrap::Hold hold;
+  const auto size = static_cast<std::size_t>(length);
+  if (size < short_text.size()) {
+    std::fwrite(short_text.data(), 1, size, stdout);
+  } else {
+    std::string all(size, ' ');
+    std::vsnprintf(all.data(), size + 1, format, arguments);
+    std::fwrite(all.data(), 1, size, stdout);
+  }
+  return length;
 }
 
 void BlockRunner::fail_stack(const sw_extent& block, const sw_extent& thread) {
@@ -695,6 +736,10 @@ void out_of_stack(void* worker, const sw_extent* block, const sw_extent* thread)
   block_runner_of(worker).fail_stack(*block, *thread);
 }
 
+int print(void* worker, const char* format, void* arguments) {
+  return block_runner_of(worker).print(format, *static_cast<std::va_list*>(arguments));
+}
+
 void move(void* to, const void* from, unsigned long long bytes) { std::memmove(to, from, bytes); }
 void set(void* to, int value, unsigned long long bytes) { std::memset(to, value, bytes); }
 
@@ -708,6 +753,9 @@ const sw_runtime& runtime_table() {
                                     .active_mask = RunnerCall<&BlockRunner::active_mask>::call,
                                     .fail = fail_thread,
                                     .out_of_stack = out_of_stack,
+                                    .allocate = RunnerCall<&BlockRunner::allocate>::call,
+                                    .release = RunnerCall<&BlockRunner::release>::call,
+                                    .print = print,
                                     .access = RunnerCall<&BlockRunner::access>::call,
                                     .fence = RunnerCall<&BlockRunner::fence>::call,
                                     .returns = RunnerCall<&BlockRunner::returns>::call,

@@ -5,9 +5,12 @@
 #include <array>
 #include <bitset>
 #include <csetjmp>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/cpu/exec/access_check.hpp"
@@ -53,7 +56,7 @@ struct Warp {
 /// next thread gets another one. When a thread ends, its stack runs the next thread that has not
 /// started, of this block or the next, so that a barrier costs one switch per thread, and so does
 /// the end of a block. A stack for which no thread is left is parked until it is needed again. The
-/// stacks are numbered as fibers: fiber 0 is the worker's own stack, the others are on stacks_.
+/// stacks are numbered as fibers: fiber 0 is the worker's KernelStack, the others are on stacks_.
 ///
 /// As on a GPU since compute capability 7.0, threads that have ended count as arrived at every
 /// barrier and collective. Threads that wait at different barriers, or for one another in a cycle,
@@ -74,11 +77,16 @@ class BlockRunner {
     check_ = check;
     may_hide_returns_ = may_hide_returns;
   }
-  /// The target of fail(): call setjmp on it before run(), on the same stack.
+  /// The target of fail(): call setjmp on it before run(), on the stack that calls the KernelStack.
   std::jmp_buf& escape() noexcept { return escape_; }
   /// The message of the failure that led to escape(), "" if there was none; makes the runner usable
   /// again.
   std::string take_failure();
+  /// The exception that ended the last run, which no message describes; null if there was none.
+  std::exception_ptr take_exception() noexcept { return std::exchange(exception_, nullptr); }
+  void set_exception(std::exception_ptr exception) noexcept { exception_ = std::move(exception); }
+  /// While true, printf() prints nothing.
+  void set_silent(bool silent) noexcept { is_silent_ = silent; }
   /// Makes the runner usable again after a signal has ended run().
   void reset_after_signal() {
     is_aborting_ = running_;
@@ -134,6 +142,11 @@ class BlockRunner {
   /// Sets the stack limit for kernels of unknown stack depth that run on the calling thread's own
   /// stack.
   void limit_own_stack() const;
+  /// malloc() and free(): false for an address that malloc() has not returned, or that is freed.
+  void* allocate(std::size_t bytes);
+  bool release(void* address);
+  /// printf(); `arguments` is a va_list.
+  int print(const char* format, std::va_list& arguments);
   /// Fails the kernel because a thread has exceeded its stack.
   [[noreturn]] void fail_stack(const sw_extent& block, const sw_extent& thread);
   /// Leaves the kernel with the error message(), from any stack. The kernel's frames are not
@@ -142,7 +155,11 @@ class BlockRunner {
   /// not run.
   template <class Message>
   [[noreturn]] void fail(const Message& message) {
-    failure_ = message();
+    try {
+      failure_ = message();
+    } catch (...) {
+      exception_ = std::current_exception();
+    }
     leave_kernel();
   }
 
@@ -288,6 +305,8 @@ class BlockRunner {
   std::vector<SuspendedFiber> parked_;  // they run no thread
   std::jmp_buf escape_;
   std::string failure_;
+  std::exception_ptr exception_;
+  bool is_silent_ = false;
 };
 
 /// The functions that modules call; `worker` in each is a BlockRunner.

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <memory>
+#include <new>
 #include <string_view>
 #include <utility>
 
@@ -58,9 +60,32 @@ LaunchSettings launch_settings() {
   return settings;
 }
 
-// Throws KernelArgumentError if the launch exceeds the limits of GPUs. `shared`: bytes of dynamic
-// shared memory.
-void check_limits(const char* kernel, const Dim3& grid, const Dim3& block, std::int64_t shared) {
+[[noreturn]] void fail_bounds(const sw_kernel& kernel, const Dim3& grid, const Dim3& block) {
+  const sw_bounds& bounds = kernel.bounds;
+  const std::int64_t threads = block.x * block.y * block.z;
+  if (bounds.max_threads != 0 && threads > bounds.max_threads)
+    fail<KernelArgumentError>("kernel '", kernel.name, "': expected a block of at most ",
+                              bounds.max_threads, " threads, as its __launch_bounds__ say, got ",
+                              runtime::extents_text(block), ", ", threads,
+                              " threads. Remedy: launch smaller blocks, or raise the bounds");
+  const auto& [x, y, z] = bounds.cluster;
+  fail<KernelArgumentError>(
+      "kernel '", kernel.name, "': expected a grid of whole clusters, as its __cluster_dims__ (", x,
+      ", ", y, ", ", z, ") say, got ", runtime::extents_text(grid), ". Remedy: round the grid up");
+}
+
+// Whether the kernel's attributes allow the launch.
+bool is_within(const sw_bounds& bounds, const Dim3& grid, const Dim3& block) {
+  if (bounds.max_threads != 0 && block.x * block.y * block.z > bounds.max_threads) return false;
+  const auto& [x, y, z] = bounds.cluster;
+  return x == 0 || (grid.x % x == 0 && grid.y % y == 0 && grid.z % z == 0);
+}
+
+// Throws KernelArgumentError if the launch exceeds the limits of GPUs or those of the kernel.
+// `shared`: bytes of dynamic shared memory.
+void check_limits(const sw_kernel& launched, const Dim3& grid, const Dim3& block,
+                  std::int64_t shared) {
+  const char* kernel = launched.name;
   check_extent(kernel, "block", block, "x", block.x, max_block_threads);
   check_extent(kernel, "block", block, "y", block.y, max_block_threads);
   check_extent(kernel, "block", block, "z", block.z, max_block_z);
@@ -71,6 +96,8 @@ void check_limits(const char* kernel, const Dim3& grid, const Dim3& block, std::
   if (shared < 0 || shared > max_shared)
     fail<KernelArgumentError>("kernel '", kernel, "': shared memory of ", shared,
                               " bytes a block, expected 0 to ", max_shared);
+  if (!is_within(launched.bounds, grid, block)) [[unlikely]]
+    fail_bounds(launched, grid, block);
 }
 
 // Bytes of stack for a thread of a kernel of `module`, at least config "cpu_stack_kb".
@@ -113,18 +140,48 @@ constexpr std::size_t large_stack_bytes = 64 << 10;
 // The instruction at which a signal ended the calling thread's last run; null if unknown.
 thread_local const void* faulting_code = nullptr;
 
-// Returns false if the kernel failed. A separate function, so that no local variable is live across
-// the longjmp.
-bool try_run(BlockRunner& runner, FaultTrap& trap, const LaunchedKernel& launched,
-             void (*run)(const sw_range*), const sw_range& range) {
-  if (setjmp(runner.escape()) != 0) {  // NOLINT(cert-err52-cpp): see BlockRunner::leave_kernel()
-    trap.disarm();
-    return false;
+// A call of a member of sw_kernel, for KernelStack::call().
+struct KernelRun {
+  void (*run)(const sw_range*);
+  const sw_range* range;
+  static void call(const void* run) {
+    const auto& self = *static_cast<const KernelRun*>(run);
+    self.run(self.range);
   }
+};
+
+// Returns false if the kernel failed. A separate function, so that no local variable is changed
+// between setjmp and longjmp.
+bool try_run(KernelStack& stack, BlockRunner& runner, FaultTrap& trap,
+             const LaunchedKernel& launched, void (*run)(const sw_range*), const sw_range& range) {
+  const KernelRun kernel_run{run, &range};
+  const auto disarm = [](FaultTrap* armed) { armed->disarm(); };
+  const std::unique_ptr<FaultTrap, decltype(disarm)> scope(&trap, disarm);
+  // NOLINTNEXTLINE(cert-err52-cpp): see BlockRunner::leave_kernel()
+  if (setjmp(runner.escape()) != 0) return false;
   trap.arm(runner.escape(), launched.code, launched.launcher);
-  run(&range);
-  trap.disarm();
-  return true;
+  std::exception_ptr thrown = stack.call(KernelRun::call, &kernel_run);
+  if (thrown == nullptr) return true;
+  runner.set_exception(std::move(thrown));
+  return false;
+}
+
+// Throws the exception that ended a run: the library's, or one that the kernel threw.
+[[noreturn]] void rethrow(const LaunchedKernel& launched, const std::exception_ptr& exception) {
+  std::string what;
+  try {
+    std::rethrow_exception(exception);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    what = text(": ", error.what());
+  } catch (...) {  // of a type without a text
+  }
+  fail<KernelFaultError>("cpu: kernel '", launched.kernel->name, "' of ", launched.file,
+                         ": a thread threw a C++ exception", what,
+                         ". Remedy: device code cannot throw; write an error code to an array");
 }
 
 // "a thread of block (0, 0, 0)" or "a thread of blocks (0, 0, 0) to (3, 0, 0)".
@@ -166,7 +223,11 @@ class Worker {
                         "thread. Remedy: set a flag in the handler, and launch later");
     const StackLimitGuard guard;
     runner.limit_own_stack();
-    if (try_run(runner, trap, launched, launched.kernel->run, range)) return;
+    if (try_run(stack_, runner, trap, launched, launched.kernel->run, range)) return;
+    if (const std::exception_ptr exception = runner.take_exception()) {
+      runner.reset_after_signal();
+      rethrow(launched, exception);
+    }
     const KernelFault fault = trap.take_fault();
     if (fault.signal == SIGINT) {
       runner.reset_after_signal();
@@ -204,7 +265,11 @@ class Worker {
     runner.reset_after_signal();
     if (thread.empty()) {
       runner.limit_own_stack();
-      const bool has_passed = try_run(runner, trap, launched, launched.kernel->run_slowly, range);
+      runner.set_silent(true);
+      const bool has_passed =
+          try_run(stack_, runner, trap, launched, launched.kernel->run_slowly, range);
+      runner.set_silent(false);
+      runner.take_exception();
       const KernelFault second_fault = trap.take_fault();
       if (!has_passed && second_fault.signal == fault.signal && runner.is_running())
         thread = runner.running_thread();
@@ -226,6 +291,7 @@ class Worker {
     return *large_stack_runner_;
   }
 
+  KernelStack& stack_ = KernelStack::current();
   BlockRunner runner_;
   std::unique_ptr<BlockRunner> large_stack_runner_;
   std::unique_ptr<void, Free> shared_{nullptr, Free{0}};
@@ -273,12 +339,15 @@ KernelAttributes CpuKernel::attributes() const {
   attributes.static_shared_bytes = module_->static_shared_bytes();
   attributes.local_bytes = static_cast<std::int64_t>(unit_.stack_bytes);
   attributes.architecture = processor_architecture();
+  if (kernel_->bounds.max_threads != 0)
+    attributes.max_threads_per_block = std::min<int>(attributes.max_threads_per_block,
+                                                     static_cast<int>(kernel_->bounds.max_threads));
   return attributes;
 }
 
 void CpuKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes,
                        runtime::StreamState&, void* const* arguments) {
-  check_limits(kernel_->name, grid, block, shared_bytes);
+  check_limits(*kernel_, grid, block, shared_bytes);
   FaultTrap::install();
   const LaunchedKernel launched{kernel_,
                                 unit_.file,
@@ -307,7 +376,8 @@ void CpuKernel::launch_with(const runtime::LaunchAttributes& attributes, const D
 }
 
 int CpuKernel::max_active_blocks(int threads, std::int64_t shared_bytes) {
-  check_limits(kernel_->name, {}, {threads, 1, 1}, shared_bytes);
+  const auto& [x, y, z] = kernel_->bounds.cluster;
+  check_limits(*kernel_, x != 0 ? Dim3{x, y, z} : Dim3{}, {threads, 1, 1}, shared_bytes);
   return 1;  // a worker runs one block at a time
 }
 
@@ -357,7 +427,7 @@ std::string CpuKernel::finding_message(const Finding& finding) const {
 // order that `check` requests.
 void CpuKernel::launch_checked(const LaunchCheck& check, const Dim3& grid, const Dim3& block,
                                std::int64_t shared_bytes, void* const* arguments) {
-  check_limits(kernel_->name, grid, block, shared_bytes);
+  check_limits(*kernel_, grid, block, shared_bytes);
   FaultTrap::install();
   const bool reverse = check.order == ExecutionOrder::reverse;
   const std::uint64_t seed = check.order == ExecutionOrder::random ? check.seed | 1u : 0;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -31,9 +32,8 @@ constexpr bool has_sanitizer = true;
 constexpr bool has_sanitizer = false;
 #endif
 
-constexpr std::size_t interrupt_stack_bytes = 1 << 20;  // for Python's handlers
 constexpr std::size_t signal_stack_bytes = 64 << 10;
-constexpr std::array<int, 4> faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr std::array<int, 5> faults{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 // The actions that these handlers have replaced, by the signal's number.
 std::array<struct sigaction, 32> replaced{};
 
@@ -103,7 +103,10 @@ void pass_on(int signal, siginfo_t* info, void* context) {
 
 void on_fault(int signal, siginfo_t* info, void* context) {
   FaultTrap* trap = trap_of_this_thread();
-  if (trap != nullptr && info->si_code > 0) {
+  // abort() sends its signal, with no lock held.
+  const bool is_abort =
+      signal == SIGABRT && info->si_code == SI_TKILL && info->si_pid == ::getpid();
+  if (trap != nullptr && (info->si_code > 0 || is_abort)) {
     const InterruptedFrame frame = interrupted_at(context);
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     const auto stack = reinterpret_cast<std::uintptr_t>(frame.stack);
@@ -125,7 +128,7 @@ void on_interrupt(int signal, siginfo_t* info, void* context) {
   if (!is_stop_request) pass_on(signal, info, context);
   if (trap == nullptr) return;
   const InterruptedFrame frame = interrupted_at(context);
-  trap->interrupt(frame.instruction, frame.stack);
+  trap->interrupt(frame.instruction);
 }
 
 // Ctrl-C is without SA_ONSTACK, because Python's handlers, which need more stack than that, run
@@ -270,10 +273,10 @@ void FaultTrap::leave() {
 }
 
 bool FaultTrap::try_leave(const KernelFault& fault, const char* instruction) {
-  if (!is_armed()) return false;
+  if (!is_armed() || holds_.load(std::memory_order_relaxed) > 0) return false;
   const void* probed = AccessCheck::probing();
-  if (code_.may_lock && probed == nullptr && !is_in(instruction, code_.begin, code_.end))
-    return false;
+  const bool may_lock = code_.may_lock && fault.signal != SIGABRT;
+  if (may_lock && probed == nullptr && !is_in(instruction, code_.begin, code_.end)) return false;
   fault_ = fault;
   fault_.code = probed;
   if (probed == nullptr && is_in(instruction, code_.begin, code_.end))
@@ -297,7 +300,8 @@ void FaultTrap::stop_helpers() noexcept {
   });
 }
 
-// Runs on a separate stack, because those of a kernel's threads are too small for Python.
+// Runs on the stack that has launched the kernel, because those of a kernel's threads are too small
+// for Python, which also compares the stack pointer with the bounds of the thread's stack.
 void FaultTrap::check_on_own_stack(void* trap) {
   auto& self = *static_cast<FaultTrap*>(trap);
   try {
@@ -310,45 +314,32 @@ void FaultTrap::check_on_own_stack(void* trap) {
   std::abort();  // not reached
 }
 
-void FaultTrap::interrupt(const char* instruction, const char* stack) {
+void FaultTrap::interrupt(const char* instruction) {
   if (!is_armed()) return;
   const LoadedImage &library = own_code(), &math = math_code();
-  const bool may_leave = is_in(instruction, code_.begin, code_.end) ||
-                         is_in(instruction, math.begin, math.end) ||
-                         (!code_.is_checked && is_in(instruction, library.begin, library.end));
+  const bool may_leave =
+      holds_.load(std::memory_order_relaxed) == 0 &&
+      (is_in(instruction, code_.begin, code_.end) || is_in(instruction, math.begin, math.end) ||
+       (!code_.is_checked && is_in(instruction, library.begin, library.end)));
   if (!may_leave) return is_postponed_.store(true, std::memory_order_relaxed);  // see poll()
-  interrupt_here(stack);
+  interrupt_here();
 }
 
 void FaultTrap::run_postponed() {
   if (!is_armed()) return;
   const bool is_launcher = launcher_.load(std::memory_order_relaxed) == this;
   if (is_launcher) is_postponed_.store(false, std::memory_order_relaxed);
-  interrupt_here(static_cast<const char*>(__builtin_frame_address(0)));
+  interrupt_here();
 }
 
-void FaultTrap::interrupt_here(const char* stack) {
+void FaultTrap::interrupt_here() {
   if (must_stop_.exchange(false, std::memory_order_acq_rel)) {
     fault_.signal = SIGINT;
     leave();
   }
   if (launcher_.load(std::memory_order_relaxed) != this) return;
-  const auto own = own_stack();
-  const auto* low = reinterpret_cast<const char*>(own.data());
-  if (is_in(stack, low, low + own.size())) {
-    try {
-      check_interrupt();
-    } catch (...) {
-      interrupt_ = std::current_exception();
-    }
-  } else {
-    void* memory = ::mmap(nullptr, interrupt_stack_bytes, PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    if (memory == MAP_FAILED) return;
-    switch_stack(&interrupted_stack_, make_stack(static_cast<std::byte*>(memory),
-                                                 interrupt_stack_bytes, check_on_own_stack, this));
-    ::munmap(memory, interrupt_stack_bytes);
-  }
+  const std::span<std::byte> own = KernelStack::current().unused_of_caller();
+  switch_stack(&interrupted_stack_, make_stack(own.data(), own.size(), check_on_own_stack, this));
   if (!interrupt_) return;
   stop_helpers();
   fault_.signal = SIGINT;
@@ -360,7 +351,7 @@ std::string KernelFault::text() const {
                      : signal == SIGBUS ? "SIGBUS"
                      : signal == SIGFPE ? "SIGFPE"
                      : signal == SIGILL ? "SIGILL"
-                                        : "a signal";
+                                        : "SIGABRT, a call of abort()";
   if (is_overflow) return spanwise::text("overflow of a thread's stack (", name, ")");
   if (signal != SIGSEGV && signal != SIGBUS) return name;
   std::string message = spanwise::text(name, ", an access to memory that does not exist");

@@ -23,17 +23,18 @@ struct KernelFault {
 /// instructions, and Ctrl-C.
 ///
 /// The handlers act only on armed threads, and only if the signal interrupts code that holds no
-/// locks: the kernel's, or any code for a kernel that does not print or allocate. They pass all
-/// other signals to the handlers that they have replaced. On Ctrl-C in the main thread Python's
-/// handlers run within the signal handler, which is safe as the interrupted code is a kernel's; if
-/// they raise an exception, the thread and all that help it leave the kernel. Without effect in
-/// builds with a sanitizer, which installs its own handlers.
+/// locks: the kernel's, or any code without a Hold for a kernel that calls no library functions
+/// with locks. They pass all other signals to the handlers that they have replaced. A SIGABRT that
+/// abort() raises is such a signal, too. On Ctrl-C in the main thread Python's handlers run within
+/// the signal handler, which is safe as the interrupted code is a kernel's; if they raise an
+/// exception, the thread and all that help it leave the kernel. Without effect in builds with a
+/// sanitizer, which installs its own handlers.
 class FaultTrap {
  public:
   /// The kernel's code, [begin, end).
   struct CodeRange {
     const char *begin = nullptr, *end = nullptr;
-    bool may_lock = true;     ///< calls printf or malloc
+    bool may_lock = true;     ///< calls functions of libraries that hold locks
     bool is_checked = false;  ///< calls the library for each access, whose code may not be left
   };
 
@@ -59,6 +60,17 @@ class FaultTrap {
   /// Whether other threads run kernels for this launcher.
   bool has_helpers() const noexcept;
 
+  /// While a thread has one, signals do not leave its kernel: it holds locks.
+  class Hold {
+   public:
+    Hold() noexcept : trap_(current()) { trap_.holds_.fetch_add(1, std::memory_order_relaxed); }
+    ~Hold() { trap_.holds_.fetch_sub(1, std::memory_order_relaxed); }
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    FaultTrap& trap_;
+  };
   /// Handles a Ctrl-C that interrupt() had to postpone. Called by a thread of a kernel where it
   /// holds no locks and may leave the kernel.
   static void poll() {
@@ -66,20 +78,19 @@ class FaultTrap {
       current().run_postponed();
   }
 
-  // Called by the signal handlers on the interrupted thread, with its instruction and stack
-  // pointer.
+  // Called by the signal handlers on the interrupted thread, with its instruction.
   /// Whether stop_helpers() has sent the current SIGINT.
   bool has_stop_request() const noexcept { return must_stop_.load(std::memory_order_acquire); }
   /// Leaves the kernel; returns false if the instruction is not one that may be left.
   bool try_leave(const KernelFault& fault, const char* instruction);
   /// Handles Ctrl-C, or postpones it to poll() if the instruction may not be left.
-  void interrupt(const char* instruction, const char* stack);
+  void interrupt(const char* instruction);
 
  private:
   FaultTrap();
   ~FaultTrap() = default;
   [[noreturn]] void leave();
-  void interrupt_here(const char* stack);
+  void interrupt_here();
   void run_postponed();
   static void check_on_own_stack(void* trap);
 
@@ -89,6 +100,7 @@ class FaultTrap {
   CodeRange code_{};
   std::atomic<FaultTrap*> launcher_{nullptr};
   std::atomic<bool> must_stop_{false};  // set by stop_helpers()
+  std::atomic<int> holds_{0};
   KernelFault fault_{};
   std::exception_ptr interrupt_;
   unsigned long thread_ = 0;  // pthread_t

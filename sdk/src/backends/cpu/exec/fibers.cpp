@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "spanwise/core/error.hpp"
 
@@ -38,6 +39,20 @@ sw_enter_stack:
   callq *%rax
   ud2
 .size sw_enter_stack, .-sw_enter_stack
+.globl sw_call_on_stack
+.hidden sw_call_on_stack
+.type sw_call_on_stack, @function
+sw_call_on_stack:
+  pushq %rbx
+  movq %rsp, %rbx
+  movq %rsp, (%rsi)
+  movq %rdi, %rsp
+  movq %rcx, %rdi
+  callq *%rdx
+  movq %rbx, %rsp
+  popq %rbx
+  ret
+.size sw_call_on_stack, .-sw_call_on_stack
 )");
 
 #elif defined(__aarch64__)
@@ -85,6 +100,20 @@ sw_enter_stack:
   blr x20
   brk #1
 .size sw_enter_stack, .-sw_enter_stack
+.globl sw_call_on_stack
+.hidden sw_call_on_stack
+.type sw_call_on_stack, %function
+sw_call_on_stack:
+  stp x19, x30, [sp, #-16]!
+  mov x19, sp
+  str x19, [x1]
+  mov sp, x0
+  mov x0, x3
+  blr x2
+  mov sp, x19
+  ldp x19, x30, [sp], #16
+  ret
+.size sw_call_on_stack, .-sw_call_on_stack
 )");
 
 #else
@@ -94,6 +123,11 @@ sw_enter_stack:
 namespace spanwise::cpu_backend {
 
 extern "C" void sw_enter_stack() noexcept;
+// Calls entry(argument) on the stack that ends at `top`, and stores the caller's stack pointer
+// meanwhile. A call and its return, unlike two switches, leave the processor's predictions of the
+// returns to the caller's callers right.
+extern "C" void sw_call_on_stack(std::byte* top, StackPointer* caller,
+                                 void (*entry)(void*) noexcept, void* argument) noexcept;
 
 StackPointer make_stack(std::byte* low, std::size_t bytes, void (*entry)(void*), void* argument) {
   const auto top = reinterpret_cast<std::uintptr_t>(low + bytes) & ~std::uintptr_t{15};
@@ -169,6 +203,68 @@ std::size_t page_size() {
 }
 
 }  // namespace
+
+KernelStack& KernelStack::current() {
+  static thread_local KernelStack stack;
+  return stack;
+}
+
+namespace {
+
+// At either end; more than most kernels write behind an array.
+constexpr std::size_t guard_bytes = 1 << 20;
+
+}  // namespace
+
+KernelStack::~KernelStack() {
+  if (base_ != nullptr) ::munmap(base_, memory_.size() + stack_reserve + 2 * guard_bytes);
+}
+
+std::span<std::byte> KernelStack::memory() {
+#if defined(SW_WATCH_ADDRESSES) || defined(SW_WATCH_THREADS)
+  return own_stack();
+#endif
+  if (base_ != nullptr) [[likely]]
+    return memory_;
+  const std::size_t needed = own_stack().size() + stack_reserve;
+  const std::size_t bytes = (needed + page_size() - 1) / page_size() * page_size();
+  void* base = ::mmap(nullptr, bytes + 2 * guard_bytes, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  auto* low = static_cast<std::byte*>(base) + guard_bytes;
+  if (base == MAP_FAILED || ::mprotect(low, bytes, PROT_READ | PROT_WRITE) != 0) {
+    if (base != MAP_FAILED) ::munmap(base, bytes + 2 * guard_bytes);
+    fail<OutOfMemoryError>("cpu: no memory for a stack of ", bytes, " bytes for kernels");
+  }
+  ::madvise(low, bytes, MADV_NOHUGEPAGE);  // most kernels use a few pages
+  base_ = base;
+  return memory_ = std::span(low, bytes).subspan(stack_reserve);
+}
+
+std::span<std::byte> KernelStack::unused_of_caller() const {
+  const std::span<std::byte> own = own_stack();
+  return own.first(static_cast<std::size_t>(static_cast<std::byte*>(caller_) - own.data()));
+}
+
+std::exception_ptr KernelStack::call(void (*function)(const void*), const void* argument) {
+  const std::span<std::byte> stack = memory();
+  function_ = function;
+  argument_ = argument;
+#if defined(SW_WATCH_ADDRESSES) || defined(SW_WATCH_THREADS)
+  enter(this);
+#else
+  sw_call_on_stack(stack.data() + stack.size(), &caller_, enter, this);
+#endif
+  return std::exchange(thrown_, nullptr);
+}
+
+void KernelStack::enter(void* stack) noexcept {
+  auto& self = *static_cast<KernelStack*>(stack);
+  try {
+    self.function_(self.argument_);
+  } catch (...) {
+    self.thrown_ = std::current_exception();
+  }
+}
 
 FiberStacks::~FiberStacks() { unmap(); }
 

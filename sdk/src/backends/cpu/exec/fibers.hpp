@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <span>
 #include <vector>
@@ -107,6 +108,37 @@ std::span<std::byte> thread_stack();
 /// functions and error messages.
 std::span<std::byte> own_stack();
 
+/// A thread's stack for kernels, between inaccessible pages: a kernel that writes outside of its
+/// local arrays faults before it reaches the frames of the library and of its callers. In builds
+/// with a sanitizer it is own_stack().
+class KernelStack {
+ public:
+  /// The calling thread's.
+  static KernelStack& current();
+  KernelStack(const KernelStack&) = delete;
+  KernelStack& operator=(const KernelStack&) = delete;
+  ~KernelStack();
+
+  /// As long as own_stack(). Throws OutOfMemoryError.
+  std::span<std::byte> memory();
+  /// During a call: the unused part of the caller's own stack.
+  std::span<std::byte> unused_of_caller() const;
+  /// Calls function(argument) on this stack. Returns the exception that it throws, if any. The call
+  /// may be left by longjmp.
+  std::exception_ptr call(void (*function)(const void*), const void* argument);
+
+ private:
+  KernelStack() = default;
+  static void enter(void* stack) noexcept;
+
+  void* base_ = nullptr;  // of the mapping
+  std::span<std::byte> memory_;
+  StackPointer caller_ = nullptr;
+  void (*function_)(const void*) = nullptr;
+  const void* argument_ = nullptr;
+  std::exception_ptr thrown_;
+};
+
 /// Clears AddressSanitizer's marks on address space that is about to be unmapped: frames that
 /// longjmp has left keep their marks, which would remain for the next mapping at this address. A
 /// no-op without AddressSanitizer.
@@ -117,7 +149,7 @@ inline void clear_address_marks(std::span<std::byte>) noexcept {}
 #endif
 
 /// Reports stack switches to the sanitizer that the library is built with, if any; otherwise
-/// switch_to() is only switch_stack(). Fiber 0 is the worker's own stack.
+/// switch_to() is only switch_stack(). Fiber 0 is the worker's KernelStack.
 class FiberWatch {
  public:
 #if defined(SW_WATCH_ADDRESSES) || defined(SW_WATCH_THREADS)

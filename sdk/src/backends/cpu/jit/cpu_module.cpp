@@ -144,6 +144,14 @@ void copy_words(const char* from, const LoadedImage& from_image, char* to,
 
 }  // namespace
 
+// Whether a function of another library may hold locks: those of the C++ library may all allocate.
+bool may_lock(std::string_view name) {
+  return name.starts_with("_Z") ||
+         is_word_of(name,
+                    "malloc calloc realloc free posix_memalign aligned_alloc strdup puts putchar "
+                    "fputs fputc fprintf vprintf vfprintf fwrite fflush fopen fclose");
+}
+
 LoadedImage loaded_image(const void* address) {
   ImageSearch search{static_cast<const char*>(address)};
   ::dl_iterate_phdr(examine_object, &search);
@@ -155,9 +163,10 @@ ImageVariables read_variables(std::string_view image) {
   ImageVariables variables;
   elf.for_each_symbol([&](const Elf64_Sym& symbol, std::string_view name) {
     if (symbol.st_shndx == SHN_UNDEF) {
-      variables.allocates |= name == "malloc" || name.starts_with("malloc@");
+      variables.may_lock |= may_lock(name.substr(0, name.find('@')));
       return;
     }
+    variables.allocates |= name == "sw_malloc";
     const unsigned type = ELF64_ST_TYPE(symbol.st_info);
     const ImageVariable variable{std::string(name), symbol.st_value, symbol.st_size};
     if (type == STT_TLS)
@@ -208,8 +217,7 @@ CpuModule::CpuModule(const runtime::KernelBinary& binary) {
   if (info_->checked != 0) image_ = binary.image;
   variables_ = read_variables(binary.image);
   const LoadedImage image = loaded_image(info_);
-  code_ = {image.begin, image.end, variables_.allocates, info_->checked != 0};
-  for (const sw_module* unit : units_) code_.may_lock |= unit->prints != 0;
+  code_ = {image.begin, image.end, variables_.may_lock, info_->checked != 0};
 }
 
 CpuModule::~CpuModule() {

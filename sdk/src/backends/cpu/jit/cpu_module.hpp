@@ -39,6 +39,7 @@ struct ImageVariables {
   std::vector<ImageVariable> shared;   ///< __shared__
   std::vector<ImageVariable> builtin;  ///< thread-local variables of the shim, such as threadIdx
   bool allocates = false;              ///< calls malloc
+  bool may_lock = false;               ///< calls functions of libraries that may hold locks
 };
 ImageVariables read_variables(std::string_view image);
 

@@ -84,10 +84,14 @@ std::string chosen_compiler() { return std::string(trimmed(environment("CXX")));
 // -ffp-contract=fast: a * b + c is rounded once, as by nvcc.
 // -fno-semantic-interposition, -Bsymbolic: functions of the module are never interposed.
 // -z defs: undefined symbols are errors of the compiler, not of the loader.
+// -fstack-protector-strong: a function whose local arrays were overrun fails the kernel.
+// -fno-delete-null-pointer-checks: an access through null is a fault, not unreachable code.
+// -fno-builtin-*: calls of functions that the shim replaces stay calls.
 constexpr std::string_view common_flags =
     "-x c++ -O3 -fPIC -shared -w -fno-strict-aliasing -fno-exceptions -fno-rtti "
     "-fno-threadsafe-statics -fno-math-errno -fno-trapping-math -ffp-contract=fast "
-    "-fno-semantic-interposition -fno-stack-protector -fvisibility=hidden "
+    "-fno-semantic-interposition -fstack-protector-strong -fno-delete-null-pointer-checks "
+    "-fno-builtin-printf -fno-builtin-malloc -fno-builtin-free -fvisibility=hidden "
     "-fdiagnostics-color=never -fstack-usage -Wl,-Bsymbolic -Wl,-z,defs -nodefaultlibs";
 
 #if defined(__x86_64__)
@@ -115,13 +119,12 @@ constexpr std::string_view gnu_flags =
 // execute them there.
 constexpr std::string_view gnu_check_flags =
     "-O1 -g -fsanitize=thread,bounds --param=tsan-distinguish-volatile=1 -fno-tree-loop-im "
-    "-fno-hoist-adjacent-loads -fno-builtin-printf";
+    "-fno-hoist-adjacent-loads";
 
 // Also reads before a write of the same element become calls: a read at a null pointer faults.
 constexpr std::string_view clang_check_flags =
     "-O1 -g -fsanitize=thread -fsanitize=array-bounds -mllvm -tsan-distinguish-volatile -mllvm "
-    "-tsan-instrument-func-entry-exit=0 -mllvm -tsan-instrument-read-before-write "
-    "-fno-builtin-printf";
+    "-tsan-instrument-func-entry-exit=0 -mllvm -tsan-instrument-read-before-write";
 
 constexpr std::string_view split_stack_flags =
 #if defined(SW_STACK_LIMIT)
@@ -228,6 +231,13 @@ std::optional<Frame> read_frame(std::string_view line) {
   frame.is_fixed = line.substr(kind + 1).find("dynamic") == std::string_view::npos ||
                    line.substr(kind + 1).find("bounded") != std::string_view::npos;
   return frame;
+}
+
+bool has_dynamic_frames(std::string_view report) {
+  return std::ranges::any_of(split(report, '\n'), [](std::string_view line) {
+    const std::optional<Frame> frame = read_frame(line);
+    return frame && !frame->is_fixed;
+  });
 }
 
 bool names_kernel(std::string_view function, const Translation& module) {
@@ -424,9 +434,17 @@ runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
   while (!try_compile(attempt, log))
     if (++attempt >= attempts) fail_compile(request, compiler, module, log);
 
+  // Only code that compares the stack limit may have arrays of variable length: alloca(), too.
+  std::string reports = stack_reports(folder);
+  if (has_dynamic_frames(reports) && !module.recurses) {
+    module.recurses = true;
+    if (!try_compile(attempt, log)) fail_compile(request, compiler, module, log);
+    reports = stack_reports(folder);
+  }
+
   runtime::KernelBinary binary;
   binary.image = parse::read_whole_file(output);
-  set_stack_need(binary.image, stack_need(stack_reports(folder), module));
+  set_stack_need(binary.image, stack_need(reports, module));
   binary.symbols = std::move(module.symbols);
   return binary;
 }

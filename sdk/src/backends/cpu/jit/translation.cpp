@@ -77,7 +77,13 @@ struct RewriteResult {
     std::string counter = "int";
   };
   std::vector<MarkedKernel> kernels;  // definitions
-  bool may_hide_returns = false;      // a macro contains a return statement
+  // Constants with the bounds of a kernel, from the attributes of one declaration: `name` is the
+  // constant's or, for a template, that of a class template with a member `value`.
+  struct MarkedBounds : MarkedName {
+    parse::SourceKernel kernel;
+  };
+  std::vector<MarkedBounds> bounds;
+  bool may_hide_returns = false;  // a macro contains a return statement
 };
 
 // Rewrites CUDA C++ that macros cannot turn into C++: `extern __shared__` arrays become pointers,
@@ -132,9 +138,47 @@ class Rewriter {
     return body;
   }
 
+  // Defines the constant after the declaration, where the macros of its attributes still exist.
+  void mark_bounds(const parse::KernelSite& site, const Token& last) {
+    static constexpr std::string_view plain =
+        "extern C static inline void const __global__ __forceinline__ __noinline__ __host__";
+    if (site.specifiers.empty() ||
+        std::ranges::all_of(parse::lex(site.specifiers), [](const Token& t) {
+          return t.kind != Token::Kind::identifier || is_word_of(t.text, plain);
+        }))
+      return;
+    const std::string constant = text("sw_bounds_", result_.bounds.size());
+    const std::string value =
+        text("static constexpr sw_bounds ", site.kernel.is_template ? "value" : constant,
+             " = SW_BOUNDS(", site.specifiers, ");");
+    const std::string_view scope = site.kernel.qualified_name;
+    RewriteResult::MarkedBounds bounds;
+    bounds.kernel = site.kernel;
+    bounds.name = text(scope.substr(0, scope.size() - site.kernel.name.size()), constant);
+    if (site.is_conditional) bounds.macro = text("SW_HAS_", constant);
+    std::string definition = text(
+        bounds.macro.empty() ? "" : "\n#define " + bounds.macro + " 1",
+        "\n#undef SW_LAUNCH_BOUNDS\n#undef SW_CLUSTER_DIMS\n"
+        "#define SW_LAUNCH_BOUNDS(...) ) | sw_launch_bounds(__VA_ARGS__) | SW_OTHERS SW_OPEN()\n"
+        "#define SW_CLUSTER_DIMS(...) ) | sw_cluster_dims(__VA_ARGS__) | SW_OTHERS SW_OPEN()\n",
+        site.kernel.is_template ? text("template <", site.template_parameters, "> struct ",
+                                       constant, " { ", value, " };")
+                                : value,
+        "\n#undef SW_LAUNCH_BOUNDS\n#undef SW_CLUSTER_DIMS\n"
+        "#define SW_LAUNCH_BOUNDS(...)\n#define SW_CLUSTER_DIMS(...)\n#line ",
+        last.line, " ", c_literal(file_), "\n");
+    edits_.insert(last.offset + last.text.size(), std::move(definition));
+    result_.bounds.push_back(std::move(bounds));
+  }
+
   void mark_kernel(const parse::KernelSite& site) {
-    if (!site.kernel.is_definition) return;
     const TokenRange body = body_of(site);
+    if (!site.kernel.is_definition) {
+      if (body.begin < scan_.tokens.size() && token(body.begin).text == ";")
+        mark_bounds(site, token(body.begin));
+      return;
+    }
+    if (body.end < scan_.tokens.size()) mark_bounds(site, token(body.end));
     RewriteResult::MarkedKernel kernel;
     kernel.kernel = site.kernel;
     kernel.name = site.kernel.qualified_name;
@@ -441,7 +485,7 @@ class ModuleTableWriter {
     out << "static constexpr sw_kernel sw_kernels[] = {\n";
     for (const Kernel& kernel : source_.kernels) write_kernel(kernel, out);
     for (const std::string& name : names) write_instance(name, out);
-    out << "{nullptr, nullptr, nullptr, 0, nullptr, nullptr}};\n"
+    out << "{nullptr, nullptr, nullptr, 0, nullptr, nullptr, {}}};\n"
         << "extern \"C\" __attribute__((visibility(\"default\"), used)) sw_module "
         << module_info_name(index) << " = {\n"
         << "SW_MODULE_MAGIC, SW_STACK_UNKNOWN, &sw_rt, sw_kernels, " << c_literal(source.file_name)
@@ -500,9 +544,17 @@ class ModuleTableWriter {
       name = text(name, "(", types, ")");
       address = text("static_cast<void (*)(", types, ")>(", address, ")");
     }
-    write_guarded(kernel,
-                  entry(address, uses_.reaches_barrier(kernel.kernel.name), kernel.counter, name),
-                  out);
+    const std::string bounds = bounds_where(
+        [&](const Bounds& each) {
+          return each.kernel.qualified_name == kernel.name && !each.kernel.is_template &&
+                 each.kernel.parameters.size() == kernel.kernel.parameters.size() &&
+                 (!is_overloaded(kernel) || each.kernel.line == kernel.kernel.line);
+        },
+        [](const Bounds& each) { return text("::", each.name); });
+    write_guarded(
+        kernel,
+        entry(address, uses_.reaches_barrier(kernel.kernel.name), kernel.counter, name, bounds),
+        out);
     module_.symbols.emplace(name, name);
     // The unqualified name, too, if it is unique.
     const bool is_unique =
@@ -526,13 +578,49 @@ class ModuleTableWriter {
         if (token.text == kernel.kernel.name) counter = kernel.counter;
     for (const Token& token : tokens)
       has_barrier |= token.kind == Token::Kind::identifier && uses_.reaches_barrier(token.text);
-    out << entry(text("&", expression.substr(start)), has_barrier, counter, expression) << "\n";
+    const std::size_t arguments = expression.find('<');
+    const std::string name = trimmed_name(expression, arguments);
+    const auto is_of = [&](const Bounds& each) {
+      return arguments != expression.npos && each.kernel.is_template && each.kernel.name == name;
+    };
+    // Templates of one name are overloads, unless they are in code under #if.
+    const bool is_unique = std::ranges::count_if(source_.bounds, [&](const Bounds& each) {
+                             return is_of(each) && each.macro.empty();
+                           }) <= 1;
+    const std::string bounds =
+        bounds_where([&](const Bounds& each) { return is_unique && is_of(each); },
+                     [&](const Bounds& each) {
+                       return text("::", each.name, expression.substr(arguments), "::value");
+                     });
+    out << entry(text("&", expression.substr(start)), has_barrier, counter, expression, bounds)
+        << "\n";
+  }
+
+  using Bounds = RewriteResult::MarkedBounds;
+
+  // The unqualified name before `end` in a name expression.
+  static std::string trimmed_name(const std::string& expression, std::size_t end) {
+    const std::vector<Token> tokens = parse::lex(std::string_view(expression).substr(0, end));
+    return tokens.empty() ? "" : std::string(tokens.back().text);
+  }
+
+  // An expression that combines the bounds that `matches` selects.
+  template <class Matches, class Value>
+  std::string bounds_where(const Matches& matches, const Value& value) const {
+    std::string all;
+    for (const Bounds& bounds : source_.bounds) {
+      if (!matches(bounds)) continue;
+      if (!bounds.macro.empty()) all += text("\n#ifdef ", bounds.macro, "\n");
+      all += value(bounds) + " | ";
+      if (!bounds.macro.empty()) all += "\n#endif\n";
+    }
+    return all + "sw_bounds{}";
   }
 
   static std::string entry(const std::string& address, bool has_barrier, const std::string& counter,
-                           const std::string& name) {
+                           const std::string& name, const std::string& bounds) {
     return text("sw_launcher<", address, ", ", has_barrier ? "true" : "false", ", ", counter,
-                ">::entry(", c_literal(name), "),");
+                ">::entry(", c_literal(name), ", ", bounds, "),");
   }
 
   const RewriteResult& source_;
@@ -542,6 +630,12 @@ class ModuleTableWriter {
 
 constexpr std::string_view system_define = "#define SW_SYSTEM 1\n";
 constexpr std::string_view all_define = "#define SW_WITH_ALL 1\n";
+// Declares functions that the shim replaces before headers use them, after which Clang refuses
+// other names for the linker.
+constexpr std::string_view replaced_functions =
+    "extern \"C\" { int printf(const char*, ...) __asm__(\"sw_printf\");"
+    " void* malloc(__SIZE_TYPE__) noexcept __asm__(\"sw_malloc\");"
+    " void free(void*) noexcept __asm__(\"sw_free\"); }\n";
 
 // Algorithms of Thrust run in the calling thread. CCCL is used as without a toolkit, whose
 // cuda_runtime_api.h it would include where it finds one, before the shim: the guard of
@@ -559,7 +653,7 @@ constexpr std::string_view cccl_define =
 // The shim over the system's headers. Those of the C++ library and of CCCL precede it, since they
 // use some of its macros, __noinline__ for one, as identifiers.
 std::string system_head(const std::set<std::string>& headers, const std::set<std::string>& cccl) {
-  std::string out(system_define);
+  std::string out = text(system_define, replaced_functions);
   for (const char* name :
        {"math.h", "stdio.h", "stdlib.h", "string.h", "stdint.h", "time.h", "new"})
     out += text("#include <", name, ">\n");

@@ -82,6 +82,11 @@ struct sw_runtime {
                const sw_extent* block, const sw_extent* thread);
   // The calling thread has exceeded its stack.
   void (*out_of_stack)(void* worker, const sw_extent* block, const sw_extent* thread);
+  // malloc(); free(), which returns false for an address that is not allocated; printf(), where
+  // `arguments` is the address of a va_list.
+  void* (*allocate)(void* worker, unsigned long bytes);
+  bool (*release)(void* worker, void* address);
+  int (*print)(void* worker, const char* format, void* arguments);
 
   // Of checked modules. Each call precedes the event that it reports: an access of `bytes` bytes,
   // where `code` is the return address of the compiler's call; a memory fence; the end of the
@@ -99,6 +104,12 @@ struct sw_parameter {
   unsigned offset, size;
 };
 
+// What the attributes of a kernel demand of its launches; zeros: nothing.
+struct sw_bounds {
+  unsigned max_threads;  // __launch_bounds__
+  sw_extent cluster;     // __cluster_dims__
+};
+
 struct sw_kernel {
   const char* name;  // the name in KernelBinary::symbols
   void (*run)(const sw_range* range);
@@ -107,6 +118,7 @@ struct sw_kernel {
   const char* (*types)();  // a text that contains the parameters' types, see sw_type_list
   // As run, one thread after the other: finds the thread of a fault.
   void (*run_slowly)(const sw_range* range);
+  sw_bounds bounds;
 };
 
 // Exported by the module as the symbol sw_module_info; further linked sources have one each,

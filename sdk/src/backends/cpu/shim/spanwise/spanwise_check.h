@@ -15,11 +15,9 @@
 #define SW_UNCHECKED __attribute__((no_sanitize("thread"), visibility("hidden")))
 #endif
 
-// Functions that the compiler calls by name; weak, because each linked source defines them.
 #define SW_CALLED SW_UNCHECKED __attribute__((weak))
 
-// Replaces functions of the C library: the accesses of memcpy are checked, and printf prints only
-// when the kernel runs without checks.
+// Replaces functions of the C library: the accesses of memcpy are checked.
 #define SW_CHECKED_AS(name) __asm__(name)
 
 SW_PER_WORKER int sw_checking;
@@ -125,7 +123,6 @@ SW_CALLED void __tsan_func_exit() {}
 SW_CALLED void __tsan_vptr_read(void**) {}
 SW_CALLED void __tsan_vptr_update(void**, void*) {}
 
-SW_CALLED int sw_printf(const char*, ...) { return 0; }
 // What sources call, and what clang from version 15 calls for copies of structs.
 #define SW_COPY(name)                                                   \
   SW_CALLED void* name(void* to, const void* from, size_t bytes) {      \
@@ -157,6 +154,7 @@ SW_CALLED void __ubsan_handle_out_of_bounds(const sw_bounds_data* data, unsigned
   sw_fail(text, data->file, static_cast<int>(data->line));
 }
 }
+#undef SW_CALLED
 #undef SW_ATOMICS
 #undef SW_ATOMIC_EXCHANGE_VALUE
 #undef SW_ATOMIC_EXCHANGE_IF

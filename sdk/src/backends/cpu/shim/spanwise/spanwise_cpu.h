@@ -86,8 +86,11 @@ SW_GUARDED_DIVISION("q", "%rax", "%rdx", SW_BITS_OF_DIVIDEND);
 #define __constant__ __attribute__((visibility("default")))
 #define __managed__
 #define __grid_constant__
-#define __launch_bounds__(...)
-#define __cluster_dims__(...)
+// Empty except where the generated text after a kernel reads its bounds (spanwise_launch.h).
+#define __launch_bounds__(...) SW_LAUNCH_BOUNDS(__VA_ARGS__)
+#define __cluster_dims__(...) SW_CLUSTER_DIMS(__VA_ARGS__)
+#define SW_LAUNCH_BOUNDS(...)
+#define SW_CLUSTER_DIMS(...)
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
@@ -176,6 +179,17 @@ __attribute__((noreturn, noinline, cold)) static void sw_fail(const char* proble
   __builtin_unreachable();
 }
 
+#ifdef SW_KERNEL_CHECK
+#include "spanwise_check.h"
+#else
+#define SW_UNCHECKED __attribute__((visibility("hidden")))
+#define SW_CHECKED_AS(name)
+#define SW_RETURN  // kernels are rewritten to `return SW_RETURN;`
+#endif
+// Functions that the compiler or other code calls by name; weak, because each linked source defines
+// them.
+#define SW_CALLED SW_UNCHECKED __attribute__((weak))
+
 #ifdef SW_SPLIT_STACK
 // For sources with recursion: the functions that code compiled with -fsplit-stack calls if too
 // little stack is left. With split stacks they would allocate another segment; here the launch
@@ -200,24 +214,75 @@ void* __morestack_allocate_stack_space(size_t) { __morestack(); }
 }
 #endif
 
-#ifdef SW_KERNEL_CHECK
-#include "spanwise_check.h"
-#endif
-
-#ifndef SW_KERNEL_CHECK
-#define SW_CHECKED_AS(name)
-#define SW_RETURN  // kernels are rewritten to `return SW_RETURN;`
-#endif
+// The library's functions in place of the C library's, whose locks and records a fault in a kernel
+// would leave broken. They have other names for the linker, and are emitted only where they are
+// used.
 extern "C" {
-int printf(const char*, ...) SW_CHECKED_AS("sw_printf");
-void* malloc(size_t) noexcept;
-void free(void*) noexcept;
+int printf(const char*, ...) __asm__("sw_printf");
+void* malloc(size_t) noexcept __asm__("sw_malloc");
+void free(void*) noexcept __asm__("sw_free");
 void* memcpy(void*, const void*, size_t) noexcept SW_CHECKED_AS("sw_memcpy");
 void* memmove(void*, const void*, size_t) noexcept SW_CHECKED_AS("sw_memcpy");
 void* memset(void*, int, size_t) noexcept SW_CHECKED_AS("sw_memset");
 int memcmp(const void*, const void*, size_t) noexcept;
 size_t strlen(const char*) noexcept;
+
+#define SW_REPLACES SW_CALLED __attribute__((noinline)) inline
+SW_REPLACES int printf([[maybe_unused]] const char* format, ...) {
+#ifdef SW_KERNEL_CHECK
+  return 0;  // prints only when the kernel runs without checks
+#else
+  __builtin_va_list arguments;
+  __builtin_va_start(arguments, format);
+  const int length = sw_rt->print(sw_worker, format, &arguments);
+  __builtin_va_end(arguments);
+  return length;
+#endif
 }
+// Without a worker, in an initialiser of the module, there is no heap.
+SW_REPLACES void* malloc(size_t bytes) noexcept {
+  return sw_worker == nullptr ? nullptr : sw_rt->allocate(sw_worker, bytes);
+}
+SW_REPLACES void free(void* address) noexcept {
+  if (sw_worker != nullptr && !sw_rt->release(sw_worker, address))
+    sw_fail(
+        "free() or delete of an address that malloc() or new did not return, or that is already "
+        "freed",
+        nullptr, 0);
+}
+#undef SW_REPLACES
+
+// The checks of -fstack-protector, which the compiler makes before a function with arrays returns.
+SW_CALLED void __stack_chk_fail() {
+  sw_fail("a write outside of a local array has overwritten the stack", nullptr, 0);
+}
+// Functions that would end the process.
+#define SW_ENDS_PROCESS(function)                         \
+  SW_CALLED void sw_call_##function() __asm__(#function); \
+  void sw_call_##function() { sw_fail("a call of " #function "()", nullptr, 0); }
+SW_ENDS_PROCESS(abort)
+SW_ENDS_PROCESS(exit)
+SW_ENDS_PROCESS(_exit)
+SW_ENDS_PROCESS(_Exit)
+SW_ENDS_PROCESS(quick_exit)
+#undef SW_ENDS_PROCESS
+// Of assert() in the C library's own header.
+SW_CALLED void sw_assert_fail(const char*, const char*, unsigned,
+                              const char*) __asm__("__assert_fail");
+void sw_assert_fail(const char*, const char* file, unsigned line, const char*) {
+  sw_fail("assertion failed", file, static_cast<int>(line));
+}
+}
+
+// A negative size would move the stack pointer into frames that are in use.
+SW_FN size_t sw_alloca_bytes(size_t bytes, const char* file, int line) {
+  if (bytes > 1ul << 30) sw_fail("alloca() of more memory than a stack has", file, line);
+  return bytes;
+}
+#define __builtin_alloca(bytes) __builtin_alloca(sw_alloca_bytes(bytes, __FILE__, __LINE__))
+#ifndef alloca
+#define alloca(bytes) __builtin_alloca(bytes)
+#endif
 
 #if defined(SW_WITH_OBJECTS) || defined(SW_WITH_ALL)
 // Functions for new, delete and virtual functions: the module links with the C library only. Weak,
@@ -234,7 +299,9 @@ SW_WEAK void operator delete[](void* address, size_t) noexcept { free(address); 
 inline void* operator new(size_t, void* address) noexcept { return address; }
 inline void* operator new[](size_t, void* address) noexcept { return address; }
 #endif
-extern "C" SW_WEAK void __cxa_pure_virtual() { __builtin_trap(); }
+extern "C" SW_WEAK void __cxa_pure_virtual() {
+  sw_fail("a call of a pure virtual function", nullptr, 0);
+}
 #undef SW_WEAK
 #endif
 

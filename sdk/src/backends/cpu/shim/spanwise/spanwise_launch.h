@@ -191,15 +191,38 @@ typedef unsigned sw_wide_counter;
 typedef int sw_wide_counter;
 #endif
 
+// The bounds of a kernel. SW_BOUNDS expands the text before the kernel's name, where the attributes
+// are; the generated text defines SW_LAUNCH_BOUNDS and SW_CLUSTER_DIMS such that each ends one
+// SW_OTHERS, which drops its arguments, and begins another.
+constexpr sw_bounds sw_launch_bounds(unsigned max_threads, unsigned = 0, unsigned = 0) {
+  return {max_threads, {}};
+}
+constexpr sw_bounds sw_cluster_dims(unsigned x, unsigned y = 1, unsigned z = 1) {
+  return {0, {x, y, z}};
+}
+constexpr sw_bounds operator|(const sw_bounds& a, const sw_bounds& b) {
+  return {a.max_threads != 0 ? a.max_threads : b.max_threads,
+          a.cluster.x != 0 ? a.cluster : b.cluster};
+}
+#define SW_OTHERS(...) \
+  sw_bounds {}
+#define SW_OPEN() (
+#define SW_BOUNDS(...) SW_OTHERS(__VA_ARGS__)
+
 // Counter, the type of the index in loops, is int, unsigned or sw_wide_counter: the library chooses
 // it by the type of the variable that the kernel computes from blockIdx. A kernel may be declared
 // noexcept, which is part of its type.
 template <auto K, bool HasBarrier, class Counter, class F = decltype(K)>
-struct sw_launcher;
+struct sw_launcher {
+  static_assert(sizeof(F) == 0,
+                "a kernel returns nothing: declare it as __global__ void, and write results to "
+                "arrays");
+  static constexpr sw_kernel entry(const char*, sw_bounds) { return {}; }
+};
 template <auto K, bool HasBarrier, class Counter, class... T>
 struct sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {
   using Code = sw_code<K, Counter, void (*)(T...)>;
-  static constexpr sw_kernel entry(const char* name) {
+  static constexpr sw_kernel entry(const char* name, sw_bounds bounds) {
     // Threads that wait, and those of checked kernels, run one by one; others as loops.
 #ifdef SW_KERNEL_CHECK
     constexpr bool runs_single_threads = true;
@@ -212,14 +235,16 @@ struct sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {
               Code::parameters.list,
               sizeof...(T),
               sw_type_list<T...>::text,
-              /*run_slowly=*/Code::run_threads};
+              /*run_slowly=*/Code::run_threads,
+              bounds};
     else
       return {name,
               Code::run_loops,
               Code::parameters.list,
               sizeof...(T),
               sw_type_list<T...>::text,
-              /*run_slowly=*/Code::run_slowly};
+              /*run_slowly=*/Code::run_slowly,
+              bounds};
   }
 };
 template <auto K, bool HasBarrier, class Counter, class... T>
