@@ -252,7 +252,8 @@ class SW_API Communicator final : public RefCounted {
   Digest digest_;
   std::array<std::uint64_t, 1024> hashes_{};  // of the latest digests, at count % size
 
-  // Held by the thread whose call runs. A forked child does not use it: check_usable() throws before.
+  // Held by the thread whose call runs. A forked child does not use it: check_usable() throws
+  // before.
   std::mutex call_mutex_;
   std::atomic<std::thread::id> caller_, group_owner_;
   std::atomic<bool> is_usable_{true};
