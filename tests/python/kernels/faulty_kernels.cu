@@ -46,7 +46,7 @@ __global__ void fixed_shared(int *x, int n) {
 }
 __global__ void pointer_to_shared(int *x, int n) {
   __shared__ int s[64];
-  int *p = s;
+  int *p = n ? s : x;  // not known to be s, where clang removes a store behind its end
   for (int i = 0; i <= 64 + (int)threadIdx.x * 64; i += 64) p[i] = i;  // FAULT
   x[0] = p[0];
 }
