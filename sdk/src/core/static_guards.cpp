@@ -6,13 +6,15 @@
 // child forked while another thread runs an initialiser waits forever for that thread, which does
 // not exist in the child. Each shared object of Spanwise links this file for its own variables.
 #include <cxxabi.h>
+#include <pthread.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
 #include <new>
 #include <stdexcept>
-#include <thread>
 
 #include "spanwise/core/fork.hpp"
 
@@ -22,14 +24,15 @@ namespace {
 using Guard = abi::__guard;
 
 struct RunningInitialiser {
-  const Guard* guard;
-  std::thread::id thread;
-  RunningInitialiser* next;
+  const Guard* guard = nullptr;  // null: free
+  pthread_t thread{};
 };
 
 // std::mutex, since the initialisers of other static variables may construct a Mutex.
 constinit std::mutex guards_mutex;
-constinit RunningInitialiser* first_running = nullptr;
+// Of all threads, and nested ones; more wait. An array, since compilers assume that
+// __cxa_guard_acquire() does not throw: there must be no allocation in it that can fail.
+constinit std::array<RunningInitialiser, 64> running_now{};
 // Incremented at the end of each initialiser; other threads wait for a change.
 constinit std::atomic<int> initialisers_ended{0};
 
@@ -39,29 +42,26 @@ std::atomic_ref<std::uint8_t> initialised_byte(Guard* guard) {
   return std::atomic_ref(*reinterpret_cast<std::uint8_t*>(guard));
 }
 
-RunningInitialiser* find_running(const Guard* guard) {
-  RunningInitialiser* running = first_running;
-  while (running != nullptr && running->guard != guard) running = running->next;
-  return running;
+// That of `guard`; with null a free entry. Null if there is none.
+RunningInitialiser* find_running(const Guard* guard) noexcept {
+  const auto found = std::ranges::find(running_now, guard, &RunningInitialiser::guard);
+  return found == running_now.end() ? nullptr : &*found;
 }
 
-void remove_running(const RunningInitialiser* ended) {
-  RunningInitialiser** link = &first_running;
-  while (*link != ended) link = &(*link)->next;
-  *link = ended->next;
-  delete ended;
+bool is_on_this_thread(const RunningInitialiser& running) noexcept {
+  return ::pthread_equal(running.thread, ::pthread_self()) != 0;
 }
 
 bool begin_initialiser(Guard* guard) {
-  const std::thread::id me = std::this_thread::get_id();
   std::unique_lock lock(guards_mutex);
   while (initialised_byte(guard).load(std::memory_order_acquire) == 0) {
     const RunningInitialiser* running = find_running(guard);
-    if (running == nullptr) {
-      first_running = new RunningInitialiser{guard, me, first_running};
+    RunningInitialiser* unused = running == nullptr ? find_running(nullptr) : nullptr;
+    if (unused != nullptr) {
+      *unused = {guard, ::pthread_self()};
       return true;
     }
-    if (running->thread == me)
+    if (running != nullptr && is_on_this_thread(*running))
       throw std::logic_error("the initialiser of a static variable uses that variable");
     const int ended = initialisers_ended.load(std::memory_order_relaxed);
     lock.unlock();
@@ -74,7 +74,7 @@ bool begin_initialiser(Guard* guard) {
 void end_initialiser(Guard* guard, bool is_initialised) noexcept {
   {
     const std::lock_guard lock(guards_mutex);
-    remove_running(find_running(guard));
+    *find_running(guard) = {};
     initialised_byte(guard).store(is_initialised ? 1 : 0, std::memory_order_release);
     initialisers_ended.fetch_add(1, std::memory_order_relaxed);
   }
@@ -96,13 +96,8 @@ class RunningInitialisers final : ForkParticipant {
   void after_fork_in_child(bool was_paused) noexcept override {
     if (was_paused) return guards_mutex.unlock();
     new (&guards_mutex) std::mutex;
-    for (RunningInitialiser** link = &first_running; *link != nullptr;) {
-      RunningInitialiser* running = *link;
-      if (running->thread == std::this_thread::get_id())
-        link = &running->next;
-      else
-        *link = running->next;  // not deleted: the allocator's functions may be in use
-    }
+    for (RunningInitialiser& running : running_now)
+      if (!is_on_this_thread(running)) running = {};
   }
 
   // Some initialisers load libraries and query drivers.
@@ -111,10 +106,9 @@ class RunningInitialisers final : ForkParticipant {
   }
 
   static bool runs_elsewhere() noexcept {
-    for (const RunningInitialiser* running = first_running; running != nullptr;
-         running = running->next)
-      if (running->thread != std::this_thread::get_id()) return true;
-    return false;
+    return std::ranges::any_of(running_now, [](const RunningInitialiser& running) {
+      return running.guard != nullptr && !is_on_this_thread(running);
+    });
   }
 };
 
