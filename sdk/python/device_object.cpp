@@ -124,8 +124,8 @@ void bind_device(py::module_& module) {
       module, "device",
       "The CPU or a GPU. As a context manager it is the thread's default device for new arrays.");
   type.def(
-      py::init([](py::handle x) { return PyDevice{device_from(x)}; }), py::arg("x") = py::none(),
-      py::pos_only(),
+      py::init([](py::handle x) { return std::make_unique<PyDevice>(PyDevice{device_from(x)}); }),
+      py::arg("x") = py::none(), py::pos_only(),
       "\"cpu\", \"cuda\", \"cuda:1\", another library's device or array, or None for the default "
       "device. Does not check that the device exists.");
   type.def_property_readonly(

@@ -78,15 +78,44 @@ void name_public_classes(const py::module_& module) {
   throw py::type_error("spanwise: the object was not initialised; call its class, not __new__");
 }
 
+// register_instance() in pybind11's init_instance functions allocates. Where that fails, the
+// instance has an object but no holder, and its release would free the object a second time, or
+// without its destructor. This gives it its holder first: the factory functions of py::init() and
+// conversions of results then raise MemoryError. Factories return holders: for others pybind11
+// calls init_instance where no exception is caught.
+using InitInstance = void (*)(py::detail::instance*, const void*);
+std::map<const py::detail::type_info*, InitInstance>& unguarded_init_instance() {
+  static auto& functions = *new std::map<const py::detail::type_info*, InitInstance>;
+  return functions;
+}
+
+void init_instance(py::detail::instance* object, const void* holder) {
+  py::detail::value_and_holder held = *py::detail::values_and_holders(object).begin();
+  const InitInstance initialise = unguarded_init_instance().at(held.type);
+  try {
+    initialise(object, holder);
+  } catch (...) {
+    if (!held.instance_registered()) {
+      held.set_instance_registered(true);  // so that it is not registered, but gets its holder
+      initialise(object, holder);
+      held.set_instance_registered(false);
+    }
+    throw;
+  }
+}
+
 // For an object whose __init__ did not run (`T.__new__(T)`), pybind11 would allocate the C++ object
 // without constructing it when a method is called. Replacing operator_new, which only this case
-// calls, makes it raise TypeError instead.
-void refuse_uninitialised_objects() {
+// calls, makes it raise TypeError instead. Also guards init_instance, as described above.
+void guard_instances() {
   py::detail::with_internals([](py::detail::internals& internals) {
     for (const auto& [cpp_type, record] : internals.registered_types_cpp) {
       const std::string module =
           py::str(py::handle(reinterpret_cast<PyObject*>(record->type)).attr("__module__"));
-      if (module.starts_with("spanwise")) record->operator_new = &raise_not_initialised;
+      if (!module.starts_with("spanwise")) continue;
+      record->operator_new = &raise_not_initialised;
+      unguarded_init_instance().emplace(record,
+                                        std::exchange(record->init_instance, &init_instance));
     }
   });
 }
@@ -160,16 +189,21 @@ SW_BIND(config) {
                            "One setting: name, description, value, default, choices and source.");
   type.def_readonly("name", &Setting::name);
   type.def_readonly("description", &Setting::description);
-  type.def_readonly("value", &Setting::value);
-  type.def_readonly("default_value", &Setting::default_value);
+  const auto add = [&](const char* name, std::string Setting::* member) {
+    type.def_property_readonly(name,
+                               [member](const Setting& self) { return system_text(self.*member); });
+  };
+  add("value", &Setting::value);
+  add("default_value", &Setting::default_value);
   type.def_readonly("choices", &Setting::choices);
   type.def_readonly("source", &Setting::source);
   module.def("_config_list", &config::list);
   module.def(
-      "_config_get", [](const std::string& name) { return config::get(name); }, py::arg("name"));
+      "_config_get", [](const std::string& name) { return system_text(config::get(name)); },
+      py::arg("name"));
   module.def(
       "_config_set",
-      [](const std::string& name, std::string value) { config::set(name, std::move(value)); },
+      [](const std::string& name, const py::str& value) { config::set(name, system_bytes(value)); },
       py::arg("name"), py::arg("value"));
 }
 
@@ -195,7 +229,7 @@ PYBIND11_MODULE(_core_of_main_interpreter, module) {
   ModuleParts(module).bind_all();
   name_public_classes(module);
   refuse_pickling(module);
-  refuse_uninitialised_objects();
+  guard_instances();
   explain_refused_calls(module);
 }
 

@@ -260,7 +260,7 @@ void bind_stream(py::module_& module) {
       "thread's current stream of that device.");
   type.def(py::init([](Device device) {
              const GilRelease unlocked;
-             return Stream::create(device);
+             return std::make_unique<Stream>(Stream::create(device));
            }),
            py::arg("device") = py::none(),
            "A new stream that does not synchronise with the legacy default stream.");
@@ -305,7 +305,8 @@ void bind_event(py::module_& module) {
   py::class_<PyEvent> type(module, "Event",
                            "An event, which is recorded on a stream; with timing=True for "
                            "elapsed().");
-  type.def(py::init([](bool timing) { return PyEvent{timing}; }), py::arg("timing") = false);
+  type.def(py::init([](bool timing) { return std::make_unique<PyEvent>(PyEvent{timing}); }),
+           py::arg("timing") = false);
   type.def(
       "record",
       [](PyEvent& self, py::handle stream, py::handle device) {

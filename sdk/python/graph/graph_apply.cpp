@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -79,10 +80,11 @@ Shape static_shape(py::handle object) {
   return Shape(std::span<const std::int64_t>(extents));
 }
 
-TensorType tensor_type_from(py::handle dtype, py::handle shape, py::handle device) {
+std::unique_ptr<TensorType> tensor_type_from(py::handle dtype, py::handle shape,
+                                             py::handle device) {
   std::optional<Device> fixed;
   if (!device.is_none()) fixed = device_from(device);
-  return TensorType(dtype_from(dtype), static_shape(shape), fixed);
+  return std::make_unique<TensorType>(dtype_from(dtype), static_shape(shape), fixed);
 }
 
 py::tuple shape_tuple(const TensorType& type) {

@@ -750,7 +750,7 @@ SW_BIND(bridge_report) {
   py::class_<StrictCopiesContext>(module, "strict_copies",
                                   "with strict_copies(): implicit copies raise CopyNeededError on "
                                   "this thread.")
-      .def(py::init<>())
+      .def(py::init([] { return std::make_unique<StrictCopiesContext>(); }))
       .def("__enter__",
            [](py::object self) {
              value_of<StrictCopiesContext&>(self, "strict_copies").enter();

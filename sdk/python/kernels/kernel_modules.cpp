@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -87,23 +88,27 @@ void bind_kernel_cache(py::module_& module) {
   using kernel_cache::Info;
   py::class_<Info> info(module, "KernelCacheInfo",
                         "Contents and statistics of the disk cache of compiled kernels.");
-  info.def_readonly("path", &Info::path)
+  info.def_property_readonly("path", [](const Info& self) { return system_text(self.path); })
       .def_readonly("entries", &Info::entries)
       .def_readonly("bytes", &Info::bytes)
       .def_readonly("hits", &Info::hits, "In this process.")
       .def_readonly("misses", &Info::misses, "In this process.")
-      .def_readonly("problem", &Info::problem, "Why the cache cannot be written; \"\" if it can.")
+      .def_property_readonly(
+          "problem", [](const Info& self) { return readable_text(self.problem); },
+          "Why the cache cannot be written; \"\" if it can.")
       .def("__repr__", [](const Info& self) {
-        return text("<kernel cache ", self.path, ": ", self.entries, " entries, ", self.bytes,
-                    " bytes, ", self.hits, " hits, ", self.misses, " misses",
-                    self.problem.empty() ? "" : ", not kept: " + self.problem, ">");
+        return readable_text(text("<kernel cache ", self.path, ": ", self.entries, " entries, ",
+                                  self.bytes, " bytes, ", self.hits, " hits, ", self.misses,
+                                  " misses",
+                                  self.problem.empty() ? "" : ", not kept: " + self.problem, ">"));
       });
   py::class_<KernelCache> cache(module, "_KernelCache", "The disk cache of compiled kernels.");
   cache.def(
            "info", [](const KernelCache&) { return kernel_cache::info(); }, "A KernelCacheInfo.")
       .def(
           "clear", [](const KernelCache&) { kernel_cache::clear(); }, "Removes every entry.")
-      .def_property_readonly("path", [](const KernelCache&) { return kernel_cache::info().path; });
+      .def_property_readonly(
+          "path", [](const KernelCache&) { return system_text(kernel_cache::info().path); });
   module.attr("kernel_cache") = KernelCache{};
 }
 
@@ -152,12 +157,11 @@ std::vector<std::string> strings_from(py::handle object, const char* argument) {
     fail<ArgumentError>("SourceModule: expected ", argument, " as a list of strings, got ", got,
                         is_text(object) ? "; for a single one write [" + got + "]" : "");
   }
-  const py::object fspath = py::module_::import("os").attr("fspath");
   for (const py::handle item : object) {
     if (!is_text(item))
       fail<ArgumentError>("SourceModule: expected each of ", argument, " as a string, got ",
                           std::string(py::repr(item)));
-    out.push_back(value_of<std::string>(fspath(item), argument));
+    out.push_back(system_bytes(item));
   }
   return out;
 }
@@ -188,13 +192,6 @@ std::vector<std::string> link_inputs(py::handle object) {
   return out;
 }
 
-// A path as the file system has it, whose bytes need not be UTF-8.
-std::string path_of(py::handle path) {
-  PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(path.ptr(), &encoded) == 0) throw py::error_already_set();
-  return std::string(py::reinterpret_steal<py::bytes>(encoded));
-}
-
 // The bytes of a source file.
 std::string read_source(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -211,9 +208,10 @@ py::object rereadable(py::handle object) {
   return PyIter_Check(object.ptr()) != 0 ? py::object(py::tuple(items)) : items;
 }
 
-RecordedSourceModule compile_source(py::handle source, py::handle options, py::handle names,
-                                    py::handle include_dirs, py::handle device, bool keep,
-                                    py::handle link, py::handle path) {
+std::unique_ptr<RecordedSourceModule> compile_source(py::handle source, py::handle options,
+                                                     py::handle names, py::handle include_dirs,
+                                                     py::handle device, bool keep, py::handle link,
+                                                     py::handle path) {
   const py::object units = rereadable(link);
   ModuleOptions request{.options = strings_from(options, "options"),
                         .names = strings_from(names, "names"),
@@ -231,13 +229,14 @@ RecordedSourceModule compile_source(py::handle source, py::handle options, py::h
   if (path.is_none()) {
     text = value_of<std::string>(source, "SourceModule: source");
   } else {
-    const std::filesystem::path file = path_of(path);
+    const std::filesystem::path file =
+        value_of<std::string>(py::module_::import("os").attr("fspath")(path), "SourceModule: path");
     text = read_source(file.string());
     request.file_name = file.filename().string();
     request.include_dirs.push_back(file.has_parent_path() ? file.parent_path().string() : ".");
   }
-  return {without_gil([&] { return SourceModule(text, std::move(request)); }),
-          std::move(arguments)};
+  return std::make_unique<RecordedSourceModule>(
+      without_gil([&] { return SourceModule(text, std::move(request)); }), std::move(arguments));
 }
 
 RecordedModule load_module(py::handle source, py::handle device) {
@@ -250,7 +249,7 @@ RecordedModule load_module(py::handle source, py::handle device) {
             py::make_tuple(bytes, device)};
   }
   const py::object path = owned(PyOS_FSPath(source.ptr()));
-  const std::string name = path_of(path);
+  const auto name = value_of<std::string>(path, "Module.load: path");
   return {without_gil([&] { return Module::load_file(name, target); }),
           py::make_tuple(path, device)};
 }

@@ -96,5 +96,6 @@ def report() -> Iterator[str]:
 def main(arguments: list[str]) -> int:
     """Prints the report."""
     for line in report():
-        print(line, flush=True)
+        # A path need not be UTF-8, and standard output takes no other text.
+        print(line.encode(errors="backslashreplace").decode(), flush=True)
     return 0

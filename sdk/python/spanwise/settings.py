@@ -22,7 +22,9 @@ def describe(setting: _core._Setting) -> str:
     if setting.value != setting.default_value:
         meaning += f"; default {setting.default_value or 'empty'}"
     body = textwrap.fill(meaning + ".", 90, initial_indent="    ", subsequent_indent="    ")
-    return f"{setting.name} = {shown}  ({source})\n{body}"
+    text = f"{setting.name} = {shown}  ({source})\n{body}"
+    # A path need not be UTF-8, and standard output takes no other text.
+    return text.encode(errors="backslashreplace").decode()
 
 
 def main(arguments: list[str]) -> int:

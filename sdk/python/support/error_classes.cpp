@@ -10,6 +10,7 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "python/array/array_object.hpp"
 #include "python/support/python_values.hpp"
@@ -125,6 +126,8 @@ void translate(const std::exception_ptr& exception) {
               {"calls", py::cast(e.calls())}});
   } catch (const Error& e) {
     raise(e);
+  } catch (const std::system_error& e) {  // of files and threads
+    PyErr_SetObject(PyExc_OSError, py::make_tuple(e.code().value(), lenient_text(e.what())).ptr());
   } catch (const py::reference_cast_error&) {
     throw;  // pybind11 tries the next overload
   } catch (const py::cast_error& e) {
@@ -141,6 +144,9 @@ bool try_set_error(const std::exception_ptr& exception) noexcept {
   } catch (py::error_already_set& e) {
     // `exception` is a Python error already, or making its Python object failed.
     e.restore();
+    return true;
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();  // `exception`, or there is no memory for its Python object
     return true;
   } catch (...) {
     return false;

@@ -46,6 +46,25 @@ inline pybind11::tuple integer_tuple(std::span<const std::int64_t> values,
   return result;
 }
 
+// Paths and settings are bytes of the system, which need not be UTF-8.
+
+/// Them as Python represents them, os.fsdecode().
+inline pybind11::str system_text(std::string_view bytes) {
+  return owned(
+      PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
+}
+/// os.fsencode() of a str or path.
+inline std::string system_bytes(pybind11::handle path) {
+  PyObject* bytes = nullptr;
+  if (PyUnicode_FSConverter(path.ptr(), &bytes) == 0) throw pybind11::error_already_set();
+  return pybind11::bytes(owned(bytes));
+}
+/// Text for people in which bytes that are not UTF-8 are written as "\xff".
+inline pybind11::str readable_text(std::string_view text) {
+  return owned(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace"));
+}
+
 // Owned copies of containers, and owned references to modules. Code that runs while a container is
 // read (an item's __index__ or __array__, another thread) may change it, which invalidates
 // borrowed items and its length. tests/architecture enforces the use of these functions.

@@ -232,8 +232,9 @@ CacheFolder CacheFolder::open(const std::string& path, bool create) {
 
 std::optional<std::string> CacheFolder::read(const std::string& name) const {
   if (!folder_) return std::nullopt;
-  const runtime::FileDescriptor file(
-      ::openat(folder_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const runtime::FileDescriptor file(runtime::uninterrupted([&] {
+    return ::openat(folder_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  }));
   struct stat status;
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
       !runtime::has_trusted_owner(status) || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
@@ -245,7 +246,8 @@ std::string CacheFolder::replace(const std::string& name, std::string_view conte
   if (!folder_) return problem_;
   const std::string temporary = temporary_name(name);
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  runtime::FileDescriptor file(::openat(folder_.get(), temporary.c_str(), flags, 0600));
+  runtime::FileDescriptor file(runtime::uninterrupted(
+      [&] { return ::openat(folder_.get(), temporary.c_str(), flags, 0600); }));
   if (!file) return runtime::system_error_text(errno);
   // No fsync: the checksum detects a file that did not reach the disk before a crash.
   if (runtime::write_all(file, contents) && file.close() &&
@@ -268,7 +270,8 @@ std::vector<CacheFolder::CachedFile> CacheFolder::list() const {
   std::vector<CachedFile> files;
   if (!folder_) return files;
   // A separate descriptor: fdopendir() takes ownership of it and changes its position.
-  const int fd = ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int fd = runtime::uninterrupted(
+      [&] { return ::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(fd < 0 ? nullptr : ::fdopendir(fd), ::closedir);
   if (!entries) {
     runtime::FileDescriptor(fd).close();
@@ -484,9 +487,13 @@ std::string DiskCache::problem() const {
   std::string problem = CacheFolder::open(path_, false).problem();
   if (!problem.empty()) return problem;
   FolderStates& states = folder_states();
-  const std::lock_guard lock(states.mutex);
-  const auto state = states.by_path.find(path_);
-  return state == states.by_path.end() ? "" : state->second.failure;
+  {
+    const std::lock_guard lock(states.mutex);
+    const auto state = states.by_path.find(path_);
+    if (state != states.by_path.end() && !state->second.failure.empty())
+      return state->second.failure;
+  }
+  return runtime::write_problem(path_);
 }
 
 }  // namespace spanwise::kernels

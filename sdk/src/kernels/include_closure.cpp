@@ -68,7 +68,8 @@ struct StampedFile {
 // Reads a regular file, with its stamp when it was opened; nullopt where it cannot be read.
 std::optional<StampedFile> read_file(const std::string& path) {
   // O_NONBLOCK: opening a FIFO must not wait for a writer.
-  const runtime::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const runtime::FileDescriptor file(runtime::uninterrupted(
+      [&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); }));
   struct stat status;
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
   auto contents = runtime::read_all(file);

@@ -402,8 +402,8 @@ class ModuleCache final : ForkParticipant {
     const std::lock_guard lock(mutex_);
     if (const auto entry = loaded_.find(key); entry != loaded_.end() && entry->second != outdated)
       return {.loaded = entry->second, .ticket = nullptr};
-    const auto [ticket, is_new] = building_.try_emplace(key);
-    if (is_new) ticket->second = std::make_shared<BuildTicket>();
+    // Made first: an entry without a ticket must not remain where there is no memory for it.
+    const auto [ticket, is_new] = building_.try_emplace(key, std::make_shared<BuildTicket>());
     return {.loaded = nullptr, .ticket = ticket->second, .builds_here = is_new};
   }
 

@@ -121,8 +121,9 @@ class FolderWalk {
     }
     TrustedFolder out;
     if (problem_.empty() && !is_missing_) {
-      out.folder = FileDescriptor(::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+      out.folder = open_here(".", O_RDONLY);
       if (!out.folder) fail_with(path_, errno);
+      if (missing_ == MissingFolders::try_to_create) try_to_create(path_);
     }
     out.problem = std::move(problem_);
     out.is_missing = is_missing_;
@@ -142,7 +143,8 @@ class FolderWalk {
   }
 
   void restart() {
-    folder_ = FileDescriptor(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC));
+    folder_ =
+        FileDescriptor(uninterrupted([] { return ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC); }));
     path_.clear();
     enter(steps_.empty());
   }
@@ -160,8 +162,7 @@ class FolderWalk {
     }
     if (!S_ISDIR(status.st_mode)) return set_problem(text(path_, " is no folder"));
     // "/." triggers the mount of an automounted file system.
-    folder_ = FileDescriptor(
-        ::openat(folder_.get(), (step + "/.").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    folder_ = open_here(step + "/.", O_PATH);
     enter(is_last);
   }
 
@@ -170,8 +171,9 @@ class FolderWalk {
       return ::fstatat(folder_.get(), step.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
     };
     if (exists()) return true;
-    if (errno == ENOENT && missing_ == MissingFolders::leave) {
+    if (errno == ENOENT && missing_ != MissingFolders::create) {
       is_missing_ = true;
+      if (missing_ == MissingFolders::try_to_create) try_to_create(path_ + "/" + step);
       return false;
     }
     // Another process may have created it meanwhile.
@@ -180,6 +182,20 @@ class FolderWalk {
       return true;
     fail_with(path_ + "/" + step, errno);
     return false;
+  }
+
+  // A folder in folder_.
+  FileDescriptor open_here(const std::string& name, int flags) const {
+    return FileDescriptor(uninterrupted(
+        [&] { return ::openat(folder_.get(), name.c_str(), flags | O_DIRECTORY | O_CLOEXEC); }));
+  }
+
+  // Creates a folder in folder_, on behalf of `path`, and removes it.
+  void try_to_create(const std::string& path) {
+    const std::string name = text(".spanwise-", ::getpid(), "-", ::gettid());
+    if (::mkdirat(folder_.get(), name.c_str(), 0700) != 0 ||
+        ::unlinkat(folder_.get(), name.c_str(), AT_REMOVEDIR) != 0)
+      fail_with(path, errno);
   }
 
   void enter(bool is_last) {
@@ -223,6 +239,10 @@ TrustedFolder open_trusted_folder(const std::string& path, MissingFolders missin
   return FolderWalk(path, missing, false).run();
 }
 
+std::string write_problem(const std::string& path) {
+  return FolderWalk(path, MissingFolders::try_to_create, false).run().problem;
+}
+
 std::string parent_problem(const std::string& path) {
   TrustedFolder parent = FolderWalk(path, MissingFolders::leave, true).run();
   return parent.is_missing ? text(path, " does not exist") : std::move(parent.problem);
@@ -245,11 +265,13 @@ enum class Lock { held, refused, unsupported };
 // Opens `path` as `folder` and locks it; closing `folder` unlocks. Lock::refused where the folder
 // does not exist, belongs to another user, or is locked by a live process.
 Lock lock_folder(const std::string& path, FileDescriptor& folder) {
-  folder = FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  folder = FileDescriptor(uninterrupted(
+      [&] { return ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC); }));
   struct stat status;
   if (!folder || ::fstat(folder.get(), &status) != 0 || status.st_uid != ::geteuid())
     return Lock::refused;
-  if (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0) return Lock::held;
+  if (uninterrupted([&] { return ::flock(folder.get(), LOCK_EX | LOCK_NB); }) == 0)
+    return Lock::held;
   return errno == EWOULDBLOCK ? Lock::refused : Lock::unsupported;
 }
 
@@ -335,15 +357,19 @@ bool TemporaryFolder::try_create_in(const std::string& parent) {
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  if (lifetime_ == Lifetime::scope) fs::remove_all(path_, ignored);
+  if (lifetime_ != Lifetime::scope) return;
+  // A call that fails once, as where it is interrupted, must not leave the folder.
+  std::error_code error;
+  fs::remove_all(path_, error);
+  if (error) fs::remove_all(path_, error);
 }
 
 std::string TemporaryFolder::write(std::string_view name, std::string_view contents) const {
   const fs::path path = fs::path(path_) / name;
   std::error_code ignored;
   if (name.find('/') != name.npos) fs::create_directories(path.parent_path(), ignored);
-  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  FileDescriptor file(uninterrupted(
+      [&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); }));
   if (!file || !write_all(file, contents) || !file.close())
     fail<DeviceError>("cannot write ", path.string(), ": ", std::strerror(errno),
                       ". Free space there, or set TMPDIR to another folder");

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +36,14 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
+/// The result of a system call, which is repeated while signals interrupt it.
+template <class Call>
+auto uninterrupted(const Call& call) {
+  auto result = call();
+  while (result == -1 && errno == EINTR) result = call();
+  return result;
+}
+
 /// The message for an errno: "No such file or directory".
 inline std::string system_error_text(int code) { return std::system_category().message(code); }
 /// Reads from the current position to the end; nullopt on a read error.
@@ -52,7 +61,7 @@ struct TrustedFolder {
   bool is_missing = false;  ///< it, or a folder above it, does not exist
 };
 
-enum class MissingFolders { leave, create };
+enum class MissingFolders { leave, create, try_to_create };
 
 /// Opens the absolute path `path`, component by component from the root. Each folder on the way,
 /// also those reached through symbolic links, must belong to this user or root and be writable by
@@ -60,6 +69,10 @@ enum class MissingFolders { leave, create };
 /// symbolic link. The checks apply to the opened descriptors, so another user cannot replace a
 /// folder after its check. MissingFolders::create creates missing folders with mode 0700.
 TrustedFolder open_trusted_folder(const std::string& path, MissingFolders missing);
+
+/// Why the folder `path` cannot be written or, where it does not exist, created; "" where it can. A
+/// system says so only of an attempt: creates an empty folder there and removes it.
+std::string write_problem(const std::string& path);
 
 /// The same conditions for a folder in which this process creates a private one: `path` itself may
 /// be sticky, or a symbolic link. Returns "" where they hold, else the problem.

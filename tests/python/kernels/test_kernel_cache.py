@@ -96,6 +96,50 @@ class TestCache:
             sw.kernel_cache.clear()
             assert sw.kernel_cache.info().entries == 0
 
+    @pytest.mark.parametrize("folder", ["/proc/spanwise", "/sys/spanwise", "/proc/self/task"])
+    def test_problem_names_a_folder_that_cannot_be_written(self, device, folder):
+        with sw.config.change(cache_dir=folder):
+            assert folder in sw.kernel_cache.info().problem
+            text = f"__global__ void k() {{}} // {os.getpid()} {folder}"
+            assert not sw.SourceModule(text, device=device).from_cache
+            assert folder in sw.kernel_cache.info().problem
+
+    def test_asking_for_problems_leaves_no_folder(self, tmp_path):
+        with sw.config.change(cache_dir=str(tmp_path / "a" / "b")):
+            assert sw.kernel_cache.info().problem == ""
+        assert list(tmp_path.iterdir()) == []
+
+    def test_home_folder_need_not_be_utf8(self, device, tmp_path):
+        home = os.fsencode(tmp_path) + b"/\xff"
+        os.mkdir(home)
+        program = textwrap.dedent(
+            """
+            import os, sys
+            import spanwise as sw
+            sw.SourceModule("__global__ void k() {}", device=sys.argv[1])
+            assert os.listdir(sw.kernel_cache.path), sw.kernel_cache.path
+            assert sw.config.cache_dir + "/kernels" == sw.kernel_cache.info().path
+            with sw.config.change(cache_dir=sw.config.cache_dir + "2"):
+                assert os.fsencode(sw.kernel_cache.path).endswith(b"2/kernels")
+            print(sw.kernel_cache.info())
+            sys.argv[1:] = []
+            from spanwise import doctor, settings
+            doctor.main([]), settings.main([])
+            """
+        )
+        environment = {**os.environb, b"HOME": home}
+        for name in (b"XDG_CACHE_HOME", b"SPANWISE_CACHE_DIR"):
+            environment.pop(name, None)
+        process = subprocess.run(
+            [sys.executable, "-c", program, str(device)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert process.returncode == 0, process.stderr
+        assert "<kernel cache " in process.stdout and r"\xff/.cache/spanwise" in process.stdout
+
     def test_missing_compiler_error_names_a_package(self, device, tmp_path):
         if device_kind(device) != "cpu":
             pytest.skip("the toolkit cannot be hidden from a GPU process")
