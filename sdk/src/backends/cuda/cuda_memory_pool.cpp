@@ -92,8 +92,9 @@ CUmemoryPool create_pool(const DeviceContext& context) {
   check(api, api.mem_pool_create(&pool, &props), "creating the memory pool of ", context.device);
   // With the default threshold, 0, the pool releases its unused memory at each synchronization.
   auto keep = std::numeric_limits<cuuint64_t>::max();
-  check(api, api.mem_pool_set_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep),
-        "configuring the memory pool of ", context.device);
+  const CUresult code = api.mem_pool_set_attribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep);
+  if (code != CUDA_SUCCESS) api.mem_pool_destroy(pool);
+  check(api, code, "configuring the memory pool of ", context.device);
   return pool;
 }
 
@@ -103,7 +104,12 @@ MemoryPool::MemoryPool(DeviceContext& context) : context_(context) {
   const DriverApi& api = context.api;
   check(api, api.stream_create(&allocation_stream_, CU_STREAM_NON_BLOCKING),
         "creating the allocation stream of ", context.device);
-  if (context.info.has_memory_pools) pool_ = create_pool(context);
+  try {
+    if (context.info.has_memory_pools) pool_ = create_pool(context);
+  } catch (...) {
+    api.stream_destroy(allocation_stream_);
+    throw;
+  }
 }
 
 // Runs only if DeviceContext's constructor throws: device contexts are never destroyed.
@@ -138,8 +144,11 @@ CUresult MemoryPool::allocate_outside_capture(CUdeviceptr& data, std::size_t byt
   const DriverApi& api = context_.api;
   const RelaxedCaptureMode relaxed(api);
   if (pool_ == nullptr) return api.mem_alloc(&data, bytes);
-  const CUresult code = api.mem_alloc_from_pool_async(&data, bytes, pool_, allocation_stream_);
-  return code == CUDA_SUCCESS ? api.stream_synchronize(allocation_stream_) : code;
+  CUresult code = api.mem_alloc_from_pool_async(&data, bytes, pool_, allocation_stream_);
+  if (code != CUDA_SUCCESS) return code;
+  code = api.stream_synchronize(allocation_stream_);
+  if (code != CUDA_SUCCESS) api.mem_free_async(data, allocation_stream_);
+  return code;
 }
 
 CUresult MemoryPool::try_allocate(CUdeviceptr& data, std::size_t bytes, CUstream stream) {

@@ -30,7 +30,12 @@ CudaModule::CudaModule(DeviceContext& context, const std::string& image) : conte
   kernels_ = names_of(symbols.kernels);
   variables_ = names_of(symbols.variables);
   load(loadable);
-  if (kernels_.empty()) enumerate_kernels();
+  try {
+    if (kernels_.empty()) enumerate_kernels();
+  } catch (...) {
+    context.api.library_unload(library_);
+    throw;
+  }
 }
 
 // Gets the kernels from the driver if read_symbols() cannot read the image, as for fat binaries.

@@ -224,7 +224,12 @@ Ref<runtime::StreamState> create_stream(DeviceContext& context) {
   CUstream stream = nullptr;
   check(context.api, context.api.stream_create(&stream, CU_STREAM_NON_BLOCKING),
         "creating a stream on ", context.device);
-  return make_ref<CudaStream>(context, stream, CudaStream::Owner::ours);
+  try {
+    return make_ref<CudaStream>(context, stream, CudaStream::Owner::ours);
+  } catch (...) {
+    context.api.stream_destroy(stream);
+    throw;
+  }
 }
 
 namespace {

@@ -118,11 +118,14 @@ bool StagingArea::try_upload(const void* host, CUdeviceptr device, std::size_t b
   if (buffer == nullptr) return false;
   std::memcpy(buffer->data, host, bytes);
   const DriverApi& api = context_.api;
-  CUresult code = api.memcpy_htod_async(device, buffer->data, bytes, stream);
-  if (code == CUDA_SUCCESS) code = api.event_record(buffer->transferred, stream);
-  // On failure the buffer stays taken: without the event, the end of its use is unknown.
+  const CUresult copied = api.memcpy_htod_async(device, buffer->data, bytes, stream);
+  const CUresult code =
+      copied == CUDA_SUCCESS ? api.event_record(buffer->transferred, stream) : copied;
+  // Without the event the end of the buffer's use is unknown: it stays taken if waiting fails too.
+  if (code == CUDA_SUCCESS || copied != CUDA_SUCCESS ||
+      api.stream_synchronize(stream) == CUDA_SUCCESS)
+    put_back(*buffer);
   check(api, code, "copying ", bytes, " bytes to ", context_.device);
-  put_back(*buffer);
   return true;
 }
 

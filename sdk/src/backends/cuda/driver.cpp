@@ -81,16 +81,22 @@ std::string hint(CUresult code) {
   }
 }
 
+std::string failure(const DriverApi& api, CUresult code, const char* what) {
+  const char *name = nullptr, *description = nullptr;
+  api.get_error_name(code, &name);
+  api.get_error_string(code, &description);
+  return text(what, ": ", description != nullptr ? description : "unknown error", " (",
+              name != nullptr ? name : "unknown", ", ", static_cast<int>(code), ')', hint(code));
+}
+
 std::string start(const DriverApi& api, int& device_count) {
-  if (const CUresult code = api.init(0); code != CUDA_SUCCESS) {
-    const char *name = nullptr, *description = nullptr;
-    api.get_error_name(code, &name);
-    api.get_error_string(code, &description);
-    return text(
-        "the CUDA driver does not start: ", description != nullptr ? description : "unknown error",
-        " (", name != nullptr ? name : "cuInit", ", ", static_cast<int>(code), ')', hint(code));
+  if (const CUresult code = api.init(0); code != CUDA_SUCCESS)
+    return failure(api, code, "the CUDA driver does not start");
+  const CUresult code = api.device_get_count(&device_count);
+  if (code != CUDA_SUCCESS) {
+    device_count = 0;
+    return failure(api, code, "the CUDA driver does not count its devices");
   }
-  if (api.device_get_count(&device_count) != CUDA_SUCCESS) device_count = 0;
   return device_count > 0 ? ""
                           : text("the CUDA driver shows no device", hint(CUDA_ERROR_NO_DEVICE));
 }
