@@ -208,9 +208,6 @@ TEST_F(DiskCacheTest, FolderThatCannotBeCreatedIsNoError) {
   runtime::KernelBinary stored = binary_of("x");
   EXPECT_FALSE(below_a_file.store(key_, stored));
   EXPECT_FALSE(below_a_file.find(key_));
-  EXPECT_NE(below_a_file.problem().find("is no folder"), std::string::npos);
-  const DiskCache in_proc("/proc/spanwise/kernels", 1 << 20);
-  EXPECT_NE(in_proc.problem().find("/proc/spanwise: "), std::string::npos) << in_proc.problem();
   EXPECT_EQ(DiskCache("", 1 << 20).find(key_), std::nullopt);
   EXPECT_NE(DiskCache("", 1 << 20).problem().find("SPANWISE_CACHE_DIR"), std::string::npos);
 }
