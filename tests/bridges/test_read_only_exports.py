@@ -70,6 +70,8 @@ def test_numpy_and_buffers_cannot_write(array):
             view.flags.writeable = True
 
 
+# Numba uses timedelta64 in a way that NumPy 2.5 deprecates.
+@pytest.mark.filterwarnings("ignore:The 'generic' unit:DeprecationWarning")
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_libraries_of_writable_arrays_get_a_copy_or_nothing(array, library):
     if library in ("numpy", "jax", "tensorflow"):
@@ -82,6 +84,6 @@ def test_libraries_of_writable_arrays_get_a_copy_or_nothing(array, library):
 
 
 def test_kernels_get_it_for_pointers_to_const_only(array):
-    module = sw.SourceModule("__global__ void f(float *x) { x[0] = 7; }")
+    module = sw.SourceModule("__global__ void f(float *x) { x[0] = 7; }", device=array.device)
     with pytest.raises(sw.ReadOnlyError), array.device:
         module.get_function("f")(sw.asarray(array), block=(1, 1, 1), grid=(1, 1))

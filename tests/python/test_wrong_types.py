@@ -42,7 +42,7 @@ def test_hostile_calls_raise_python_errors_and_do_not_crash():
     [
         (
             lambda: sw.tensor.fvector(5),
-            r"TensorType\.__call__: expected \(name: str \| None = None\), got 5 of type int",
+            r"fvector: expected a name, got 5; fvectors\(\.\.\.\) makes several variables",
         ),
         (
             lambda: sw.TensorType(3),

@@ -7,7 +7,12 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray, is_opaque, require_contiguous, selected_indices, splay
-from ._devices import memcpy_dtod_async, on_stream, pycuda_compile_error, registered
+from ._devices import (
+    memcpy_dtod_async as _memcpy_dtod_async,
+    on_stream,
+    pycuda_compile_error,
+    registered as _registered,
+)
 from ._modules import with_spanwise_headers
 from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_args
 from ._unsupported import module_getattr
@@ -207,17 +212,17 @@ class ElementwiseKernel:
         # The module has its own variables.
         own = [(module.get_global(name), values) for name, values in self._globals.items()]
         for (address, size), values in own:
-            memcpy_dtod_async(address, int(values), size, stream)
+            _memcpy_dtod_async(address, int(values), size, stream)
         kernel.prepared_async_call(*splay(n), stream, *args, *bounds)
         for (address, size), values in own:
-            memcpy_dtod_async(int(values), address, size, stream)
+            _memcpy_dtod_async(int(values), address, size, stream)
 
     def get_global(self, name):
         """(address, size in bytes) of a __constant__ or __device__ variable of the preamble. What is
         written there is what all later calls read. Raises spanwise.ArgumentError if there is none."""
         if name not in self._globals:
             values = self._strided_kernel().get_global(name)
-            self._globals[name] = registered(sw.driver.DeviceAllocation(values))
+            self._globals[name] = _registered(sw.driver.DeviceAllocation(values))
         return int(self._globals[name]), self._globals[name].nbytes
 
     def get_texref(self, name, use_range=False):

@@ -6,6 +6,7 @@ import numpy as np
 
 import spanwise as sw
 
+from ..compare import EXACT
 from ..values import ALL, NUMPYS
 from ..windows import size_of
 
@@ -14,7 +15,7 @@ def any_array(context, max_size=None, min_rank=0, dtypes=ALL):
     return context.array(context.pick(dtypes), context.shape(max_size, min_rank))
 
 
-def call(context, name, arrays, *arguments, **options):
+def call(context, name, arrays, *arguments, tolerance=EXACT, **options):
     """The same call on both sides, arrays first."""
     if arguments or options:
         context.note(arguments=arguments, **options)
@@ -22,6 +23,7 @@ def call(context, name, arrays, *arguments, **options):
         name,
         lambda: getattr(sw, name)(*(a.ours for a in arrays), *arguments, **options),
         lambda: getattr(np, name)(*(a.theirs for a in arrays), *arguments, **options),
+        tolerance,
     )
 
 

@@ -43,7 +43,7 @@ _CALLS = {
     "ReductionKernel": (_reduced, 2 * _X),
     "ScanKernel": (lambda y: _SCAN(_X, y), np.cumsum(_X)),
     "ufunc": (lambda y: sw.add(_X, 1, out=y), _X + 1),
-    "masked ufunc": (lambda y: sw.add(_X, 1, out=y, where=[True] * 4), _X + 1),
+    "masked ufunc": (lambda y: sw.add(_X, 1, out=y, where=np.ones(4, bool)), _X + 1),
     "clip": (lambda y: sw.clip(_X, 2, 3, out=y), np.clip(_X, 2, 3)),
     "round": (lambda y: sw.round(_X / 7, 1, out=y), np.round(_X / 7, 1)),
     "divmod": (lambda y: sw.divmod(_X, 2, out=(None, y)), _X % 2),
@@ -177,7 +177,9 @@ class TestTwoOutputs:
 def test_divmod_keeps_elements_outside_where(device):
     quotient, rest = sw.full(4, -7.0, device=device), sw.full(4, -7.0, device=device)
     mask = np.array([True, False, True, False])
-    sw.divmod(sw.array(_X, device=device), 3, out=(quotient, rest), where=mask)
+    sw.divmod(
+        sw.array(_X, device=device), 3, out=(quotient, rest), where=sw.array(mask, device=device)
+    )
     np.testing.assert_array_equal(quotient.numpy(), np.where(mask, _X // 3, -7))
     np.testing.assert_array_equal(rest.numpy(), np.where(mask, _X % 3, -7))
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from .. import _core
@@ -94,7 +95,8 @@ def _spanwise_function(name: str) -> Any:
     value: Any = spanwise
     for part in name.split("."):
         value = getattr(value, part, None)
-    return value if callable(value) and not isinstance(value, type) else None
+    # Modules of Spanwise are callable to say which of their functions to call.
+    return value if callable(value) and not isinstance(value, type | ModuleType) else None
 
 
 @functools.lru_cache(maxsize=1024)

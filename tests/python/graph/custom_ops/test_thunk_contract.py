@@ -192,7 +192,7 @@ def test_cells_take_arrays_of_any_library(kind, device):
     [
         (np.ones((2, 3)), r"Work\(x\): output 0: expected dtype float32, got float64"),
         (np.ones(3, "float32"), r"Work\(x\): output 0: expected 2 axes, got 1 .shape .3,"),
-        ("text", "an object of type str"),
+        ("text", "got the text 'text'"),
         (None, "output 0 was not computed"),
     ],
 )

@@ -86,12 +86,14 @@ std::string chosen_compiler() { return std::string(trimmed(environment("CXX")));
 // -z defs: undefined symbols are errors of the compiler, not of the loader.
 // -fstack-protector-strong: a function whose local arrays were overrun fails the kernel.
 // -fno-delete-null-pointer-checks: an access through null is a fault, not unreachable code.
-// -fno-builtin-*: calls of functions that the shim replaces stay calls.
+// -fno-builtin-*, -U_FORTIFY_SOURCE (set by Ubuntu): calls of functions that the shim replaces stay
+// calls, and headers of the system do not define them.
 constexpr std::string_view common_flags =
     "-x c++ -O3 -fPIC -shared -w -fno-strict-aliasing -fno-exceptions -fno-rtti "
     "-fno-threadsafe-statics -fno-math-errno -fno-trapping-math -ffp-contract=fast "
     "-fno-semantic-interposition -fstack-protector-strong -fno-delete-null-pointer-checks "
-    "-fno-builtin-printf -fno-builtin-malloc -fno-builtin-free -fvisibility=hidden "
+    "-fno-builtin-printf -fno-builtin-malloc -fno-builtin-free -U_FORTIFY_SOURCE "
+    "-fvisibility=hidden "
     "-fdiagnostics-color=never -fstack-usage -Wl,-Bsymbolic -Wl,-z,defs -nodefaultlibs";
 
 #if defined(__x86_64__)
