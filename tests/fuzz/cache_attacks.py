@@ -120,9 +120,10 @@ def exchange_images(cache: Path, forged: Path, stop: Event) -> None:
 def remove_files(cache: Path, stop: Event) -> None:
     """Removes each file of the cache as soon as it appears."""
     while not stop.is_set():
-        with suppress(FileNotFoundError):
-            for file in os.scandir(cache / "kernels"):
-                with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError), os.scandir(cache / "kernels") as files:
+            for file in files:
+                # Folders are made and removed to find out whether the cache can be written.
+                with suppress(FileNotFoundError, IsADirectoryError):
                     os.unlink(file)
 
 

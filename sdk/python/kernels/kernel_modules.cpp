@@ -229,8 +229,7 @@ std::unique_ptr<RecordedSourceModule> compile_source(py::handle source, py::hand
   if (path.is_none()) {
     text = value_of<std::string>(source, "SourceModule: source");
   } else {
-    const std::filesystem::path file =
-        value_of<std::string>(py::module_::import("os").attr("fspath")(path), "SourceModule: path");
+    const std::filesystem::path file = system_bytes(path);
     text = read_source(file.string());
     request.file_name = file.filename().string();
     request.include_dirs.push_back(file.has_parent_path() ? file.parent_path().string() : ".");
@@ -249,7 +248,7 @@ RecordedModule load_module(py::handle source, py::handle device) {
             py::make_tuple(bytes, device)};
   }
   const py::object path = owned(PyOS_FSPath(source.ptr()));
-  const auto name = value_of<std::string>(path, "Module.load: path");
+  const std::string name = system_bytes(path);
   return {without_gil([&] { return Module::load_file(name, target); }),
           py::make_tuple(path, device)};
 }
