@@ -17,6 +17,7 @@ import numpy as np
 import spanwise as sw
 from spanwise.driver import bytes_on_device
 
+from ._array import GPUArray
 from ._devices import (
     DeviceAllocation,
     allocation_at,
@@ -115,7 +116,8 @@ def _value_of(x, parameter):
 
 def _memory_of(x, parameter):
     """A GPUArray, or an object like it, as an allocation. Raises KernelArgumentError for an array
-    whose elements are not those of the pointer `parameter`, or not dense."""
+    whose elements are not those of the pointer `parameter`, and for a GPUArray that is not dense.
+    Users of Theano's arrays pass their strides, too."""
     expected, dtype = getattr(parameter, "dtype", None), np.dtype(getattr(x, "dtype", "V1"))
     if expected is not None and parameter.is_pointer and not _is_read_as(dtype, expected):
         _refuse(
@@ -123,8 +125,7 @@ def _memory_of(x, parameter):
             f"an array of {dtype}",
             f"expected {expected}: convert it, x.astype('{expected}'), or pass the address, x.gpudata",
         )
-    flags = getattr(x, "flags", None)
-    if parameter is not None and flags is not None and not flags.forc:
+    if parameter is not None and isinstance(x, GPUArray) and not x.flags.forc:
         _refuse(
             parameter,
             f"an array with strides {x.strides} for shape {x.shape}, which a pointer does not carry",
