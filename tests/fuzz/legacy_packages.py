@@ -27,9 +27,8 @@ from pathlib import Path
 from spanwise import legacy
 from spanwise.kernels._cu_file import read_legacy
 
-NAMES = [
-    "k",
-    "scale",
+#: Names that a generated package uses itself: no kernel may have them there.
+USED_BY_THE_PACKAGE = (
     "_launch",
     "_kernel",
     "module",
@@ -39,6 +38,11 @@ NAMES = [
     "SOURCE",
     "next",
     "isinstance",
+)
+NAMES = [
+    "k",
+    "scale",
+    *USED_BY_THE_PACKAGE,
     "x",
     "self",
     "print",
@@ -221,17 +225,7 @@ def check_module(case: Case, path: Path) -> None:
     unique = {(kernel.instance, kernel.declarations) for kernel in kernels}
     names = [unicodedata.normalize("NFKC", function.name) for function in functions]
     assert len(set(names)) == len(names) == len(unique), (names, unique)
-    assert not set(names) & {
-        "module",
-        "_kernel",
-        "_launch",
-        "cache",
-        "sw",
-        "Path",
-        "SOURCE",
-        "next",
-        "isinstance",
-    }
+    assert not set(names) & set(USED_BY_THE_PACKAGE)
     counts = [len(function.args.args) for function in functions]
     has_names = any(kernel.is_template for kernel in kernels)
     assert sorted(shape_of(text)) == sorted(
