@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <new>
 #include <set>
 #include <string>
@@ -292,14 +293,14 @@ py::object single_record(PyObject* array) {
 }  // namespace
 
 std::string struct_mismatch(PyObject* value, const std::string& type, std::string_view source) {
-  // What fits. The set owns a reference to each dtype or class.
-  static auto& matches =
-      *new std::set<std::tuple<const char*, std::size_t, std::string, PyObject*>>;
+  // What fits, by a hash of the source, whose memory another text may have later. The set owns a
+  // reference to each dtype or class.
+  static auto& matches = *new std::set<std::tuple<std::size_t, std::string, PyObject*>>;
   constexpr std::size_t max_matches = 128;
   py::object fields = py::reinterpret_borrow<py::object>(py::type::handle_of(value));
   if (!ctypes_struct.has(value)) fields = py::getattr(value, "dtype", py::none());
   if (fields.is_none()) return {};
-  std::tuple key(source.data(), source.size(), type, fields.ptr());
+  std::tuple key(std::hash<std::string_view>{}(source), type, fields.ptr());
   if (matches.contains(key)) return {};
   const py::handle compare(python_function<"kernels._struct_fields", "mismatch">());
   std::string problem = compare(source, type, fields).cast<std::string>();

@@ -120,3 +120,20 @@ def test_an_array_for_a_texture_names_texture(device):
         sw.KernelArgumentError, match=r"expected a spanwise\.Texture.*sw\.Texture\(x\)"
     ):
         module.get_function("f")(y, y, block=1)
+
+
+def test_fields_are_compared_for_each_source_that_uses_the_same_memory(device):
+    x, value = sw.zeros(2, "float32", device=device), np.array((1, 2), PAIR)
+    for _ in range(
+        20
+    ):  # each kernel ends before the next one is made, with a text of the same length
+        for fields, fits in (("a, b", True), ("b, a", False)):
+            kernel = sw.ElementwiseKernel(
+                "float *x, Pair p", "x[i] = p.a", preamble=f"struct Pair {{ float {fields}; }};"
+            )
+            if fits:
+                kernel(x, value)
+            else:
+                with pytest.raises(sw.KernelArgumentError, match="the fields of"):
+                    kernel(x, value)
+            del kernel
