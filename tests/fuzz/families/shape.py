@@ -6,8 +6,8 @@ import numpy as np
 
 import spanwise as sw
 
-from ..compare import UNSIGNED_ZEROS
-from ..values import ALL, BFLOAT16, NUMPYS
+from ..compare import Tolerance
+from ..values import ALL, BFLOAT16, NUMPYS, is_complex
 from .views import (
     any_array,
     at_least,
@@ -72,8 +72,10 @@ def _pad(context):
         options["end_values"] = context.pick((0, 1, (1, 2)))
     elif mode in ("maximum", "minimum", "median"):
         options["stat_length"] = context.pick((None, 1, 2, (1, 3), 50))
-    # Of zeros of both signs either may be the least or the greatest.
-    call(context, "pad", [array], widths, mode, tolerance=UNSIGNED_ZEROS, **options)
+    # Of zeros of both signs, and of complex numbers with a NaN, any may be the least or the greatest.
+    is_either = mode in ("maximum", "minimum") and is_complex(array.dtype)
+    tolerance = Tolerance(signed_zeros=False, nonfinite_in_either_part=is_either)
+    call(context, "pad", [array], widths, mode, tolerance=tolerance, **options)
 
 
 def _dtypes(context, count):
