@@ -62,7 +62,7 @@ def smooth(device: Any, folder: Path) -> None:
             return
         command = ["nvcc", "-shared", "-Xcompiler", "-fPIC", source]
     else:
-        command = ["g++", "-x", "c++", "-shared", "-fPIC", source]
+        command = ["c++", "-x", "c++", "-shared", "-fPIC", source]
     subprocess.run([*command, "-o", str(library)], check=True)
 
     built = sw.HostLibrary(library)

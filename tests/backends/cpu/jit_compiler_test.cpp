@@ -67,6 +67,18 @@ TEST(CpuFingerprint, ChangesWithTheCompilersFile) {
   EXPECT_NE(jit_fingerprint(), before);
 }
 
+TEST(CpuCompiler, ScriptMayRunAnyCompiler) {
+  const TemporaryFolder folder;
+  for (const std::string compiler : {"/usr/bin/g++", "/usr/bin/clang++"}) {
+    if (!std::filesystem::exists(compiler)) continue;
+    const std::string script =
+        folder.write("compiler", "#!/bin/sh\nexec " + compiler + " \"$@\"\n");
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    const EnvironmentVariable cxx("CXX", script);
+    EXPECT_NO_THROW(compile_empty()) << compiler;
+  }
+}
+
 TEST(CpuCompiler, ErrorWithoutACompilerNamesThePackage) {
   const TemporaryFolder empty;
   const EnvironmentVariable path("PATH", empty.path()), cxx("CXX", " ");

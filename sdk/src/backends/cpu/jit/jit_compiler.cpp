@@ -34,24 +34,10 @@ namespace fs = std::filesystem;
 struct HostCompiler {
   std::string path;                    // path of the program
   std::vector<std::string> arguments;  // further words of CXX, e.g. of "ccache g++"
-  bool is_clang = false;
   // Path, size and mtime of the program: changes when it is replaced. Determined without running
   // it.
   std::string identity;
 };
-
-// Decides by the file name with symbolic links resolved: c++ is g++-12 or clang-14. For a wrapper
-// such as ccache, decides by the words of the command.
-bool looks_like_clang(const std::string& path, const std::vector<std::string>& arguments) {
-  std::error_code error;
-  const auto real = fs::canonical(path, error);
-  const std::string name = real.filename().string();
-  if (name.find("clang") != std::string::npos) return true;
-  if (name.find("g++") != std::string::npos || name.find("gcc") != std::string::npos) return false;
-  std::string command = fs::path(path).filename().string();
-  for (const std::string& word : arguments) command.append(" ").append(word);
-  return command.find("clang") != std::string::npos;
-}
 
 std::string identity_of(const std::string& path) {
   return text(path, " ", runtime::build_stamp(path));
@@ -71,7 +57,6 @@ std::optional<HostCompiler> compiler_from(const std::string& command) {
     if (const std::string program = find_program(word); !program.empty())
       compiler.identity.append(" ").append(identity_of(program));
   }
-  compiler.is_clang = looks_like_clang(compiler.path, compiler.arguments);
   return compiler;
 }
 
@@ -174,9 +159,8 @@ HostCompiler require_compiler() {
 }
 
 // Options for every kernel, without the language standard.
-std::vector<std::string> base_flags(const HostCompiler& compiler) {
-  return words_of(
-      text(common_flags, ' ', native_flag, ' ', compiler.is_clang ? clang_flags : gnu_flags));
+std::vector<std::string> base_flags(bool is_clang) {
+  return words_of(text(common_flags, ' ', native_flag, ' ', is_clang ? clang_flags : gnu_flags));
 }
 
 // Options for sources with recursion: functions call the shim (spanwise_cpu.h) if too little stack
@@ -184,8 +168,8 @@ std::vector<std::string> base_flags(const HostCompiler& compiler) {
 std::vector<std::string> recursion_flags() { return words_of(split_stack_flags); }
 
 // Options that make the compiler call the shim (spanwise_check.h) for each memory access.
-std::vector<std::string> check_flags(const HostCompiler& compiler) {
-  return words_of(compiler.is_clang ? clang_check_flags : gnu_check_flags);
+std::vector<std::string> check_flags(bool is_clang) {
+  return words_of(is_clang ? clang_check_flags : gnu_check_flags);
 }
 
 // All options above, for every compiler.
@@ -209,6 +193,16 @@ std::string version_of(const HostCompiler& compiler) {
     fail<DeviceError>(compiler.path, " does not run: ", version,
                       "; reinstall it, or set CXX to another C++ compiler");
   return version;
+}
+
+// Whether the compiler takes clang's options. The file name with symbolic links resolved says so
+// for g++-12 and clang-14; of another program, such as ccache or a script, the version does.
+bool is_clang_compiler(const HostCompiler& compiler) {
+  std::error_code error;
+  const std::string name = fs::canonical(compiler.path, error).filename().string();
+  if (name.find("clang") != std::string::npos) return true;
+  if (name.find("g++") != std::string::npos || name.find("gcc") != std::string::npos) return false;
+  return version_of(compiler).find("clang") != std::string::npos;
 }
 
 // Bytes below the kernel's frames: for the stack switch, a library function such as powf, and the
@@ -258,7 +252,8 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
     command.insert(command.end(), more.begin(), more.end());
   };
   add(compiler.arguments);
-  add(base_flags(compiler));
+  const bool is_clang = is_clang_compiler(compiler);
+  add(base_flags(is_clang));
   command.push_back(options.language);
   // The shim's headers before all others: the C library's would clash with CUDA's intrinsics. CCCL
   // must not find them in place of the toolkit's.
@@ -266,7 +261,7 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
   for (const std::string& include_dir : options.include_dirs) add({"-I", include_dir});
   if (with_cccl) add({"-isystem", module.cccl});
   add(options.flags);
-  if (module.checked) add(check_flags(compiler));
+  if (module.checked) add(check_flags(is_clang));
   const std::string sanitizer = module.checked ? "" : sanitize_setting();
   if (module.recurses && sanitizer.empty()) add(recursion_flags());
   if (!sanitizer.empty()) add({"-O1", "-g", "-fsanitize=" + sanitizer, "-fno-omit-frame-pointer"});
