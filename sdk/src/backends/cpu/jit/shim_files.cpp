@@ -62,6 +62,28 @@ bool is_vector_name(std::string_view name) {
                     "char uchar short ushort int uint long ulong longlong ulonglong float double");
 }
 
+// Functions of spanwise_rounding.h: __fadd_ru, __int2float_rz, __ffma2_rn. Those that convert to
+// integers are in other parts.
+bool is_rounding_name(std::string_view name) {
+  if (name.starts_with("__") && name.ends_with("2_rn")) return true;
+  if (name == "__fmaf_ieee_rn") return true;
+  const bool is_directed = name.ends_with("_ru") || name.ends_with("_rd") || name.ends_with("_rz");
+  return is_directed && !name.starts_with("__float2") &&
+         (!name.starts_with("__double2") || name.starts_with("__double2float"));
+}
+
+bool is_video_name(std::string_view name) {
+  return name.starts_with("__v") && !name.ends_with('_');
+}
+
+// Functions of spanwise_special.h.
+bool is_special_name(std::string_view name) {
+  return is_word_of(name,
+                    "erfcx erfcxf erfinv erfinvf erfcinv erfcinvf normcdfinv normcdfinvf "
+                    "cyl_bessel_i0 cyl_bessel_i0f cyl_bessel_i1 cyl_bessel_i1f norm normf rnorm "
+                    "rnormf");
+}
+
 // Types and functions such as cudaError_t and CUstream. Code that uses constants (CU_...) also uses
 // types. spanwise_cpu.h itself declares the handles of textures and surfaces.
 bool is_host_api_name(std::string_view name) {
@@ -120,6 +142,9 @@ std::string shim_parts(const std::set<std::string_view>& used) {
         uses_any([&](std::string_view name) { return declares(declared[i], name); }))
       define(parts[i].define);
   if (uses_any(is_vector_name)) define("SW_WITH_VECTORS");
+  if (uses_any(is_rounding_name)) define("SW_WITH_ROUNDING");
+  if (uses_any(is_video_name)) define("SW_WITH_VIDEO");
+  if (uses_any(is_special_name)) define("SW_WITH_SPECIAL");
   if (uses_any(is_object_keyword)) define("SW_WITH_OBJECTS");
   if (uses_any(is_host_api_name)) define("SW_WITH_HOST_API");
   if (used.contains("texture")) define("SW_WITH_TEXTURE_REFERENCES");

@@ -15,8 +15,8 @@
 // wraps around. Compilers emit a division as one instruction, div or idiv, whose names are macros
 // of the assembler here (GNU as, "Macro") that compare the divisor first. A macro is deleted before
 // the instruction of its name and defined again after it: otherwise it would expand itself. (A
-// pseudo prefix prevents that only before GNU as 2.44.) The rare cases are in a separate subsection,
-// so that the common path takes no jump.
+// pseudo prefix prevents that only before GNU as 2.44.) The rare cases are in a separate
+// subsection, so that the common path takes no jump.
 
 // `low` receives the quotient, `high` the remainder.
 // clang-format off
@@ -318,6 +318,12 @@ extern "C" SW_WEAK void __cxa_pure_virtual() {
 // the compile time of a small kernel. If the selection does not compile, it uses SW_WITH_ALL.
 #if defined(SW_WITH_INTRINSICS) || defined(SW_WITH_ALL)
 #include "spanwise_intrinsics.h"
+#endif
+#if defined(SW_WITH_VIDEO) || defined(SW_WITH_ALL)
+#include "spanwise_video.h"
+#endif
+#if defined(SW_WITH_ROUNDING) || defined(SW_WITH_SPECIAL)
+#define SW_WITH_MATH 1
 #endif
 #if defined(SW_WITH_MATH) || defined(SW_WITH_ALL)
 #include "spanwise_math.h"

@@ -98,6 +98,46 @@ SW_FN unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
   for (int i = 0; i < 32; i += 8) c += (unsigned)(unsigned char)(a >> i) * (unsigned char)(b >> i);
   return c;
 }
+// The sum of c and of products of halfwords of a with bytes of b, its lower or its upper two.
+#define SW_DP2A(name, T, Half, Byte, first)                  \
+  SW_FN T name(T a, T b, T c) {                              \
+    return c + (T)(Half)a * (T)(Byte)(b >> first) +          \
+           (T)(Half)(a >> 16) * (T)(Byte)(b >> (first + 8)); \
+  }
+SW_DP2A(__dp2a_lo, int, short, signed char, 0)
+SW_DP2A(__dp2a_hi, int, short, signed char, 16)
+SW_DP2A(__dp2a_lo, unsigned, unsigned short, unsigned char, 0)
+SW_DP2A(__dp2a_hi, unsigned, unsigned short, unsigned char, 16)
+#undef SW_DP2A
+#if defined(SW_WITH_VECTORS) || defined(SW_WITH_ALL)
+#define SW_DOT(name, T, A, B) \
+  SW_FN T name(A a, B b, T c) { return name(sw_bits<T>(a), sw_bits<T>(b), c); }
+SW_DOT(__dp2a_lo, int, short2, char4)
+SW_DOT(__dp2a_hi, int, short2, char4)
+SW_DOT(__dp2a_lo, unsigned, ushort2, uchar4)
+SW_DOT(__dp2a_hi, unsigned, ushort2, uchar4)
+SW_DOT(__dp4a, int, char4, char4)
+SW_DOT(__dp4a, unsigned, uchar4, uchar4)
+#undef SW_DOT
+#endif
+SW_FN unsigned short __nv_bswap16(unsigned short x) { return __builtin_bswap16(x); }
+SW_FN unsigned __nv_bswap32(unsigned x) { return __builtin_bswap32(x); }
+SW_FN unsigned long long __nv_bswap64(unsigned long long x) { return __builtin_bswap64(x); }
+// The position of a set bit of `mask`: that of number |offset| from bit `base` on, upwards or, if
+// offset is negative, downwards; with offset 0, `base` if it is set.
+SW_FN unsigned __fns(unsigned mask, unsigned base, int offset) {
+  if (offset == 0) return base < 32 && mask >> base & 1u ? base : ~0u;
+  int count = offset < 0 ? -offset : offset;
+  for (unsigned at = base; at < 32; at += offset < 0 ? -1u : 1u)
+    if ((mask >> at & 1u) != 0 && --count == 0) return at;
+  return ~0u;
+}
+// Counters of the profiler.
+SW_FN void __prof_trigger(int) {}
+SW_FN unsigned __pm0() { return 0; }
+SW_FN unsigned __pm1() { return 0; }
+SW_FN unsigned __pm2() { return 0; }
+SW_FN unsigned __pm3() { return 0; }
 
 SW_FN int __float_as_int(float x) { return sw_bits<int>(x); }
 SW_FN unsigned __float_as_uint(float x) { return sw_bits<unsigned>(x); }

@@ -253,8 +253,41 @@ SW_FN double norm4d(double x, double y, double z, double w) { return hypot(norm3
 SW_FN float norm4df(float x, float y, float z, float w) { return hypotf(norm3df(x, y, z), w); }
 SW_FN double rnorm3d(double x, double y, double z) { return 1.0 / norm3d(x, y, z); }
 SW_FN float rnorm3df(float x, float y, float z) { return 1.0f / norm3df(x, y, z); }
-SW_FN double normcdf(double x) { return 0.5 * erfc(-x * 0.70710678118654752440); }
-SW_FN float normcdff(float x) { return 0.5f * erfcf(-x * 0.70710678f); }
+SW_FN double rnorm4d(double x, double y, double z, double w) { return 1.0 / norm4d(x, y, z, w); }
+SW_FN float rnorm4df(float x, float y, float z, float w) { return 1.0f / norm4df(x, y, z, w); }
+SW_FN double normcdf(double x) {
+  // -x / sqrt(2) as a sum of two doubles, because erfc() multiplies its error.
+  const double high = -x * 0.70710678118654752440;
+  const double low = __builtin_fma(-x, 0.70710678118654752440, -high) + x * 4.8336466567264567e-17;
+  return 0.5 * erfc(high) -
+         (__builtin_fabs(high) > 26 ? 0 : low * 0.56418958354775628695 * exp(-high * high));
+}
+SW_FN float normcdff(float x) { return (float)normcdf((double)x); }
+#define SW_FLOAT_OVERLOAD(name) \
+  SW_FN float name(float x) { return name##f(x); }
+SW_FLOAT_OVERLOAD(cospi)
+SW_FLOAT_OVERLOAD(exp10)
+SW_FLOAT_OVERLOAD(j0)
+SW_FLOAT_OVERLOAD(j1)
+SW_FLOAT_OVERLOAD(normcdf)
+SW_FLOAT_OVERLOAD(rcbrt)
+SW_FLOAT_OVERLOAD(rsqrt)
+SW_FLOAT_OVERLOAD(sinpi)
+SW_FLOAT_OVERLOAD(y0)
+SW_FLOAT_OVERLOAD(y1)
+SW_FN float jn(int n, float x) { return jnf(n, x); }
+SW_FN float yn(int n, float x) { return ynf(n, x); }
+SW_FN void sincospi(float x, float* s, float* c) { sincospif(x, s, c); }
+#ifndef SW_SYSTEM  // else <math.h> has these
+SW_FN int __finite(double x) { return __builtin_isfinite(x); }
+SW_FN int __finitef(float x) { return __builtin_isfinite(x); }
+SW_FN int __isinf(double x) { return __builtin_isinf(x); }
+SW_FN int __isinff(float x) { return __builtin_isinf(x); }
+SW_FN int __isnan(double x) { return __builtin_isnan(x); }
+SW_FN int __isnanf(float x) { return __builtin_isnan(x); }
+SW_FN int __signbit(double x) { return __builtin_signbit(x); }
+SW_FN int __signbitf(float x) { return __builtin_signbit(x); }
+#endif
 SW_FN double fdivide(double x, double y) { return x / y; }
 SW_FN float fdividef(float x, float y) { return x / y; }
 
@@ -294,3 +327,10 @@ SW_FN double __ddiv_rn(double x, double y) { return SW_ROUNDED(x / y); }
 SW_FN double __drcp_rn(double x) { return SW_ROUNDED(1.0 / x); }
 SW_FN double __dsqrt_rn(double x) { return SW_ROUNDED(__builtin_sqrt(x)); }
 SW_FN double __fma_rn(double x, double y, double z) { return __builtin_fma(x, y, z); }
+
+#if defined(SW_WITH_ROUNDING) || defined(SW_WITH_ALL)
+#include "spanwise_rounding.h"
+#endif
+#if defined(SW_WITH_SPECIAL) || defined(SW_WITH_ALL)
+#include "spanwise_special.h"
+#endif
