@@ -208,16 +208,28 @@ py::object rereadable(py::handle object) {
   return PyIter_Check(object.ptr()) != 0 ? py::object(py::tuple(items)) : items;
 }
 
+// Appends `option` to `options` if `value` is `other`, the alternative to "auto".
+void add_choice(const char* keyword, const std::string& value, const char* other,
+                const char* option, std::vector<std::string>& options) {
+  if (value == other)
+    options.emplace_back(option);
+  else if (value != "auto")
+    fail<ArgumentError>("SourceModule: ", keyword, ": expected \"auto\" or \"", other, "\", got \"",
+                        value, '"');
+}
+
 std::unique_ptr<RecordedSourceModule> compile_source(py::handle source, py::handle options,
                                                      py::handle names, py::handle include_dirs,
                                                      py::handle device, bool keep, py::handle link,
-                                                     py::handle path) {
+                                                     py::handle path,
+                                                     const std::string& cpu_warps) {
   const py::object units = rereadable(link);
   ModuleOptions request{.options = strings_from(options, "options"),
                         .names = strings_from(names, "names"),
                         .include_dirs = strings_from(include_dirs, "include_dirs"),
                         .keep = keep,
                         .link = link_inputs(units)};
+  add_choice("cpu_warps", cpu_warps, "step", "-DSW_CPU_WARPS=step", request.options);
   py::tuple arguments = py::make_tuple(source, request.options, request.names, request.include_dirs,
                                        device, keep, units, path);
   if (!device.is_none()) request.device = device_from(device);
@@ -308,14 +320,16 @@ void bind_source_module(py::module_& module) {
       py::init(&compile_source), py::arg("source") = py::none(), py::arg("options") = py::tuple(),
       py::arg("names") = py::tuple(), py::arg("include_dirs") = py::tuple(),
       py::arg("device") = py::none(), py::arg("keep") = false, py::arg("link") = py::tuple(),
-      py::arg("path") = py::none(),
+      py::arg("path") = py::none(), py::arg("cpu_warps") = "auto",
       "`names` lists the template instances to compile, such as \"scale<float>\". `keep` keeps the "
       "compiler's files. `path` names a file to compile in place of `source`; its folder is the "
       "last include\nfolder, and messages give its name.\n\n"
       "`link` lists further translation units: sources (str), each compiled separately with the "
       "same options,\nand on a GPU compiled device code (bytes: relocatable cubins, PTX, LTO-IR, "
       "fat binaries, objects,\narchives). extern declarations are resolved between them. Raises "
-      "CompileError with .log and\n.source, also for link errors.");
+      "CompileError with .log and\n.source, also for link errors.\n\n"
+      "On the CPU, the lanes of a warp execute each store together where the source seems to rely "
+      "on it (stores\nthrough volatile), and with `cpu_warps=\"step\"` in all kernels.");
   type.def_readonly("from_cache", &RecordedSourceModule::from_cache,
                     "Whether the binary came from the disk cache.");
   type.def("__repr__",
@@ -349,6 +363,8 @@ SW_BIND(kernel_records) {
              "[(kind, begin, end, head, names)] of the declarations at namespace scope.");
   module.def("_scan_kernels", &scan_text, py::arg("source"),
              "(name, line, is_template, has_barrier, [KernelParameter]) of each kernel.");
+  module.def("_warp_step_lines", &warp_step_lines, py::arg("source"),
+             "The lines that rely on the lanes of a warp executing each statement together.");
 }
 
 SW_BIND(kernels, streams) {  // after the class Stream, which the signatures name

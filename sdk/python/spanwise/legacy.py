@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from . import _core
 from ._core import ArgumentError
 from .kernels._cu_file import (
     LegacyFile,
@@ -51,6 +52,8 @@ def _kernels(legacy: LegacyFile) -> Iterator[str]:
             *["its threads wait for one another"] * kernel.has_barrier,
         ]
         yield f"      args={kernel.declarations!r}" + "".join(f"; {note}" for note in notes)
+    if lines := _core._warp_step_lines(legacy.file.source):
+        yield f"  relies on warps in step, lines {', '.join(map(str, lines))}"
     for problem in legacy.file.problems:
         yield f"  note: {problem}"
 

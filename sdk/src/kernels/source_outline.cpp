@@ -7,6 +7,7 @@
 
 #include "parse/device_code.hpp"
 #include "parse/kernel_source.hpp"
+#include "parse/warp_order.hpp"
 #include "runtime/backend.hpp"
 
 namespace spanwise {
@@ -55,6 +56,10 @@ SourceOutline outline_source(std::string_view source) {
                                     .head = text_of(source, tokens, each.begin, each.head_end),
                                     .names = std::move(each.names)});
   return outline;
+}
+
+std::vector<int> warp_step_lines(const std::string& source) {
+  return parse::find_warp_order(parse::lex(source)).lines;
 }
 
 std::string_view header_on_cpu(std::string_view name) {

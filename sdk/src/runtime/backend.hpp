@@ -192,6 +192,8 @@ class LaunchBatch : public RefCounted {
 
 /// The compiler option for kernels that support LaunchCheck.
 inline constexpr const char* check_option = "-DSW_KERNEL_CHECK";
+/// Makes the lanes of a warp run in step on the CPU; no effect on a GPU.
+inline constexpr const char* warp_step_option = "-DSW_CPU_WARPS=step";
 
 /// A binary loaded on one device; its kernels keep it loaded.
 class LoadedModule : public RefCounted {

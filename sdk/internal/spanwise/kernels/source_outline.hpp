@@ -45,6 +45,10 @@ struct SourceOutline {
 
 SW_API SourceOutline outline_source(std::string_view source);
 
+/// The lines of CUDA C source that seem to rely on the lanes of a warp executing each statement
+/// together, without synchronization. On the CPU, the warps of such a source run in step.
+SW_API std::vector<int> warp_step_lines(const std::string& source);
+
 /// What compiling for the CPU does with an #include of `name`, if no include folder has that file:
 /// "known": a header of CUDA, C or C++, which is always found; "replaced": a header of NVIDIA's
 /// samples, in place of which Spanwise has one; "left out": ignored, with the host code that needs

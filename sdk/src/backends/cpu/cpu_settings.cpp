@@ -59,6 +59,12 @@ bool declare_all() {
                        "blocks; a kernel that gives another result in reverse has a race",
                    .default_value = "forward",
                    .choices = {"forward", "reverse"}});
+  config::declare({.name = "cpu_warps",
+                   .description = "step: the lanes of a warp execute each store together in all "
+                                  "kernels that the CPU compiles; auto: in those whose source "
+                                  "seems to rely on it",
+                   .default_value = "auto",
+                   .choices = {"auto", "step"}});
   config::declare({.name = "cpu_stack_kb",
                    .description = "minimum stack in KiB of a CPU kernel's thread that waits at "
                                   "barriers, for deep recursions",
@@ -110,6 +116,8 @@ int worker_setting() {
 }
 
 bool reverse_order_setting() { return config::get("cpu_thread_order") == "reverse"; }
+
+bool warps_in_step_setting() { return config::get("cpu_warps") == "step"; }
 
 std::size_t stack_setting() { return number_setting("cpu_stack_kb") << 10; }
 

@@ -451,13 +451,51 @@ bool BlockRunner::is_complete(const Warp& warp, const Warp::Group& group) {
 // Continues with lanes of the same warp first, so that the collective completes soon and few stacks
 // are used meanwhile.
 void BlockRunner::wait_in_collective() {
+  const unsigned next = runnable_lane();
+  next != no_thread ? suspend_for(next) : wait();
+}
+
+// Another lane of the running thread's warp that can run.
+unsigned BlockRunner::runnable_lane() const {
   const unsigned base = current_ / 32 * 32;
   const unsigned lanes = count_ - base < 32 ? count_ - base : 32;
   for (unsigned n = 1, lane = current_ - base; n < lanes; ++n) {
     lane = reverse_ ? (lane == 0 ? lanes - 1 : lane - 1) : (lane + 1 == lanes ? 0 : lane + 1);
-    if (is_runnable(threads_[base + lane].state)) return suspend_for(base + lane);
+    if (is_runnable(threads_[base + lane].state)) return base + lane;
   }
-  wait();
+  return no_thread;
+}
+
+// Lanes in step. A lane waits until no other lane of its warp can run. Those that wait at the
+// lowest address in the code continue together: the others are at statements that follow, where
+// these arrive later, or in another branch.
+void BlockRunner::step(const void* code) {
+  FaultTrap::poll();
+  threads_[current_].state = stepping;
+  steps_[current_] = reinterpret_cast<std::uintptr_t>(code) - 1;  // null becomes the last
+  if (code == nullptr) return wait();
+  const unsigned me = current_;
+  unsigned next = runnable_lane();
+  if (next == no_thread) {
+    release_step(me / 32);
+    if (threads_[me].state == ready) return;
+    next = runnable_lane();
+  }
+  suspend_for(next);
+}
+
+bool BlockRunner::release_step(unsigned warp) {
+  const unsigned base = warp * 32, end = std::min(base + 32, count_);
+  std::uintptr_t first = 0;
+  bool has_released = false;
+  for (unsigned t = base; t < end; ++t)
+    if (threads_[t].state == stepping && (!has_released || steps_[t] < first)) {
+      first = steps_[t];
+      has_released = true;
+    }
+  for (unsigned t = base; t < end; ++t)
+    if (threads_[t].state == stepping && steps_[t] == first) threads_[t].state = ready;
+  return has_released;
 }
 
 void BlockRunner::complete_group(unsigned warp, Warp::Group& group) {
@@ -487,10 +525,12 @@ unsigned BlockRunner::active_mask(int line) {
   return static_cast<unsigned>(calls_[me].result);
 }
 
-// Called if no thread is runnable: the lanes of a warp that wait at the same __activemask() have
-// converged there. Makes them runnable and returns whether there were any.
+// Called if no thread is runnable: the lanes of a warp that wait at the same __activemask(), or in
+// step(), have converged there. Makes them runnable and returns whether there were any.
 bool BlockRunner::try_release_converged() {
   bool has_released = false;
+  for (unsigned warp = 0; warp * 32 < count_; ++warp) has_released |= release_step(warp);
+  if (has_released) return true;
   for (unsigned t = 0; t < count_; ++t) {
     if (threads_[t].state != converging) continue;
     unsigned lanes = 0;
@@ -751,6 +791,7 @@ const sw_runtime& runtime_table() {
                                     .barrier_vote = RunnerCall<&BlockRunner::barrier_vote>::call,
                                     .warp = RunnerCall<&BlockRunner::warp>::call,
                                     .active_mask = RunnerCall<&BlockRunner::active_mask>::call,
+                                    .step = RunnerCall<&BlockRunner::step>::call,
                                     .fail = fail_thread,
                                     .out_of_stack = out_of_stack,
                                     .allocate = RunnerCall<&BlockRunner::allocate>::call,

@@ -126,6 +126,7 @@ class BlockRunner {
   unsigned long long warp(int op, unsigned mask, unsigned long long value, int lane, int width,
                           int line);
   unsigned active_mask(int line);
+  void step(const void* code);
   // Of checked kernels.
   void access(const void* address, unsigned long long bytes, int kind, const void* code) {
     FaultTrap::poll();
@@ -172,15 +173,23 @@ class BlockRunner {
   };
   // States. A value from first_generation on is the number of the barrier that the thread waits
   // for; the thread is runnable once the barrier has been released. A thread is `converging` while
-  // it waits at __activemask().
-  enum : std::uint32_t { unstarted, ready, in_collective, converging, ended, first_generation };
+  // it waits at __activemask(), and `stepping` while it waits in step().
+  enum : std::uint32_t {
+    unstarted,
+    ready,
+    in_collective,
+    converging,
+    stepping,
+    ended,
+    first_generation
+  };
   struct SuspendedFiber {
     StackPointer stack;
     std::int32_t fiber;
   };
 
   bool is_runnable(std::uint32_t state) const noexcept {
-    // Not in_collective, converging or ended, and not waiting for the current barrier.
+    // Not in_collective, converging, stepping or ended, and not waiting for the current barrier.
     return state - in_collective > ended - in_collective && state != generation_;
   }
   unsigned after(unsigned thread) const noexcept {
@@ -240,6 +249,8 @@ class BlockRunner {
   }
   unsigned search_runnable();
   bool try_release_converged();
+  unsigned runnable_lane() const;
+  bool release_step(unsigned warp);
   Warp::Group& join_group(Warp& warp, int op, unsigned mask, int line);
   static bool is_complete(const Warp& warp, const Warp::Group& group);
   void complete_group(unsigned warp, Warp::Group& group);
@@ -283,6 +294,7 @@ class BlockRunner {
   int results_[2] = {};
   std::array<LaneCall, 1024> calls_{};
   std::array<Warp, 32> warps_{};
+  std::array<std::uintptr_t, 1024> steps_{};  // the place where a thread waits in step()
 
   const sw_range* range_ = nullptr;
   sw_block_function enter_block_ = nullptr;

@@ -104,14 +104,20 @@ constexpr std::string_view gnu_flags =
 
 // Every access becomes a call. Loads are not moved out of loops and conditions: the source may not
 // execute them there.
-constexpr std::string_view gnu_check_flags =
-    "-O1 -g -fsanitize=thread,bounds --param=tsan-distinguish-volatile=1 -fno-tree-loop-im "
+constexpr std::string_view gnu_access_flags =
+    "-O1 -fsanitize=thread --param=tsan-distinguish-volatile=1 -fno-tree-loop-im "
     "-fno-hoist-adjacent-loads";
+constexpr std::string_view gnu_check_flags = "-g -fsanitize=bounds";
+// Where the lanes of a warp run in step, each statement has one place in the code, in the order of
+// the source: no statement is copied to several paths.
+constexpr std::string_view gnu_step_flags =
+    "-fno-thread-jumps -fno-tree-dominator-opts -fno-tree-ch -fno-reorder-blocks";
 
 // Also reads before a write of the same element become calls: a read at a null pointer faults.
-constexpr std::string_view clang_check_flags =
-    "-O1 -g -fsanitize=thread -fsanitize=array-bounds -mllvm -tsan-distinguish-volatile -mllvm "
+constexpr std::string_view clang_access_flags =
+    "-O1 -fsanitize=thread -mllvm -tsan-distinguish-volatile -mllvm "
     "-tsan-instrument-func-entry-exit=0 -mllvm -tsan-instrument-read-before-write";
+constexpr std::string_view clang_check_flags = "-g -fsanitize=array-bounds";
 
 constexpr std::string_view split_stack_flags =
 #if defined(SW_STACK_LIMIT)
@@ -168,14 +174,18 @@ std::vector<std::string> base_flags(bool is_clang) {
 std::vector<std::string> recursion_flags() { return words_of(split_stack_flags); }
 
 // Options that make the compiler call the shim (spanwise_check.h) for each memory access.
-std::vector<std::string> check_flags(bool is_clang) {
-  return words_of(is_clang ? clang_check_flags : gnu_check_flags);
+std::vector<std::string> access_flags(bool is_clang, const Translation& module) {
+  std::string flags(is_clang ? clang_access_flags : gnu_access_flags);
+  if (module.checked) flags += text(' ', is_clang ? clang_check_flags : gnu_check_flags);
+  if (module.in_step && !is_clang) flags += text(' ', gnu_step_flags);
+  return words_of(flags);
 }
 
 // All options above, for every compiler.
 std::string flags_fingerprint() {
   return joined(std::array{std::string_view(native_flag), common_flags, gnu_flags, clang_flags,
-                           split_stack_flags, gnu_check_flags, clang_check_flags},
+                           split_stack_flags, gnu_access_flags, gnu_check_flags, gnu_step_flags,
+                           clang_access_flags, clang_check_flags},
                 " ");
 }
 
@@ -261,8 +271,9 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
   for (const std::string& include_dir : options.include_dirs) add({"-I", include_dir});
   if (with_cccl) add({"-isystem", module.cccl});
   add(options.flags);
-  if (module.checked) add(check_flags(is_clang));
-  const std::string sanitizer = module.checked ? "" : sanitize_setting();
+  const bool calls_accesses = module.checked || module.in_step;
+  if (calls_accesses) add(access_flags(is_clang, module));
+  const std::string sanitizer = calls_accesses ? "" : sanitize_setting();
   if (module.recurses && sanitizer.empty()) add(recursion_flags());
   if (!sanitizer.empty()) add({"-O1", "-g", "-fsanitize=" + sanitizer, "-fno-omit-frame-pointer"});
   add(sources);
@@ -383,14 +394,16 @@ std::string jit_fingerprint() {
   const auto compiler = find_compiler();
   return text(compiler ? compiler->identity : "", "\ncpu ", processor_features(), "\nshim ",
               shim_fingerprint(), "\nflags ", flags_fingerprint(), "\norder ",
-              reverse_order_setting() ? "reverse" : "forward", "\nsanitize ", sanitize_setting());
+              reverse_order_setting() ? "reverse" : "forward", "\nsanitize ", sanitize_setting(),
+              warps_in_step_setting() ? "\nwarps step" : "");
 }
 
 runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
   HostOptions options = parse::host_options(request.options);
   options.include_dirs.insert(options.include_dirs.end(), request.include_dirs.begin(),
                               request.include_dirs.end());
-  Translation module = translate(request, options, reverse_order_setting());
+  Translation module =
+      translate(request, options, reverse_order_setting(), warps_in_step_setting());
   const HostCompiler compiler = require_compiler();
 
   using Lifetime = runtime::TemporaryFolder::Lifetime;

@@ -14,6 +14,7 @@
 #include "parse/device_code.hpp"
 #include "parse/kernel_source.hpp"
 #include "parse/lexer.hpp"
+#include "parse/warp_order.hpp"
 #include "runtime/library_search.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/parse/c_text.hpp"
@@ -84,6 +85,7 @@ struct RewriteResult {
   };
   std::vector<MarkedBounds> bounds;
   bool may_hide_returns = false;  // a macro contains a return statement
+  parse::WarpOrder warps;
 };
 
 // Rewrites CUDA C++ that macros cannot turn into C++: `extern __shared__` arrays become pointers,
@@ -400,6 +402,9 @@ class SourceFiles {
     if (const std::string error = find_unsupported(scan, file); !error.empty())
       throw CompileError(error, error, parse::with_line_numbers(original));
     uses_.merge(scan.uses);
+    const parse::WarpOrder warps = parse::find_warp_order(scan.tokens);
+    result_.warps.lines.insert(result_.warps.lines.end(), warps.lines.begin(), warps.lines.end());
+    result_.warps.has_plain_stores |= warps.has_plain_stores;
     TextEdits edits(text);
     for (const Token& token : scan.tokens) {
       if (token.kind == Token::Kind::identifier) identifiers_.emplace(token.text);
@@ -715,10 +720,12 @@ std::set<std::string_view> used_elsewhere(const runtime::CompileRequest& request
 }
 
 // Writes the text before the user's source.
-void write_head(const HostOptions& options, bool reverse, bool checked, std::ostream& out) {
+void write_head(const HostOptions& options, bool reverse, const Translation& module,
+                bool steps_at_plain_stores, std::ostream& out) {
   if (reverse) out << "#define SW_REVERSE 1\n";
-  // Before the shim, which depends on it.
-  if (checked) out << "#define SW_KERNEL_CHECK 1\n";
+  // Before the shim, which depends on them.
+  if (module.in_step) out << "#define SW_WARP_STEP " << (steps_at_plain_stores ? 2 : 1) << "\n";
+  if (module.checked) out << "#define SW_KERNEL_CHECK 1\n";
   out << "#include \"spanwise_cpu.h\"\n";
   for (const std::string& directive : options.directives) out << directive << "\n";
   for (const std::string& file : options.pre_includes)
@@ -744,12 +751,15 @@ std::string module_info_name(std::size_t unit) {
 }
 
 Translation translate(const runtime::CompileRequest& request, const HostOptions& options,
-                      bool reverse) {
+                      bool reverse, bool in_step) {
   std::vector<const parse::KernelSource*> sources{request.source};
   for (const parse::KernelSource& linked : request.linked) sources.push_back(&linked);
   Translation module;
   module.checked =
       std::ranges::find(request.options, runtime::check_option) != request.options.end();
+  in_step |= std::ranges::find(request.options, runtime::warp_step_option) != request.options.end();
+  module.in_step = in_step;
+  bool has_plain_stores = in_step;
   std::vector<SourceFiles> files;
   std::vector<std::string> rewritten;
   parse::ReferenceGraph uses;  // of all sources: a barrier may be in a function of another source
@@ -760,6 +770,8 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
         files.back().add_main(source->text, source->file_name, used_elsewhere(request, *source)));
     add_macro_uses(options, files.back().uses());
     uses.merge(files.back().uses());
+    module.in_step |= !files.back().result().warps.lines.empty();
+    has_plain_stores |= files.back().result().warps.has_plain_stores;
     module.prints |= files.back().identifiers().contains("printf");
   }
   for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -771,7 +783,7 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
     module.left_out.insert(files[i].left_out().begin(), files[i].left_out().end());
     std::ostringstream out;
     if (sources.size() > 1) out << "#define SW_UNIT " << i << "\n";
-    write_head(options, reverse, module.checked, out);
+    write_head(options, reverse, module, has_plain_stores, out);
     out << "#line 1 " << c_literal(sources[i]->file_name) << "\n" << rewritten[i];
     ModuleTableWriter(files[i].result(), uses, module)
         .write(*sources[i], i == 0 ? request.names : std::vector<std::string>{}, i, sources.size(),

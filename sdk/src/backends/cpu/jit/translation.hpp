@@ -34,6 +34,7 @@ struct Translation {
   bool recurses = false;                       ///< a kernel reaches a function that calls itself
   bool prints = false;                         ///< uses printf
   bool checked = false;                        ///< compiled with runtime::check_option
+  bool in_step = false;                        ///< the lanes of a warp run in step
   std::set<std::string> left_out;              ///< included headers that are left out
   std::string cccl;  ///< the folder of CCCL's headers, if a source includes some
 };
@@ -48,8 +49,9 @@ bool is_cccl_head(std::string_view head);
 std::string module_info_name(std::size_t unit);
 
 /// Throws CompileError, with the line in the source, for constructs that the CPU does not support,
-/// and ArgumentError for device code that is already compiled.
+/// and ArgumentError for device code that is already compiled. `in_step`: the lanes of a warp run
+/// in step even where no source seems to rely on it.
 Translation translate(const runtime::CompileRequest& request, const HostOptions& options,
-                      bool reverse);
+                      bool reverse, bool in_step);
 
 }  // namespace spanwise::cpu_backend

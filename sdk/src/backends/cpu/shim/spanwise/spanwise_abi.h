@@ -77,6 +77,10 @@ struct sw_runtime {
                              int lane, int width, int line);
   // Lanes of the calling thread's warp that arrive here together.
   unsigned (*active_mask)(void* worker, int line);
+  // In modules whose warps run in step: the calling lane continues when the other lanes of its warp
+  // have arrived here or wait elsewhere. `code` is the place of the call; null for a lane that
+  // seems to wait in a loop for others, which then run first.
+  void (*step)(void* worker, const void* code);
   // `file` may be null: that of the source; `line` 0: unknown.
   void (*fail)(void* worker, const char* problem, const char* file, int line,
                const sw_extent* block, const sw_extent* thread);

@@ -3,11 +3,13 @@
 #pragma once
 
 // Barriers and warp collectives. While a thread waits the worker runs others, so threadIdx is
-// restored afterwards.
+// restored afterwards, and so is the state of the lane in modules whose warps run in step.
 
 #define SW_WAITING(call)                                                     \
   const unsigned sw_x = threadIdx.x, sw_y = threadIdx.y, sw_z = threadIdx.z; \
+  const SW_LANE_STATE;                                                       \
   call;                                                                      \
+  SW_SET_LANE_STATE;                                                         \
   threadIdx.x = sw_x;                                                        \
   threadIdx.y = sw_y;                                                        \
   threadIdx.z = sw_z

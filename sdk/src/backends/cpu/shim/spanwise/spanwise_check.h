@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// For checked kernels: the functions that the compiler calls for each memory access and atomic
-// operation under -fsanitize=thread (GCC and Clang), and for each index outside of an array of
-// known extent under -fsanitize=bounds. They pass the accesses to the library, so no run-time
-// library of a sanitizer is needed.
+// For checked kernels, and modules whose warps run in step: the functions that the compiler calls
+// for each memory access and atomic operation under -fsanitize=thread (GCC and Clang), and for each
+// index outside of an array of known extent under -fsanitize=bounds. They pass the accesses to the
+// library, so no run-time library of a sanitizer is needed.
 
 // no_sanitize("thread") of Clang leaves atomic operations instrumented.
 #ifdef __clang__
@@ -20,7 +20,59 @@
 // Replaces functions of the C library: the accesses of memcpy are checked.
 #define SW_CHECKED_AS(name) __asm__(name)
 
+#ifdef SW_KERNEL_CHECK
 SW_PER_WORKER int sw_checking;
+#else
+enum { sw_checking = 0 };
+#endif
+
+#ifdef SW_WARP_STEP
+// Lanes in step: every lane of a warp has read what its statement reads before one of them stores,
+// and all have stored before one reads again. So a lane waits for the others of its warp at each
+// volatile store and, if it has stored since, at each read. Of other stores, volatile reads alone
+// wait for those of the other lanes. With SW_WARP_STEP 2 all stores count as volatile.
+enum sw_store_kind { sw_no_store, sw_plain_store, sw_volatile_store };
+SW_PER_WORKER int sw_has_stored;  // the running lane, since it last waited
+// The last address that a lane read or changed without a store since, and how many times.
+static __thread const void* sw_polled;
+static __thread int sw_polls;
+
+SW_UNCHECKED __attribute__((noinline)) static void sw_step(const void* code, int stores) {
+  if (sw_worker == nullptr) return;  // in an initialiser of the module
+  const unsigned x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
+  sw_rt->step(sw_worker, code);
+  threadIdx.x = x;
+  threadIdx.y = y;
+  threadIdx.z = z;
+  sw_has_stored = stores;
+}
+// A lane that accesses one address again and again waits for other lanes, for a lock or a flag.
+SW_UNCHECKED __attribute__((noinline)) static void sw_poll(const void* address) {
+  sw_polls = sw_polled == address ? sw_polls + 1 : 0;
+  sw_polled = address;
+  if (sw_polls < 1024) return;
+  sw_polls = 0;
+  sw_step(nullptr, sw_has_stored);
+}
+SW_UNCHECKED static inline void sw_keep_step(const void* address, int kind, const void* code) {
+  // The caller's local variables.
+  const auto frame = (unsigned long)__builtin_frame_address(0);
+  if ((unsigned long)address - frame < 4096) return;
+  const bool steps = kind == sw_access_volatile_write ||
+                     (SW_WARP_STEP == 2 && kind == sw_access_write) ||
+                     (kind == sw_access_read && sw_has_stored == sw_volatile_store) ||
+                     (kind == sw_access_volatile_read && sw_has_stored != sw_no_store);
+  if (steps)
+    sw_step(code, kind == sw_access_read || kind == sw_access_volatile_read ? sw_no_store
+                                                                            : sw_volatile_store);
+  else if (kind == sw_access_write)
+    sw_has_stored |= sw_plain_store;
+  else if (kind >= sw_access_atomic)
+    sw_poll(address);
+}
+#else
+SW_UNCHECKED static inline void sw_keep_step(const void*, int, const void*) {}
+#endif
 
 SW_UNCHECKED static inline void sw_record_access(const volatile void* address,
                                                  unsigned long long bytes, int kind,
@@ -32,6 +84,10 @@ SW_UNCHECKED static inline void sw_record_access(const volatile void* address,
       begin - (unsigned long)&blockDim < sizeof blockDim ||
       begin - (unsigned long)&gridDim < sizeof gridDim)
     return;
+#ifdef SW_WARP_STEP
+  if (begin == (unsigned long)&sw_has_stored) return;
+#endif
+  sw_keep_step((const void*)address, kind, code);
   if (sw_checking) sw_rt->access(sw_worker, (const void*)address, bytes, kind, code);
 }
 #define SW_RECORD(bytes, kind) sw_record_access(address, bytes, kind, __builtin_return_address(0))

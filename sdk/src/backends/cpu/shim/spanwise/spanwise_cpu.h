@@ -179,12 +179,19 @@ __attribute__((noreturn, noinline, cold)) static void sw_fail(const char* proble
   __builtin_unreachable();
 }
 
-#ifdef SW_KERNEL_CHECK
+#if defined(SW_KERNEL_CHECK) || defined(SW_WARP_STEP)
 #include "spanwise_check.h"
 #else
 #define SW_UNCHECKED __attribute__((visibility("hidden")))
 #define SW_CHECKED_AS(name)
 #define SW_RETURN  // kernels are rewritten to `return SW_RETURN;`
+#endif
+#ifdef SW_WARP_STEP
+#define SW_LANE_STATE int sw_stored = sw_has_stored
+#define SW_SET_LANE_STATE sw_has_stored = sw_stored
+#else
+#define SW_LANE_STATE int sw_stored = 0
+#define SW_SET_LANE_STATE (void)sw_stored
 #endif
 // Functions that the compiler or other code calls by name; weak, because each linked source defines
 // them.

@@ -102,6 +102,9 @@ struct sw_code<K, Counter, void (*)(T...)> {
     threadIdx.x = x;
     threadIdx.y = y;
     threadIdx.z = z;
+#ifdef SW_WARP_STEP
+    sw_has_stored = sw_polls = 0;
+#endif
     call(*static_cast<const Arguments*>(arguments), Indices{});
   }
   static void run_threads(const sw_range* r) {
@@ -223,8 +226,8 @@ template <auto K, bool HasBarrier, class Counter, class... T>
 struct sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {
   using Code = sw_code<K, Counter, void (*)(T...)>;
   static constexpr sw_kernel entry(const char* name, sw_bounds bounds) {
-    // Threads that wait, and those of checked kernels, run one by one; others as loops.
-#ifdef SW_KERNEL_CHECK
+    // Threads that wait, and those whose accesses are observed, run one by one; others as loops.
+#if defined(SW_KERNEL_CHECK) || defined(SW_WARP_STEP)
     constexpr bool runs_single_threads = true;
 #else
     constexpr bool runs_single_threads = HasBarrier;
