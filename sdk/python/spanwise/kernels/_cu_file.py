@@ -122,6 +122,11 @@ def literal(text: str) -> str:
     return '"' + printable(text.replace("\\", r"\\").replace('"', r"\"")) + '"'
 
 
+def _in_docstring(text: str) -> str:
+    """`text` as it is written in a docstring, without lone surrogates, which Python 3.13 refuses."""
+    return literal(text.encode(errors="backslashreplace").decode())[1:-1]
+
+
 def _python_name(text: str, taken: Collection[str]) -> str:
     """A Python name for a name of C++ that is not in `taken`. Python compares names in normal form
     KC; names like __getattr__ have a meaning in a module."""
@@ -674,7 +679,7 @@ def _inline_code(text: str) -> str:
 def _module(file: str, kernels: Sequence[CuKernel], functions: Sequence[str]) -> str:
     instances = [kernel.instance for kernel in kernels if kernel.is_template]
     names = f", names={instances!r}" if instances else ""
-    file_text = literal(file)[1:-1]
+    file_text = _in_docstring(file)
     parts = [_INIT.format(file=literal(file), file_text=file_text, names=names)]
     for function, kernel in zip(functions, kernels, strict=True):
         arguments = _argument_names(kernel)
@@ -682,7 +687,7 @@ def _module(file: str, kernels: Sequence[CuKernel], functions: Sequence[str]) ->
             _FUNCTION.format(
                 function=function,
                 parameters="".join(f"{name}, " for name in arguments),
-                signature=literal(f"{kernel.name}({kernel.signature})")[1:-1],
+                signature=_in_docstring(f"{kernel.name}({kernel.signature})"),
                 line=kernel.line,
                 file_text=file_text,
                 name=literal(kernel.instance),
