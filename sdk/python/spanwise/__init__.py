@@ -16,7 +16,7 @@ from ._core import __version__ as __version__
 from ._names import MODULE_OF as _MODULE_OF, instead_of as _instead_of
 
 #: The version of the array API standard (data-apis.org/array-api) that this namespace follows.
-__array_api_version__: str = "2024.12"
+__array_api_version__: str = "2025.12"
 
 newaxis: None = None
 e: float = 2.718281828459045
@@ -46,10 +46,6 @@ def __getattr__(name):
     spec = None if name.startswith("_") else find_spec(f"{__name__}.{name}")
     if spec is not None and spec.origin is not None:  # namespace packages have no origin
         return _import_module(f"{__name__}.{name}")
-    if name == "fft":
-        from ._numpy.array_api import EXTENSIONS
-
-        raise AttributeError(EXTENSIONS[name])
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_instead_of(name)}")
 
 

@@ -14,17 +14,28 @@ from types import ModuleType
 
 #: Modules that type checkers know as attributes of the package.
 MODULES = """
-    doctor driver gradient graph kernels linalg memory ops profile random settings sym tensor
+    doctor driver fft gradient graph kernels linalg memory ops profile random settings sym tensor
 """
 
 _NAMES = {
     "_frameworks.jax_op": "jax_op",
     "_frameworks.torch_op": "torch_op",
-    "_numpy.array_api": """
-        __array_namespace_info__ argsort astype finfo iinfo isdtype sort unique_all unique_counts
-        unique_inverse unique_values
-    """,
+    "_numpy.array_api": "__array_namespace_info__ astype finfo iinfo isdtype",
     "_numpy.array_methods": "rebuild_array",
+    # Functions that are borrowed from NumPy and CuPy.
+    "_numpy.borrowed": """
+        apply_along_axis apply_over_axes argpartition argsort array2string array_equiv average bartlett
+        bincount bitwise_count blackman convolve corrcoef correlate cov cross digitize ediff1d
+        explain_function fix frombuffer fromfile fromfunction fromiter fromstring gcd genfromtxt geomspace
+        hamming hanning histogram histogram2d histogram_bin_edges histogramdd i0 identity interp
+        intersect1d iscomplex isin isneginf isposinf isreal kaiser kron lcm lexsort load loadtxt logspace
+        median nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin
+        nanpercentile nanprod nanquantile nanstd nanvar packbits partition percentile piecewise poly
+        polyadd polyder polydiv polyfit polyint polymul polysub polyval quantile real_if_close roots save
+        savetxt savez savez_compressed setdiff1d setxor1d sinc sort sort_complex spacing trapezoid
+        trim_zeros union1d unique unique_all unique_counts unique_inverse unique_values unpackbits unwrap
+        vander
+    """,
     "_numpy.einsum": "einsum",
     "_numpy.elementwise": """
         allclose angle around array_equal clip divmod frexp imag isclose ldexp log_softmax modf real
@@ -78,6 +89,8 @@ def instead_of(name: str) -> str:
         return ""
     found = [f"sw.{m}.{name}" for m in _SEARCHED if hasattr(import_module(f"spanwise.{m}"), name)]
     remedy = _INSTEAD.get(name) or " or ".join(found)
+    if not remedy and hasattr(import_module("numpy"), name):
+        remedy = f"numpy.{name}, which takes Spanwise arrays on the CPU"
     return remedy and f"; use {remedy}"
 
 

@@ -1,23 +1,30 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Norms and products of numpy.linalg and of the array API's linalg extension, on CPU and GPU.
-
-Functions that need a factorisation (solve, inv, svd, eig, ...) are not implemented.
-"""
+"""numpy.linalg and the array API's linalg extension. Norms and products are Spanwise's own;
+factorisations, and what needs them (solve, inv, svd, eig, ...), are borrowed: by NumPy on the CPU, by
+CuPy on a GPU."""
 
 from __future__ import annotations
 
 from math import inf
 from operator import index
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _core
 from ._core import matmul, vecdot
+from ._numpy.borrowed import borrowed
 from ._numpy.linalg import diagonal as _diagonal, outer as _outer, tensordot
-from ._numpy.shape import matrix_transpose, moveaxis, normalized_axes as _normalized_axes
+from ._numpy.shape import (
+    expand_dims,
+    matrix_transpose,
+    moveaxis,
+    normalized_axes as _normalized_axes,
+)
 
 __all__ = [
     "diagonal",
+    "eig",
+    "eigvals",
     "matmul",
     "matrix_norm",
     "matrix_power",
@@ -30,19 +37,24 @@ __all__ = [
     "vector_norm",
 ]
 
-_FACTORISATIONS = """
-    cholesky cond cross det eig eigh eigvals eigvalsh inv lstsq matrix_rank multi_dot pinv qr slogdet solve
+_BORROWED = """
+    LinAlgError cholesky cond cross det eigh eigvalsh inv lstsq matrix_rank multi_dot pinv qr slogdet solve
     svd svdvals tensorinv tensorsolve
 """
 
 
 def __getattr__(name: str) -> Any:
-    if name in _FACTORISATIONS.split():
-        raise AttributeError(
-            f"spanwise.linalg has no {name}: this release computes no factorisations; take the array to "
-            f"NumPy (numpy.linalg.{name}(x.numpy())), or to another library on its device (sw.convert)"
-        )
+    if name == "LinAlgError":
+        from numpy.linalg import LinAlgError
+
+        return LinAlgError
+    if name in _BORROWED.split():
+        return borrowed(f"linalg.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_BORROWED.split()])
 
 
 def outer(x1: Any, x2: Any, /) -> _core.Array:
@@ -65,19 +77,34 @@ def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> _core.Array:
     return diagonal(x, offset=offset).sum(axis=-1, dtype=dtype)
 
 
-def matrix_power(a: Any, n: int) -> _core.Array:
-    """Square matrices to a power n >= 0, as numpy.linalg.matrix_power. Always a new array.
+class EigResult(NamedTuple):
+    """Eigenvalues, and eigenvectors in the columns of the matrices."""
 
-    Raises ArgumentError for matrices that are not square, NotSupportedError for n < 0.
-    """
+    eigenvalues: _core.Array
+    eigenvectors: _core.Array
+
+
+def eig(x: Any, /) -> EigResult:
+    """The eigenvalues and eigenvectors of square matrices, always complex, as the array API's eig;
+    numpy.linalg.eig() gives real ones where all imaginary parts are zero. Borrowed."""
+    results = borrowed("linalg.eig")(x)
+    return EigResult(*(y.astype(_core.result_type(y, "complex64"), copy=False) for y in results))
+
+
+def eigvals(x: Any, /) -> _core.Array:
+    """The eigenvalues of square matrices, as those of eig()."""
+    values = borrowed("linalg.eigvals")(x)
+    return values.astype(_core.result_type(values, "complex64"), copy=False)
+
+
+def matrix_power(a: Any, n: int) -> _core.Array:
+    """Square matrices to an integer power, as numpy.linalg.matrix_power; for n < 0 powers of the
+    inverse. Always a new array. Raises ArgumentError for matrices that are not square."""
     a, n = _core._asarray(a), index(n)
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise _core.ArgumentError(f"matrix_power: expected square matrices, got shape {a.shape}")
     if n < 0:
-        raise _core.NotSupportedError(
-            f"matrix_power: the power {n} needs an inverse, which this release does not compute; "
-            "take the array to NumPy (x.numpy())"
-        )
+        a, n = borrowed("linalg.inv")(a), -n
     if n == 0:
         identity = _core.eye(a.shape[-1], dtype=a.dtype, device=a.device)
         return identity.broadcast_to(a.shape).copy()
@@ -95,8 +122,8 @@ def matrix_power(a: Any, n: int) -> _core.Array:
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> _core.Array:
     """The norm of vectors (one axis) or matrices (two axes), as numpy.linalg.norm.
 
-    Integers and bool are computed in float64. Raises NotSupportedError for the matrix norms that
-    need singular values (2, -2, "nuc"), ArgumentError for other unknown orders and numbers of axes.
+    Integers and bool are computed in float64. Singular values (2, -2, "nuc") are borrowed. Raises
+    ArgumentError for unknown orders and numbers of axes.
     """
     is_plain = axis is None and ord is None and not keepdims and isinstance(x, _core.Array)
     if is_plain and x.ndim == 1 and x.dtype.kind == "f":
@@ -183,10 +210,9 @@ def _matrix_norm(
     if ord is None or ord in ("f", "fro"):
         return _euclidean(x, axes, keepdims)
     if ord in (2, -2, "nuc"):
-        raise _core.NotSupportedError(
-            f"{caller}: ord={ord!r} of matrices needs singular values, which this release does not compute; "
-            f"take the array to NumPy: numpy.linalg.norm(x.numpy(), {ord!r})"
-        )
+        values = borrowed("linalg.svd")(moveaxis(x, axes, (-2, -1)), compute_uv=False)
+        result = {2: _core.max, -2: _core.min, "nuc": _core.sum}[ord](values, axis=-1)
+        return expand_dims(result, axes) if keepdims else result
     if ord not in (1, -1, inf, -inf):
         raise _core.ArgumentError(
             f"{caller}: invalid norm order {ord!r} for matrices; expected None, 'fro', 1, -1, inf or -inf"

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of the array API standard 2024.12 (data-apis.org/array-api/2024.12) without its extensions
+"""Names of the array API standard 2025.12 (data-apis.org/array-api/2025.12) without its extensions
 linalg and fft: functions with their signatures, elementwise functions except real and imag, dtypes,
 and special methods without underscores."""
 

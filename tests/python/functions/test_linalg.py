@@ -62,11 +62,8 @@ def test_norm_of_a_whole_array_matches_numpy(device):
             assert_close(sw.linalg.norm(view(a), keepdims=keepdims), theirs)
 
 
-def test_unsupported_and_invalid_norms_raise(device):
+def test_invalid_norms_raise(device):
     a = sw.ones((2, 3, 4), device=device)
-    for ord in (2, -2, "nuc"):
-        with pytest.raises(NotImplementedError, match=r"singular values.*numpy"):
-            sw.linalg.norm(a, ord, (0, 1))
     for arguments in ((1,), ("fro", 0), ("bad", (0, 1)), (1, (0, 0)), (1, (0, 1, 2))):
         with pytest.raises(ValueError, match="norm"):
             sw.linalg.norm(a, *arguments)
@@ -87,12 +84,11 @@ def test_unsupported_and_invalid_norms_raise(device):
         ("vector_norm", {"ord": "fro"}),
         ("vector_norm", {"axis": (0, 0)}),
         ("vector_norm", {"axis": 3}),
-        ("matrix_norm", {"ord": 2}),
         ("matrix_norm", {"ord": 7}),
     ],
 )
 def test_errors_of_norms_name_the_called_function(function, arguments, device):
-    with pytest.raises((ValueError, NotImplementedError), match=f"^{function}: "):
+    with pytest.raises(ValueError, match=f"^{function}: "):
         getattr(sw.linalg, function)(sw.ones((2, 3), device=device), **arguments)
 
 
@@ -114,14 +110,5 @@ def test_linalg_products_and_diagonals_match_numpy(device):
     assert_close(sw.linalg.matmul(a, a), np.linalg.matmul(x, x))
     with pytest.raises(ValueError, match="square"):
         sw.linalg.matrix_power(a[:, :2], 2)
-    with pytest.raises(NotImplementedError, match="inverse"):
-        sw.linalg.matrix_power(a, -1)
     with pytest.raises(ValueError, match="vectors"):
         sw.linalg.outer(a, a)
-
-
-def test_absent_functions_name_a_remedy():
-    with pytest.raises(AttributeError, match=r"solve.*numpy\.linalg\.solve"):
-        sw.linalg.solve  # noqa: B018
-    with pytest.raises(AttributeError, match="no attribute"):
-        sw.linalg.nonsense  # noqa: B018

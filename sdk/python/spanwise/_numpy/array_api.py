@@ -1,14 +1,12 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The names of the array API standard (data-apis.org/array-api/2024.12) for dtypes (astype, finfo,
-iinfo, isdtype) and inspection, its array methods, and its functions that are not implemented: they
-raise NotSupportedError."""
+"""The names of the array API standard (data-apis.org/array-api/2025.12) for dtypes (astype, finfo,
+iinfo, isdtype) and inspection, and its array methods."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 from .. import _core
 from .._core import Variable, _asarray as asarray, dtype
@@ -121,7 +119,7 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
 
 # ---- Inspection and array methods ----
 
-_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+_VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 _DTYPES = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
     *("float32", "float64", "complex64", "complex128"),
@@ -165,9 +163,9 @@ class _NamespaceInfo:
         """The device of new arrays for which no device is given."""
         return _core.default_device()
 
-    def devices(self) -> list[_core.device]:
+    def devices(self) -> tuple[_core.device, ...]:
         """All devices of this machine that Spanwise can use, the CPU among them."""
-        return _core.devices()
+        return tuple(_core.devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, _core.dtype]:
         """The dtypes of arrays made from Python numbers, and of indices; equal on all devices."""
@@ -190,47 +188,3 @@ class _NamespaceInfo:
 def __array_namespace_info__() -> _NamespaceInfo:  # noqa: N807  (the standard's name)
     """The inspection object of the array API standard."""
     return _NamespaceInfo()
-
-
-# ---- Functions that are not implemented ----
-
-#: Extensions of the standard that are not implemented -> message of the AttributeError.
-EXTENSIONS = {
-    "fft": "spanwise.fft: the array API's fft extension is not supported yet; use the host: "
-    "numpy.fft.<function>(a.numpy())"
-}
-
-
-def _refuse(name: str, x: Any, on_host: str) -> NoReturn:
-    array = _core._asarray(x)
-    raise _core.NotSupportedError(
-        f"{name}: not supported yet for Spanwise arrays, got {array.dtype} of shape {array.shape} on "
-        f"{array.device.name}; use the host: sw.asarray({on_host})"
-    )
-
-
-def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> NoReturn:
-    """Not implemented: raises NotSupportedError."""
-    _refuse("sort", x, "numpy.sort(a.numpy())")
-
-
-def argsort(
-    x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True
-) -> NoReturn:
-    """Not implemented: raises NotSupportedError."""
-    _refuse("argsort", x, "numpy.argsort(a.numpy())")
-
-
-def _unique(name: str, result: str) -> Callable[[Any], NoReturn]:
-    def refuse(x: Any, /) -> NoReturn:
-        """Not implemented: raises NotSupportedError."""
-        _refuse(name, x, f"numpy.{name}(a.numpy()){result}")
-
-    refuse.__name__ = refuse.__qualname__ = name
-    return refuse
-
-
-unique_all = _unique("unique_all", ".values")
-unique_counts = _unique("unique_counts", ".values")
-unique_inverse = _unique("unique_inverse", ".values")
-unique_values = _unique("unique_values", "")

@@ -15,6 +15,7 @@ from typing import Any
 
 from .. import _core
 from .._core import Array, Variable
+from .borrowed import borrowed, on_host
 from .elementwise import check_separate, clip
 
 # Functions with like=, for which NumPy calls __array_function__ without that argument.
@@ -68,7 +69,7 @@ def array_function(
             if not any(map(_has_unsupported_dtype, args)):
                 raise
             reason = str(error)
-    return _on_host(name, function, args, kwargs, reason)
+    return on_host(name, function, args, kwargs, reason)
 
 
 def _has_unsupported_dtype(x: Any) -> bool:
@@ -130,6 +131,8 @@ def _size(a: Any, axis: Any = None) -> int:
 
 
 _ADAPTED: dict[str, Callable[..., Any]] = {
+    "linalg.eig": lambda a: borrowed("linalg.eig")(a),
+    "linalg.eigvals": lambda a: borrowed("linalg.eigvals")(a),
     "clip": _clip,
     "copy": lambda a, order="K": _core._asarray(a).copy(order),
     "shape": lambda a: _core._operand(a).shape,
@@ -174,7 +177,7 @@ def array_ufunc(ufunc: Any, method: str, inputs: tuple[Any, ...], options: dict[
     if function is None or (name in _WITHOUT_OPTIONS and options):
         operation = name if method == "__call__" else f"{name}.{method}"
         reason = f"Spanwise has no operation numpy.{operation}"
-        return _on_host(operation, getattr(ufunc, method), inputs, options, reason)
+        return on_host(operation, getattr(ufunc, method), inputs, options, reason)
     if method != "__call__":
         options.setdefault("axis", 0)
         inputs = _inputs_in_dtype(METHODS[name, method], inputs, options)
@@ -231,62 +234,3 @@ def _function_of_method(name: str, method: str) -> Any:
 
     function = METHODS.get((name, method))
     return getattr(sw, function) if function else None
-
-
-# ---- Functions and ufuncs that Spanwise lacks, by NumPy on the CPU ----
-
-
-def _on_host(
-    name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str
-) -> Any:
-    """Calls NumPy's `function` on NumPy views of the arrays. Raises TypeError for arrays on
-    a GPU and for variables; its text contains `reason`, why Spanwise does not compute the function."""
-    # The id of a view -> (view, array), for results that are it.
-    views: dict[int, tuple[Any, Array]] = {}
-
-    def copy_in(x: Any) -> Any:
-        if isinstance(x, Variable):
-            raise TypeError(
-                f"numpy.{name}: {reason}, and NumPy cannot compute on a variable of a graph, which has "
-                f"no value yet: got {x} of {x.type}"
-            )
-        if isinstance(x, Array):
-            if x.device.kind != "cpu":
-                raise TypeError(
-                    f"numpy.{name}: {reason}, and NumPy cannot read the memory of {x.device.name}: "
-                    f"got {x.dtype} of shape {x.shape}; copy it to the host first: a.numpy()"
-                )
-            view = x.numpy()
-            views[id(view)] = view, x
-            return view
-        return _mapped(copy_in, x)
-
-    def copy_out(x: Any) -> Any:
-        if id(x) in views:
-            return views[id(x)][1]
-        return _as_spanwise(x) if hasattr(x, "dtype") else _mapped(copy_out, x)
-
-    return copy_out(function(*map(copy_in, args), **_mapped(copy_in, kwargs)))
-
-
-def _mapped(f: Callable[[Any], Any], x: Any) -> Any:
-    """The dict, tuple or list `x` with f(item) for each item; another `x` itself."""
-    if isinstance(x, dict):
-        return {key: f(value) for key, value in x.items()}
-    if isinstance(x, tuple) and hasattr(x, "_fields"):
-        return type(x)(*map(f, x))
-    return type(x)(map(f, x)) if type(x) in (tuple, list) else x
-
-
-def _as_spanwise(x: Any) -> Any:
-    """A NumPy array or scalar as a Spanwise array over the same memory; `x` itself for dtypes that
-    Spanwise does not have."""
-    import numpy as np
-
-    if type(x) is not np.ndarray and not isinstance(x, np.generic):
-        return x
-    try:
-        is_supported = _core.dtype(x.dtype).is_computable
-    except _core.DTypeError:
-        is_supported = False
-    return _core._asarray(x, device="cpu") if is_supported and x.dtype.isnative else x

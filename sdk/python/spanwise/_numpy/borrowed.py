@@ -1,0 +1,300 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of NumPy that Spanwise borrows: NumPy computes them for arrays on the CPU, CuPy, where it
+is installed, for arrays on a GPU, both over the arrays' own memory. Names are listed in `_names.py`,
+`linalg.py` and `fft.py`; those below have parameters of the array API standard that NumPy lacks."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from .. import _core
+from .._core import Array, Variable
+
+_RESULT = """\
+{name}, computed by NumPy for arrays on the CPU and by CuPy, where it is installed, for arrays on a
+GPU, over the memory of the arrays. The result is on their device, or on `device`, by default
+default_device() where no argument is an array. Raises NotSupportedError on a GPU without CuPy,
+DeviceError for arrays of several devices, TypeError for variables of a graph, and what NumPy or CuPy
+raises.
+
+"""
+
+
+#: Types of options.
+_PLAIN = frozenset([type(None), bool, int, float, str])
+
+
+@functools.cache
+def borrowed(path: str) -> Callable[..., Any]:
+    """The function of the qualified name in NumPy: "median", "linalg.svd". Raises AttributeError if
+    the installed NumPy does not have it."""
+    function = _member("numpy", path)
+
+    @functools.wraps(function)
+    def call(*args: Any, device: Any = None, **kwargs: Any) -> Any:
+        if device is None and _is_one_array_on_the_cpu(args, kwargs):  # the common case, faster
+            return _as_spanwise(function(args[0].numpy(), *args[1:], **kwargs))
+        arrays: list[Array] = []
+        args, kwargs = _imported(path, args, arrays), _imported(path, kwargs, arrays)
+        own = arrays[0].device if arrays else _core.device("cpu")
+        if own.kind == "cpu":
+            result = on_host(path, function, args, kwargs, "")
+        else:
+            result = _on_gpu(path, own, args, kwargs)
+        if device is None:
+            device = own if arrays else _core.default_device()
+        return result if device == own else _on_device(result, device)
+
+    call.__module__ = "spanwise" + ("." + path.rpartition(".")[0] if "." in path else "")
+    call.__doc__ = _RESULT.format(name=f"numpy.{path}") + (function.__doc__ or "")
+    return call
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if name.startswith("__"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return borrowed(name)
+
+
+def _member(module: str, path: str) -> Any:
+    value: Any = import_module(module)
+    for name in path.split("."):
+        value = getattr(value, name)
+    return value
+
+
+def _is_one_array_on_the_cpu(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    if not args or type(args[0]) is not Array or args[0].device.kind != "cpu":
+        return False
+    others = _PLAIN.issuperset
+    return others(map(type, args[1:])) and others(map(type, kwargs.values()))
+
+
+def _as_spanwise(x: Any) -> Any:
+    return as_spanwise(x) if hasattr(x, "dtype") else mapped(_as_spanwise, x)
+
+
+def _imported(path: str, x: Any, arrays: list[Array]) -> Any:
+    """`x`, in which arrays of other libraries than NumPy are Spanwise's, which `arrays` gets."""
+    if isinstance(x, Array):
+        if arrays and x.device != arrays[0].device:
+            raise _core.DeviceError(
+                f"{path}: expected arrays of one device, got {arrays[0].device.name} and {x.device.name}; "
+                "copy one to the other's: x.to(device)"
+            )
+        arrays.append(x)
+        return x
+    if isinstance(x, Variable):
+        raise TypeError(
+            f"{path}: expected arrays, got the variable {x} of {x.type}, which has no value before its "
+            "graph runs; wrap the call in an op (spanwise.Op)"
+        )
+    if hasattr(x, "__dlpack__") and type(x).__module__ != "numpy":
+        return _imported(path, _core._asarray(x), arrays)
+    return mapped(lambda item: _imported(path, item, arrays), x)
+
+
+def _on_device(result: Any, device: Any) -> Any:
+    """`result` with its arrays on the device."""
+    if isinstance(result, Array):
+        return result.to(device)
+    return mapped(lambda x: _on_device(x, device), result)
+
+
+def _on_gpu(path: str, device: _core.device, args: Any, kwargs: Any) -> Any:
+    """Calls CuPy's function."""
+    try:
+        function = _member("cupy", path)
+    except (ImportError, AttributeError) as error:
+        raise _core.NotSupportedError(
+            f"{path}: on {device.name} it is borrowed from CuPy, over the array's memory: {error}; install "
+            f"cupy-cuda13x, or compute on the CPU: sw.{path}(a.to('cpu'))"
+        ) from error
+
+    def to_cupy(x: Any) -> Any:
+        return _core.to_cupy(x) if isinstance(x, Array) else mapped(to_cupy, x)
+
+    def from_cupy(x: Any) -> Any:
+        is_array = hasattr(x, "__cuda_array_interface__")
+        return _core._asarray(x) if is_array else mapped(from_cupy, x)
+
+    with device:
+        return from_cupy(function(*to_cupy(args), **to_cupy(kwargs)))
+
+
+def explain_function(name: str, device: Any = None) -> str:
+    """Which library computes the public function `name`, such as "median" or "linalg.svd", for
+    arrays on `device`, by default default_device(): a sentence. Raises AttributeError if Spanwise
+    has no such function."""
+    import spanwise
+
+    device = _core.device(device) if device is not None else _core.default_device()
+    function = functools.reduce(getattr, name.split("."), spanwise)
+    if not hasattr(function, "__wrapped__") and function.__module__ != __name__:
+        return f"{name} on {device.name}: Spanwise's own"
+    if device.kind == "cpu":
+        return f"{name} on {device.name}: NumPy's, over the array's memory"
+    try:
+        _member("cupy", name)
+    except (ImportError, AttributeError) as error:
+        return f"{name} on {device.name}: not supported, as CuPy's would be used: {error}"
+    return f"{name} on {device.name}: CuPy's, over the array's memory"
+
+
+# ---- NumPy on the CPU ----
+
+
+def on_host(
+    name: str, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], reason: str
+) -> Any:
+    """Calls NumPy's `function` on NumPy views of the arrays. Raises TypeError for arrays on
+    a GPU and for variables; its text contains `reason`, why Spanwise does not compute the function."""
+    # The id of a view -> (view, array), for results that are it.
+    views: dict[int, tuple[Any, Array]] = {}
+
+    def copy_in(x: Any) -> Any:
+        if isinstance(x, Variable):
+            raise TypeError(
+                f"numpy.{name}: {reason}, and NumPy cannot compute on a variable of a graph, which has "
+                f"no value yet: got {x} of {x.type}"
+            )
+        if isinstance(x, Array):
+            if x.device.kind != "cpu":
+                raise TypeError(
+                    f"numpy.{name}: {reason}, and NumPy cannot read the memory of {x.device.name}: "
+                    f"got {x.dtype} of shape {x.shape}; copy it to the host first: a.numpy()"
+                )
+            view = x.numpy()
+            views[id(view)] = view, x
+            return view
+        return mapped(copy_in, x)
+
+    def copy_out(x: Any) -> Any:
+        if id(x) in views:
+            return views[id(x)][1]
+        return as_spanwise(x) if hasattr(x, "dtype") else mapped(copy_out, x)
+
+    return copy_out(function(*map(copy_in, args), **mapped(copy_in, kwargs)))
+
+
+def mapped(f: Callable[[Any], Any], x: Any) -> Any:
+    """The dict, tuple or list `x` with f(item) for each item; another `x` itself."""
+    if isinstance(x, dict):
+        return {key: f(value) for key, value in x.items()}
+    if isinstance(x, tuple) and hasattr(x, "_fields"):
+        return type(x)(*map(f, x))
+    return type(x)(map(f, x)) if type(x) in (tuple, list) else x
+
+
+def as_spanwise(x: Any) -> Any:
+    """A NumPy array or scalar as a Spanwise array over the same memory; `x` itself for dtypes that
+    Spanwise does not have."""
+    import numpy as np
+
+    if type(x) is not np.ndarray and not isinstance(x, np.generic):
+        return x
+    if x.dtype.char not in "?bBhHiIlLqQefdFD":
+        try:
+            if not _core.dtype(x.dtype).is_computable:
+                return x
+        except _core.DTypeError:
+            return x
+    return _core._asarray(x, device="cpu") if x.dtype.isnative else x
+
+
+# ---- The array API standard's ----
+
+
+def sort(
+    x: Any,
+    /,
+    axis: int | None = -1,
+    kind: str | None = None,
+    *,
+    descending: bool = False,
+    stable: bool | None = None,
+) -> Array:
+    """A sorted copy along `axis`, or of the flattened array for None; NaNs come last in both orders.
+    `kind` is NumPy's. Borrowed as by borrowed()."""
+    order = {"stable": stable} if kind is None and stable is not None else {"kind": kind}
+    if not descending:
+        return borrowed("sort")(x, axis, **_sort_options(order))
+    return _reversed(borrowed("sort")(_reversed(x), axis, **_sort_options(order)))
+
+
+def argsort(
+    x: Any,
+    /,
+    axis: int | None = -1,
+    kind: str | None = None,
+    *,
+    descending: bool = False,
+    stable: bool | None = None,
+) -> Array:
+    """The indices that sort along `axis`, int64; as sort(). Stable by default, as in the array API."""
+    order = {"stable": True if stable is None else stable} if kind is None else {"kind": kind}
+    return borrowed("argsort")(_reversed(x) if descending else x, axis, **_sort_options(order))
+
+
+def _sort_options(order: dict[str, Any]) -> dict[str, Any]:
+    """`order` as the option `kind`, which NumPy 1 and CuPy have as well."""
+    return {"kind": "stable" if order["stable"] else None} if "stable" in order else order
+
+
+def _reversed(x: Any) -> Array:
+    """Values in the opposite order, NaN for NaN; its own inverse."""
+    x = _core._asarray(x)
+    return _core.negative(x) if x.dtype.kind in "fcV" else _core.invert(x)
+
+
+class UniqueAll(NamedTuple):
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    values: Array
+    inverse_indices: Array
+
+
+def unique_all(x: Any, /) -> UniqueAll:
+    """The distinct elements, sorted, each NaN by itself, with the index of the first of each, the
+    index of its value for every element, in the shape of `x`, and counts."""
+    values, indices, inverse, counts = _unique(x, return_index=True)
+    return UniqueAll(values, indices, inverse, counts)
+
+
+def unique_counts(x: Any, /) -> UniqueCounts:
+    """As unique_all(): values and counts."""
+    values, _, counts = _unique(x)
+    return UniqueCounts(values, counts)
+
+
+def unique_inverse(x: Any, /) -> UniqueInverse:
+    """As unique_all(): values and inverse_indices."""
+    values, inverse, _ = _unique(x)
+    return UniqueInverse(values, inverse)
+
+
+def unique_values(x: Any, /) -> Array:
+    """As unique_all(): values."""
+    return borrowed("unique")(_core._asarray(x), equal_nan=False)
+
+
+def _unique(x: Any, **options: bool) -> tuple[Array, ...]:
+    x = _core._asarray(x)
+    options |= {"return_inverse": True, "return_counts": True, "equal_nan": False}
+    results = list(borrowed("unique")(x, **options))
+    results[-2] = results[-2].reshape(x.shape)
+    return tuple(results)

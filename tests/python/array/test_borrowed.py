@@ -1,0 +1,317 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that NumPy computes on the CPU and CuPy on a GPU: each gives NumPy's values, as arrays of
+the device of its arguments."""
+
+import importlib.util
+import io
+
+import numpy as np
+import pytest
+
+import spanwise as sw
+from spanwise import _names
+
+#: Name -> arguments, or None where a test of its own calls it, of: strided matrices a (float64), h (float32, positive definite), c (complex64) and
+#: e (no rows); vectors v (float64), n (nan, 1, -inf), i (int32, sorted, 0 to 3), u (uint8) and t (bool); z of rank 0.
+CALLS = {
+    "apply_along_axis": "lambda row: row[::-1] * 2, 1, a",
+    "apply_over_axes": "np.sum, a, [0, 1]",
+    "argpartition": "v[:1], 0",
+    "argsort": "v",
+    "array2string": "a",
+    "array_equiv": "a, a[:1]",
+    "average": "a, 1, v[: a.shape[1]]",
+    "bartlett": "5",
+    "bincount": "i",
+    "bitwise_count": "i",
+    "blackman": "5",
+    "convolve": "v, i",
+    "corrcoef": "a",
+    "correlate": "v, i",
+    "cov": "a",
+    "cross": "a[:, :3], a[:, 1:4]",
+    "digitize": "v, i",
+    "ediff1d": "v",
+    "fix": "a",
+    "frombuffer": "b'abcd', 'u1'",
+    "fromfile": None,
+    "fromfunction": "lambda x, y: x + y, (3, 2)",
+    "fromiter": "[1, 2, 3], 'f4'",
+    "fromstring": "'1 2 3', sep=' '",
+    "gcd": "i, 6",
+    "genfromtxt": "['1 2', '3 4']",
+    "geomspace": "1, 8, 4",
+    "hamming": "5",
+    "hanning": "5",
+    "histogram": "a, 4",
+    "histogram2d": "v, v[::-1], 3",
+    "histogram_bin_edges": "a, 4",
+    "histogramdd": "a[:, :2], 3",
+    "i0": "v",
+    "identity": "3",
+    "interp": "v, i, i * 2.5",
+    "intersect1d": "i, u",
+    "iscomplex": "c",
+    "isin": "i, u",
+    "isneginf": "a",
+    "isposinf": "a",
+    "isreal": "c",
+    "kaiser": "5, 8.6",
+    "kron": "a, h",
+    "lcm": "i, 6",
+    "lexsort": "(v, v[::-1])",
+    "load": None,
+    "loadtxt": "['1 2', '3 4']",
+    "logspace": "0, 2, 3",
+    "median": "a, 1",
+    "nan_to_num": "n",
+    "nanargmax": "a, 0",
+    "nanargmin": "a, 0",
+    "nancumprod": "a, 1",
+    "nancumsum": "a, 1",
+    "nanmax": "a, 1",
+    "nanmean": "h, 1",
+    "nanmedian": "a, 1",
+    "nanmin": "c, 1",
+    "nanpercentile": "a, [20, 50]",
+    "nanprod": "c, 0",
+    "nanquantile": "a, 0.25",
+    "nanstd": "h, 1",
+    "nanvar": "a, 0, keepdims=True",
+    "packbits": "t",
+    "partition": "v[:1], 0",
+    "percentile": "a, [20, 50], axis=1",
+    "piecewise": "v, [v < 0, v >= 0], [-1, 1]",
+    "poly": "v",
+    "polyadd": "v, i",
+    "polyder": "v",
+    "polydiv": "v, v[1:]",
+    "polyfit": "v, v * v, 2",
+    "polyint": "v",
+    "polymul": "v, i",
+    "polysub": "v, i",
+    "polyval": "i, a",
+    "quantile": "a, 0.25, axis=-1",
+    "real_if_close": "c",
+    "roots": "v",
+    "save": None,
+    "savetxt": None,
+    "savez": None,
+    "savez_compressed": None,
+    "setdiff1d": "i, u",
+    "setxor1d": "i, u",
+    "sinc": "a",
+    "sort": "c, 0",
+    "sort_complex": "c[0]",
+    "spacing": "h",
+    "trapezoid": "a, axis=0",
+    "trim_zeros": "i",
+    "union1d": "i, u",
+    "unique": "i, return_counts=True",
+    "unique_all": "i",
+    "unique_counts": "i",
+    "unique_inverse": "i",
+    "unique_values": None,
+    "unpackbits": "u",
+    "unwrap": "v * 10",
+    "vander": "v",
+    "linalg.cholesky": "h",
+    "linalg.cond": "h",
+    "linalg.cross": "a[:, :3], a[:, 1:4]",
+    "linalg.det": "h",
+    "linalg.eigh": "h",
+    "linalg.eigvalsh": "h",
+    "linalg.inv": "h",
+    "linalg.lstsq": "a, a[:, 0]",
+    "linalg.matrix_rank": "a",
+    "linalg.multi_dot": "[a, a.T, a]",
+    "linalg.pinv": "a",
+    "linalg.qr": "a",
+    "linalg.slogdet": "h",
+    "linalg.solve": "h, h[:, 1:]",
+    "linalg.svd": "c",
+    "linalg.svdvals": "a",
+    "linalg.tensorinv": "h, 1",
+    "linalg.tensorsolve": "h, h[0]",
+    "fft.fftshift": "a",
+    "fft.ifftshift": "a",
+    "fft.fftfreq": "5, 0.5",
+    "fft.rfftfreq": "5, 0.5",
+    **{f"fft.{name}": "c" for name in ("fft", "ifft", "fft2", "ifft2", "fftn", "ifftn")},
+    **{f"fft.{name}": "c" for name in ("hfft", "irfft", "irfft2", "irfftn")},
+    **{f"fft.{name}": "h" for name in ("rfft", "rfft2", "rfftn", "ihfft")},
+}
+OWN = ("explain_function",)
+HAS_CUPY = importlib.util.find_spec("cupy") is not None
+
+
+def arrays(convert):
+    r = np.random.default_rng(5)
+    a = r.standard_normal((10, 12))[::-2, ::2]
+    h = (np.eye(5) * 4 + 1).astype("f4")[::-1, ::-1]
+    c = (r.standard_normal((4, 12)) + 1j * r.standard_normal((4, 12))).astype("c8")[:, ::3]
+    v, i = r.standard_normal(16)[::2], np.repeat(np.arange(4, dtype="i4"), 4)[::2]
+    host = {"a": a, "h": h, "c": c, "v": v, "i": i, "e": a[:0], "z": np.array(2.5)}
+    host |= {"u": np.arange(12, dtype="u1")[::3], "t": v > 0, "n": np.array([np.nan, 1, -np.inf])}
+    return {name: convert(value) for name, value in host.items()}
+
+
+def call(library, path, text, variables):
+    function = library
+    for part in path.split("."):
+        function = getattr(function, part)
+    return eval(f"function({text})", {"function": function, "np": np, **variables})
+
+
+def check(result, expected, device):
+    if isinstance(expected, tuple | list):
+        assert len(result) == len(expected)
+        for mine, theirs in zip(result, expected, strict=True):
+            check(mine, theirs, device)
+    elif isinstance(expected, np.ndarray | np.generic):
+        assert isinstance(result, sw.Array) and result.device == device
+        assert (result.shape, np.dtype(result.dtype)) == (expected.shape, expected.dtype)
+        if device.kind == "cpu":
+            np.testing.assert_array_equal(result.numpy(), expected)
+        else:
+            np.testing.assert_allclose(result.numpy(), expected, 1e-5, 1e-6)
+    else:
+        assert result == expected
+
+
+def test_every_borrowed_name_is_called_here():
+    names = {*_names._NAMES["_numpy.borrowed"].split()} - {*OWN}
+    names |= {f"fft.{name}" for name in sw.fft.__all__}
+    names |= {
+        f"linalg.{name}" for name in set(dir(sw.linalg)) - {*sw.linalg.__all__, "LinAlgError"}
+    }
+    assert names == set(CALLS)
+
+
+@pytest.mark.parametrize("path", [path for path, text in CALLS.items() if text])
+def test_function_gives_the_values_of_numpy(device, path):
+    variables = arrays(lambda x: sw.asarray(x, device="cpu").to(device))
+    text = CALLS[path]
+    expected = call(np, path, text, arrays(np.asarray))
+    if device.kind != "cpu" and not HAS_CUPY:
+        with pytest.raises(sw.NotSupportedError, match="CuPy"):
+            call(sw, path, text, variables)
+        return
+    try:
+        result = call(sw, path, text, variables)
+    except (sw.NotSupportedError, NotImplementedError, TypeError) as error:
+        if device.kind == "cpu":
+            raise
+        pytest.skip(f"CuPy: {error}")
+    check(result, expected, device)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "int8", "uint8", "int64", "float16", "float32", "complex64"]
+)
+@pytest.mark.parametrize("shape", [(0,), (1,), (37,), (3, 0, 2), (4, 5)])
+def test_sorts_match_numpy_in_both_orders(dtype, shape):
+    values = np.random.default_rng(3).integers(0, 9, shape).astype(dtype)
+    x = sw.asarray(values, device="cpu")
+    ascending = np.argsort(values, stable=True)
+    np.testing.assert_array_equal(sw.sort(x).numpy(), np.sort(values))
+    np.testing.assert_array_equal(sw.argsort(x).numpy(), ascending)
+    key = -values.astype("complex128" if dtype == "complex64" else "float64")
+    descending = np.argsort(key, stable=True)
+    np.testing.assert_array_equal(sw.argsort(x, descending=True).numpy(), descending)
+    np.testing.assert_array_equal(
+        sw.sort(x, descending=True).numpy(), np.take_along_axis(values, descending, -1)
+    )
+    np.testing.assert_array_equal(x.numpy(), values)
+
+
+def test_nans_come_last_in_both_orders():
+    x = sw.asarray([2.0, np.nan, 1.0, np.nan, 3.0], device="cpu")
+    for descending in (False, True):
+        result = sw.sort(x, descending=descending).numpy()
+        assert list(np.isnan(result)) == [False] * 3 + [True] * 2
+        assert list(result[:3]) == sorted([1.0, 2.0, 3.0], reverse=descending)
+
+
+def test_distinct_values_treat_each_nan_as_itself():
+    x = sw.asarray([[1.0, np.nan], [1.0, np.nan]], device="cpu")
+    result = sw.unique_all(x)
+    assert result.counts.tolist() == [2, 1, 1]
+    assert result.inverse_indices.shape == (2, 2)
+    assert sw.unique_values(x).shape == sw.unique_counts(x).values.shape == (3,)
+    assert sw.unique_values(sw.asarray([3, 1, 3, 0], device="cpu")).tolist() == [0, 1, 3]
+    assert sw.unique_inverse(x).values.shape == (3,)
+
+
+def test_results_share_memory_with_arguments_that_numpy_returns_views_of():
+    x = sw.arange(4, dtype="complex64", device="cpu")
+    assert sw.real_if_close(x.real).ptr == x.ptr
+
+
+def test_files_hold_arrays(tmp_path, device):
+    x = sw.arange(6, dtype="float32", device="cpu").reshape(2, 3)
+    sw.save(tmp_path / "x.npy", x.T)
+    y = sw.load(tmp_path / "x.npy", device=device)
+    assert y.device == device and y.tolist() == x.T.tolist()
+    sw.savez(tmp_path / "x.npz", x=x)
+    sw.savez_compressed(tmp_path / "y.npz", x=x)
+    for name in ("x.npz", "y.npz"):
+        with np.load(tmp_path / name) as file:
+            np.testing.assert_array_equal(file["x"], x.numpy())
+    text = io.StringIO()
+    sw.savetxt(text, x)
+    text.seek(0)
+    assert sw.loadtxt(text, device=device).tolist() == x.tolist()
+    (tmp_path / "raw").write_bytes(b"\1\2")
+    assert sw.fromfile(tmp_path / "raw", "u1", device=device).tolist() == [1, 2]
+
+
+def test_results_without_arrays_are_on_the_device_asked_for(device):
+    assert sw.hanning(4, device=device).device == sw.logspace(0, 1, device=device).device == device
+    assert sw.fft.fftfreq(4, dtype="float32", device=device).dtype == "float32"
+
+
+def test_eigenvalues_are_complex_as_in_the_array_api_but_for_numpys_function():
+    x = sw.asarray([[2.0, 1.0], [1.0, 2.0]], "float32", device="cpu")
+    values, vectors = sw.linalg.eig(x)
+    assert values.dtype == vectors.dtype == sw.linalg.eigvals(x).dtype == "complex64"
+    np.testing.assert_allclose(
+        (x.numpy() @ vectors.numpy()), vectors.numpy() * values.numpy(), 1e-5
+    )
+    assert np.linalg.eig(x).eigenvalues.dtype == np.linalg.eigvals(x).dtype == "float32"
+
+
+def test_norms_and_powers_by_factorisations():
+    x = np.random.default_rng(1).standard_normal((2, 4, 3))
+    mine = sw.asarray(x, device="cpu")
+    for order in (2, -2, "nuc"):
+        for keepdims in (False, True):
+            expected = np.linalg.norm(x, order, (0, 2), keepdims)
+            result = sw.linalg.norm(mine, order, (0, 2), keepdims)
+            np.testing.assert_allclose(result.numpy(), expected, 1e-13)
+    square = x[0, :3]
+    result = sw.linalg.matrix_power(sw.asarray(square, device="cpu"), -3)
+    np.testing.assert_allclose(result.numpy(), np.linalg.matrix_power(square, -3), 1e-10)
+
+
+def test_misuse_raises():
+    x = sw.ones((2, 3), device="cpu")
+    with pytest.raises(np.linalg.LinAlgError, match="square"):
+        sw.linalg.inv(x)
+    assert sw.linalg.LinAlgError is np.linalg.LinAlgError
+    with pytest.raises(TypeError, match=r"median: .*variable .* op"):
+        sw.median(sw.tensor.fvector("v"))
+    with pytest.raises(TypeError, match="nosuch"):
+        sw.median(x, nosuch=1)
+    with pytest.raises(AttributeError):
+        sw.fft.nosuch  # noqa: B018
+    with pytest.raises(AttributeError):
+        sw.linalg.nosuch  # noqa: B018
+
+
+def test_ways_are_explained(device):
+    assert "own" in sw.explain_function("sum", device)
+    way = sw.explain_function("linalg.svd", device)
+    assert ("NumPy" if device.kind == "cpu" else "CuPy") in way
+    assert sw.explain_function("sort", "cpu") == "sort on cpu: NumPy's, over the array's memory"
