@@ -16,6 +16,8 @@ SW_FN unsigned short sw_bfloat_from_float(float value) {
 SW_FN float sw_bfloat_to_float(unsigned short bits) { return sw_bits<float>((unsigned)bits << 16); }
 
 SW_SMALL_STRUCT(__nv_bfloat16, sw_bfloat_from_float, sw_bfloat_to_float)
+template <>
+struct sw_wider<__nv_bfloat16> : sw_wider_small<__nv_bfloat16> {};
 typedef __nv_bfloat16 nv_bfloat16;
 
 SW_SMALL_FLOAT(__nv_bfloat16, __nv_bfloat162, bfloat16)

@@ -8,6 +8,8 @@
 #include "spanwise_half.h"
 
 SW_SMALL_STRUCT(__half, sw_half_from_float, sw_half_to_float)
+template <>
+struct sw_wider<__half> : sw_wider_small<__half> {};
 typedef __half half;
 
 SW_SMALL_FLOAT(__half, __half2, half)

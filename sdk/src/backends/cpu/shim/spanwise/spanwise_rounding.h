@@ -25,7 +25,7 @@ struct sw_wider<double> {
   typedef unsigned long long bits;
 };
 
-// `nearest`, or its neighbour; `error` is the exact result minus `nearest`.
+// `nearest`, or its neighbour; `error` is the exact result minus `nearest`, or of its sign.
 template <sw_rounding direction, class SwT, class SwError>
 SW_FN SwT sw_directed(SwT nearest, SwError error) {
   typedef typename sw_wider<SwT>::bits Bits;
@@ -35,9 +35,10 @@ SW_FN SwT sw_directed(SwT nearest, SwError error) {
       error > 0 && (direction == sw_up || (direction == sw_to_zero && is_negative));
   const bool goes_down =
       error < 0 && (direction == sw_down || (direction == sw_to_zero && !is_negative));
-  if ((!goes_up && !goes_down) || (direction == sw_to_zero && nearest == 0)) return nearest;
+  const bool is_zero = (Bits)(bits << 1) == 0;
+  if ((!goes_up && !goes_down) || (direction == sw_to_zero && is_zero)) return nearest;
   // A zero has the sign of the exact result.
-  return sw_bits<SwT>(goes_up != is_negative ? bits + 1 : bits - 1);
+  return sw_bits<SwT>((Bits)(goes_up != is_negative ? bits + 1 : bits - 1));
 }
 
 // x * y + z, of which `nearest` is the nearest number.

@@ -5,7 +5,7 @@
 // Textures and surfaces: sw_texture, which sw.Texture and sw.Surface write, the types that a kernel
 // may read, and the functions that read and write.
 
-#include "spanwise_half.h"
+#include "spanwise_half_bits.h"
 
 // Layout as written by _driver/textures.py. Texel (x, y, z) of a layer has its channels at
 // texels + ((layer * extent[2] + z) * extent[1] + y) * pitch + x * bytes of a texel.

@@ -30,5 +30,20 @@ SW_VECTOR(float, float, 8, 16)
 SW_VECTOR(double, double, 16, 16)
 // uint3, the type of threadIdx, is declared in spanwise_cpu.h.
 SW_VECTOR_BUT_3(uint, unsigned, 8, 16)
+// With the alignment in the name.
+#define SW_ALIGNED_VECTOR(name, type, bytes)                                                   \
+  struct __attribute__((aligned(bytes))) name##4_##bytes##a { type x, y, z, w; };              \
+  static inline name##4_##bytes##a make_##name##4_##bytes##a(type x, type y, type z, type w) { \
+    return {x, y, z, w};                                                                       \
+  }
+#define SW_ALIGNED_VECTORS(name, type) \
+  SW_ALIGNED_VECTOR(name, type, 16) SW_ALIGNED_VECTOR(name, type, 32)
+SW_ALIGNED_VECTORS(long, long)
+SW_ALIGNED_VECTORS(ulong, unsigned long)
+SW_ALIGNED_VECTORS(longlong, long long)
+SW_ALIGNED_VECTORS(ulonglong, unsigned long long)
+SW_ALIGNED_VECTORS(double, double)
+#undef SW_ALIGNED_VECTORS
+#undef SW_ALIGNED_VECTOR
 #undef SW_VECTOR
 #undef SW_VECTOR_BUT_3
