@@ -116,6 +116,41 @@ TEST(DeviceCode, RemovesAHostOverloadOfADeviceFunction) {
   EXPECT_NE(out.find("__device__ float f"), std::string::npos);
 }
 
+TEST(DeviceCode, RemovesMethodsOfTheHostFromAClassOfDeviceCode) {
+  const std::string text = without_host_code(
+      "struct S {\n public:\n  S() { cudaMalloc(&p, 4); }\n  ~S() { cudaFree(p); }\n"
+      "  void run() { k<<<1, 1>>>(*this); }\n  __host__ int count() { return 1; }\n"
+      "  struct Inner { void free() { cudaFree(0); } int n; };\n"
+      "  __device__ int get() { return n(); }\n  int n() { return 2; }\n  float* p;\n};\n"
+      "__global__ void k(S s) { s.get(); }");
+  EXPECT_EQ(words(text), words("struct S { public: struct Inner { int n; }; __device__ int get() { "
+                               "return n(); } int n() { return 2; } float* p; }; "
+                               "__global__ void k(S s) { s.get(); }"));
+}
+
+TEST(DeviceCode, RemovesLinesOnlyWhereNoKernelReachesThem) {
+  const std::string text =
+      "struct S {\n  __device__ int used() { return 1; }\n  __device__ int unused() { return 2; "
+      "}\n};\n"
+      "__device__ int helper() {\n  return 3;\n}\n"
+      "__device__ int inner(S& s) {\n  return s.used();\n}\n"
+      "__global__ void k(int* x) {\n  S s;\n  *x = inner(s);\n}\n";
+  DeviceCode code;
+  code.add(text);
+  code.resolve();
+  EXPECT_FALSE(code.remove_unreached(text, 2));
+  EXPECT_TRUE(code.remove_unreached(text, 3));
+  EXPECT_FALSE(code.remove_unreached(text, 3));
+  EXPECT_TRUE(code.remove_unreached(text, 6));
+  for (const int line : {1, 9, 13}) EXPECT_FALSE(code.remove_unreached(text, line)) << line;
+  const std::string rest = code.without_host_code(text);
+  EXPECT_EQ(rest.find("unused"), rest.npos);
+  EXPECT_EQ(rest.find("helper"), rest.npos);
+  EXPECT_NE(rest.find("return s.used();"), rest.npos);
+  EXPECT_EQ(code.way_to(text, text.find("return 1")), "kernel k uses inner, which uses used");
+  EXPECT_EQ(code.way_to(text, text.find("*x =")), "");
+}
+
 TEST(DeviceCode, KeepsAllOfAFileIncludedInADeclaration) {
   const std::string fragment = "total += 1;\nint unused;\n", main = "__global__ void k() {}\n";
   DeviceCode code;

@@ -2,10 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/module_state.hpp"
 
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include "core/string_utils.hpp"
@@ -37,6 +41,35 @@ std::string without_spaces(std::string_view name) {
 // "scale" of "scale<float>" and of "scale(float*, int)", an overload.
 std::string_view base_name(std::string_view name) {
   return name.substr(0, name.find_first_of("<("));
+}
+
+// The names under which a CPU's module may list the kernel with the mangled name `symbol` of the
+// Itanium C++ ABI: "scale<float>" and "scale(float*,float)" for "_Z5scaleIfEvPT_S0_"; none for
+// other texts.
+std::vector<std::string> demangled(const std::string& symbol) {
+  if (!symbol.starts_with("_Z")) return {};
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> readable(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), &std::free);
+  if (status != 0) return {};
+  std::string name(readable.get());
+  for (const auto& [written, meant] : {std::pair("(bool)1", "true"), {"(bool)0", "false"}})
+    for (std::size_t at = name.find(written); at != name.npos; at = name.find(written))
+      name.replace(at, std::string_view(written).size(), meant);
+  // Instances of templates come with the type that they return.
+  if (name.starts_with("void ")) name.erase(0, 5);
+  int depth = 0;
+  std::string untyped, unbound;  // without parameters, without template arguments
+  std::size_t parameters = name.npos;
+  for (std::size_t i = 0; i < name.size() && parameters == name.npos; ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '(' && depth == 0) parameters = i;
+    if (depth == 0 && name[i] != '(') unbound += name[i];
+    if (name[i] == '>') --depth;
+  }
+  untyped = name.substr(0, parameters);
+  if (parameters != name.npos) unbound += name.substr(parameters);
+  return {without_spaces(untyped), without_spaces(unbound)};
 }
 
 bool is_declaration_of(const parse::SourceKernel& kernel, std::string_view name) {
@@ -85,6 +118,9 @@ const std::pair<const std::string, std::string>* ModuleState::find(std::string_v
   const std::string plain = without_spaces(name);
   for (const auto& entry : symbols_)
     if (without_spaces(entry.first) == plain || entry.second == name) return &entry;
+  for (const std::string& listed : demangled(plain))
+    for (const auto& entry : symbols_)
+      if (without_spaces(entry.first) == listed) return &entry;
   // A kernel in a namespace may be listed by its unqualified or by its qualified name.
   for (const parse::SourceKernel& kernel : source_.kernels) {
     if (!is_declaration_of(kernel, plain)) continue;

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 // read().
 class DeclarationReader {
  public:
-  DeclarationReader(const std::vector<Token>& tokens, std::size_t begin, std::size_t end)
+  DeclarationReader(std::span<const Token> tokens, std::size_t begin, std::size_t end)
       : tokens_(tokens), begin_(begin), end_(end) {}
 
   // Whether the '{' at `end` begins the body of a function.
@@ -153,7 +153,7 @@ class DeclarationReader {
     }
   }
 
-  const std::vector<Token>& tokens_;
+  std::span<const Token> tokens_;
   std::size_t begin_, end_, head_end_ = 0;
   bool has_equals_ = false, has_parentheses_ = false, is_type_ = false, is_enum_ = false,
        is_operator_ = false, is_typedef_ = false, is_in_bases_ = false, declares_no_name_ = false;
@@ -167,7 +167,7 @@ constexpr std::size_t none = static_cast<std::size_t>(-1);
 // Implements split_declarations() in one pass over the tokens.
 class Splitter {
  public:
-  explicit Splitter(const std::vector<Token>& tokens) : tokens_(tokens) {}
+  explicit Splitter(std::span<const Token> tokens) : tokens_(tokens) {}
 
   std::vector<Declaration> run() {
     for (index_ = 0; index_ < tokens_.size(); ++index_) step();
@@ -197,6 +197,10 @@ class Splitter {
     }
     if (state_.begin == none) {
       if (text == ";") return;
+      if (text_at(index_ + 1) == ":" && is_one_of(text, {"public", "private", "protected"})) {
+        ++index_;
+        return;
+      }
       state_.begin = index_;
     }
     if (is_outside && text == "template" && text_at(index_ + 1) == "<") {
@@ -263,7 +267,7 @@ class Splitter {
     state_.begin = begin;
   }
 
-  const std::vector<Token>& tokens_;
+  std::span<const Token> tokens_;
   std::vector<Declaration> declarations_;
   std::size_t index_ = 0;
   State state_;
@@ -272,11 +276,31 @@ class Splitter {
 
 }  // namespace
 
-std::vector<Declaration> split_declarations(const std::vector<Token>& tokens) {
+std::vector<Declaration> split_declarations(std::span<const Token> tokens) {
   return Splitter(tokens).run();
 }
 
 namespace {
+
+// Appends to `out` the member functions of the class that is token range [begin, end), and those of
+// its own classes. `owner` is the index of the declaration at namespace scope.
+void append_members(std::span<const Token> tokens, std::size_t begin, std::size_t end,
+                    std::size_t owner, std::vector<Declaration>& out) {
+  while (begin < end && tokens[begin].text != "{") ++begin;
+  const std::size_t close = begin < end ? skip_balanced(tokens, begin) : end;
+  if (begin >= end || close > end) return;
+  for (Declaration& member : split_declarations(tokens.subspan(begin + 1, close - begin - 2))) {
+    member.begin += begin + 1;
+    member.end += begin + 1;
+    member.head_end += begin + 1;
+    member.owner = owner + 1;
+    if (member.kind == Declaration::Kind::type)
+      append_members(tokens, member.begin, member.end, owner, out);
+    else if (member.kind == Declaration::Kind::function ||
+             member.kind == Declaration::Kind::prototype)
+      out.push_back(std::move(member));
+  }
+}
 
 using Kind = Declaration::Kind;
 
@@ -304,7 +328,14 @@ void DeviceCode::add_macros(const std::vector<Token>& tokens) {
 void DeviceCode::add(std::string_view text) {
   SourceFile file{text, lex(text), {}};
   add_macros(file.tokens);
-  file.declarations = split_declarations(file.tokens);
+  for (Declaration& declaration : split_declarations(file.tokens)) {
+    const std::size_t begin = declaration.begin, end = declaration.end;
+    const bool is_class = declaration.kind == Kind::type;
+    file.declarations.push_back(std::move(declaration));
+    if (is_class)
+      append_members(file.tokens, begin, end, file.declarations.size() - 1, file.declarations);
+  }
+  file.removed.resize(file.declarations.size());
   files_.push_back(std::move(file));
 }
 
@@ -350,8 +381,9 @@ bool DeviceCode::is_host(const SourceFile& file, const Declaration& declaration)
     return std::ranges::any_of(declaration.names,
                                [&](std::string_view name) { return functions.contains(name); });
   };
+  const bool is_member = declaration.owner != 0;
   if (declaration.kind == Kind::prototype)
-    return is_declared(host_functions_) && !is_device(file, declaration);
+    return !is_member && is_declared(host_functions_) && !is_device(file, declaration);
   if (declaration.kind != Kind::function) return false;
   const Names words = specifiers(file, declaration);
   if (words.contains("constexpr") || words.contains("__device__") || words.contains("__global__"))
@@ -360,10 +392,12 @@ bool DeviceCode::is_host(const SourceFile& file, const Declaration& declaration)
   for (std::size_t i = declaration.head_end; i + 1 < declaration.end; ++i) {
     const std::string_view name = file.tokens[i].text;
     const bool calls = file.tokens[i + 1].text == "(" || file.tokens[i + 1].text == "<";
+    const bool is_of_object = is_one_of(file.tokens[i - 1].text, {".", "->"});
     if (opens_launch(file.tokens, i)) return true;
-    if (calls && (is_host_api(name) || host_functions_.contains(name))) return true;
+    if (calls && (is_host_api(name) || (host_functions_.contains(name) && !is_of_object)))
+      return true;
   }
-  return is_declared(device_functions_);
+  return !is_member && is_declared(device_functions_);
 }
 
 template <class Body>
@@ -372,66 +406,184 @@ void DeviceCode::for_each(const Body& body) const {
     for (const Declaration& declaration : file.declarations) body(file, declaration);
 }
 
-// Callers of host functions are host functions, and so on.
+// Callers of host functions are host functions, and so on. Member functions do not count: others
+// often have the same name.
 void DeviceCode::find_host_functions() {
   for (std::size_t count = 1; count != host_functions_.size();) {
     count = host_functions_.size();
     for_each([&](const SourceFile& file, const Declaration& declaration) {
-      if (!is_host(file, declaration)) return;
+      if (declaration.owner != 0 || !is_host(file, declaration)) return;
       for (const std::string_view name : declaration.names)
         if (!device_functions_.contains(name)) host_functions_.insert(name);
     });
   }
 }
 
+// Adds the identifiers of a declaration to those that its names use. Without a name, or as an
+// operator of a class, it is used wherever it is visible.
+void DeviceCode::add_uses(const SourceFile& file, std::size_t index) {
+  const Declaration& declaration = file.declarations[index];
+  if (is_host(file, declaration)) return;
+  const bool is_member = declaration.owner != 0;
+  const bool is_root = !is_member && (is_device(file, declaration) || declaration.names.empty());
+  const Names words = specifiers(file, declaration);
+  const bool is_kernel = words.contains("__global__");
+  const bool is_needed_root = !is_member && (is_kernel || declaration.names.empty() ||
+                                             (is_root && declaration.kind == Kind::variable));
+  if (is_kernel) kernels_.insert(declaration.names.begin(), declaration.names.end());
+  std::vector<std::string_view> owners = declaration.names;
+  if (is_member && owners.empty()) owners = file.declarations[declaration.owner - 1].names;
+  const Declaration* member = nullptr;
+  for (std::size_t i = declaration.begin, next = index + 1; i < declaration.end; ++i) {
+    if (member != nullptr && i == member->end) member = nullptr;
+    if (next < file.declarations.size() && file.declarations[next].owner == index + 1 &&
+        file.declarations[next].begin == i) {
+      member = &file.declarations[next++];
+      if (is_host(file, *member)) i = member->end - 1;
+    }
+    const bool in_member = member != nullptr;
+    const Token& token = file.tokens[i];
+    if (token.kind != Token::Kind::identifier) continue;
+    if (is_root && !is_member) roots_.insert(token.text);
+    if (is_needed_root && !in_member) needed_roots_.insert(token.text);
+    for (const std::string_view name : owners) {
+      if (!is_member) uses_[name].insert(token.text);
+      if (!in_member) needs_[name].insert(token.text);
+    }
+  }
+}
+
 void DeviceCode::resolve() {
   for_each([&](const SourceFile& file, const Declaration& declaration) {
-    if (declaration.kind == Kind::function && is_device(file, declaration))
+    if (declaration.kind == Kind::function && declaration.owner == 0 &&
+        is_device(file, declaration))
       device_functions_.insert(declaration.names.begin(), declaration.names.end());
   });
   find_host_functions();
-  for_each([&](const SourceFile& file, const Declaration& declaration) {
-    const bool is_root = is_device(file, declaration) || declaration.names.empty();
-    if (is_host(file, declaration)) return;
-    for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
-      const Token& token = file.tokens[i];
-      if (token.kind != Token::Kind::identifier) continue;
-      if (is_root) roots_.insert(token.text);
-      for (const std::string_view name : declaration.names) uses_[name].insert(token.text);
-    }
-  });
-  for (const std::string_view name : roots_) reach(name);
+  needed_roots_ = roots_;
+  for (const SourceFile& file : files_)
+    for (std::size_t i = 0; i < file.declarations.size(); ++i) add_uses(file, i);
+  needed_roots_.insert(kernels_.begin(), kernels_.end());
+  reach(roots_, uses_, reached_);
+  reach(needed_roots_, needs_, needed_);
 }
 
-void DeviceCode::reach(std::string_view name) {
-  std::vector<std::string_view> pending{name};
+void DeviceCode::reach(const Names& roots, const Graph& uses, Names& reached) const {
+  std::vector<std::string_view> pending(roots.begin(), roots.end());
   while (!pending.empty()) {
     const std::string_view next = pending.back();
     pending.pop_back();
-    if (!reached_.insert(next).second) continue;
-    for (const auto* graph : {&macros_, &uses_})
+    if (!reached.insert(next).second) continue;
+    for (const auto* graph : {&macros_, &uses})
       if (const auto entry = graph->find(next); entry != graph->end())
         pending.insert(pending.end(), entry->second.begin(), entry->second.end());
   }
 }
 
 bool DeviceCode::is_kept(const SourceFile& file, const Declaration& declaration) const {
-  if (is_device(file, declaration)) return true;
   if (is_host(file, declaration)) return false;
+  if (declaration.owner != 0 || is_device(file, declaration)) return true;
   return declaration.names.empty() ||
          std::ranges::any_of(declaration.names,
                              [&](std::string_view name) { return reached_.contains(name); });
+}
+
+bool DeviceCode::is_needed(const SourceFile& file, const Declaration& declaration) const {
+  const bool is_operator = declaration.names.empty() && declaration.owner != 0;
+  const Declaration& named = is_operator ? file.declarations[declaration.owner - 1] : declaration;
+  return named.names.empty() || std::ranges::any_of(named.names, [&](std::string_view name) {
+           return needed_.contains(name);
+         });
+}
+
+const DeviceCode::SourceFile* DeviceCode::find_file(std::string_view text) const {
+  const auto file = std::ranges::find_if(
+      files_, [&](const SourceFile& candidate) { return candidate.text.data() == text.data(); });
+  return file == files_.end() ? nullptr : &*file;
+}
+DeviceCode::SourceFile* DeviceCode::find_file(std::string_view text) {
+  return const_cast<SourceFile*>(std::as_const(*this).find_file(text));
+}
+
+// The declarations that contain a token, the innermost first.
+std::vector<std::size_t> DeviceCode::around(const SourceFile& file, std::size_t token) {
+  std::vector<std::size_t> found;
+  for (std::size_t i = file.declarations.size(); i-- > 0;)
+    if (file.declarations[i].begin <= token && token < file.declarations[i].end) found.push_back(i);
+  return found;
+}
+
+bool DeviceCode::remove_at(SourceFile& file, std::size_t token, bool may_lack_specifiers) {
+  const std::vector<std::size_t> found = around(file, token);
+  if (std::ranges::any_of(found, [&](std::size_t i) { return bool{file.removed[i]}; }))
+    return false;
+  for (const std::size_t i : found) {
+    const Declaration& declaration = file.declarations[i];
+    const bool lacks_specifiers = declaration.kind == Kind::function &&
+                                  !is_device(file, declaration) &&
+                                  !specifiers(file, declaration).contains("constexpr");
+    if (is_needed(file, declaration) && !(may_lack_specifiers && lacks_specifiers)) continue;
+    file.removed[i] = true;
+    return true;
+  }
+  return false;
+}
+
+bool DeviceCode::remove_unreached(std::string_view text, int line) {
+  SourceFile* file = find_file(text);
+  bool has_removed = false;
+  if (file == nullptr) return has_removed;
+  for (std::size_t i = 0; i < file->tokens.size(); ++i)
+    if (file->tokens[i].line == line) has_removed |= remove_at(*file, i, true);
+  return has_removed;
+}
+
+bool DeviceCode::remove_unreached_at(std::string_view text, std::size_t offset) {
+  SourceFile* file = find_file(text);
+  if (file == nullptr) return false;
+  const auto token = std::ranges::lower_bound(file->tokens, offset, {}, &Token::offset);
+  return remove_at(*file, static_cast<std::size_t>(token - file->tokens.begin()), false);
+}
+
+std::string DeviceCode::way_to(std::string_view text, std::size_t offset) const {
+  const SourceFile* file = find_file(text);
+  if (file == nullptr) return {};
+  const auto token = std::ranges::lower_bound(file->tokens, offset, {}, &Token::offset);
+  const auto found = around(*file, static_cast<std::size_t>(token - file->tokens.begin()));
+  if (found.empty()) return {};
+  const auto& names = file->declarations[found.front()].names;
+  // Breadth first, so that the way is a shortest one.
+  Graph::mapped_type seen = kernels_;
+  std::vector<std::vector<std::string_view>> ways;
+  for (const std::string_view kernel : kernels_) ways.push_back({kernel});
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const std::vector<std::string_view> way = ways[i];
+    if (std::ranges::find(names, way.back()) != names.end()) {
+      if (way.size() == 1) return {};
+      std::string out = spanwise::text("kernel ", way[0], " uses ", way[1]);
+      for (std::size_t k = 2; k < way.size(); ++k) out += spanwise::text(", which uses ", way[k]);
+      return out;
+    }
+    const auto uses = needs_.find(way.back());
+    if (uses == needs_.end()) continue;
+    for (const std::string_view name : uses->second)
+      if (needs_.contains(name) && seen.insert(name).second) {
+        ways.push_back(way);
+        ways.back().push_back(name);
+      }
+  }
+  return {};
 }
 
 std::string DeviceCode::without_host_code(std::string_view text) const {
   std::string out(text);
   // Compilers skip a byte order mark only where a file begins.
   if (text.starts_with("\xef\xbb\xbf")) out.replace(0, 3, "   ");
-  const auto file = std::ranges::find_if(
-      files_, [&](const SourceFile& candidate) { return candidate.text.data() == text.data(); });
-  if (file == files_.end()) return out;
-  for (const Declaration& declaration : file->declarations) {
-    if (is_kept(*file, declaration)) continue;
+  const SourceFile* file = find_file(text);
+  if (file == nullptr) return out;
+  for (std::size_t index = 0; index < file->declarations.size(); ++index) {
+    const Declaration& declaration = file->declarations[index];
+    if (!file->removed[index] && is_kept(*file, declaration)) continue;
     for (std::size_t i = declaration.begin; i < declaration.end; ++i) {
       const Token& token = file->tokens[i];
       // Outside of the function, #pragma unroll would be an error.
@@ -488,6 +640,15 @@ bool can_follow_shim(std::string_view name) {
   return is_word_of(name, names);
 }
 
+bool is_implicit_name(std::string_view name) {
+  static constexpr std::string_view names =
+      "uint ushort ulong __extension__ CHAR_BIT SCHAR_MIN SCHAR_MAX UCHAR_MAX CHAR_MIN CHAR_MAX "
+      "SHRT_MIN SHRT_MAX USHRT_MAX INT_MIN INT_MAX UINT_MAX LONG_MIN LONG_MAX ULONG_MAX LLONG_MIN "
+      "LLONG_MAX ULLONG_MAX RAND_MAX HUGE_VAL HUGE_VALF INFINITY NAN M_E M_LOG2E M_LOG10E M_LN2 "
+      "M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2";
+  return is_word_of(name, names);
+}
+
 bool is_cpp_header(std::string_view name) {
   static constexpr std::string_view names =
       "algorithm any array atomic bitset charconv chrono complex condition_variable deque "
@@ -538,12 +699,20 @@ void IncludedFiles::collect(std::string_view text, const std::string& folder, bo
 }
 
 const std::string& IncludedFiles::text_of(const std::string& path) {
+  // Through links, a folder can contain itself, and a header be included by ever longer paths.
+  constexpr std::size_t limit = std::size_t{256} << 20;
   const auto [entry, is_new] = texts_.try_emplace(path);
-  if (is_new) entry->second = read_whole_file(path);
+  if (!is_new) return entry->second;
+  entry->second = read_whole_file(path);
+  bytes_ += entry->second.size();
+  if (bytes_ > limit)
+    fail<DeviceError>("the headers that a source includes have more than ", limit >> 20,
+                      " MiB; the last is ", path,
+                      ". Remedy: include fewer, or remove links from a folder to itself");
   return entry->second;
 }
 
-Include IncludedFiles::read_include(std::string_view directive, const std::string& folder) const {
+Include read_include(std::string_view directive) {
   Include include;
   const std::vector<Token> parts = lex(directive.substr(1));
   include.is_include = parts.size() >= 2 && parts[0].text == "include";
@@ -553,23 +722,30 @@ Include IncludedFiles::read_include(std::string_view directive, const std::strin
   const std::size_t close = directive.find(include.is_quoted ? '"' : '>', open + 1);
   if (close == std::string_view::npos) return include;
   include.name = directive.substr(open + 1, close - open - 1);
-  include.path = find(include.name, include.is_quoted, folder);
+  return include;
+}
+
+Include IncludedFiles::read_include(std::string_view directive, const std::string& folder) const {
+  Include include = parse::read_include(directive);
+  if (!include.name.empty()) include.path = find(include.name, include.is_quoted, folder);
   return include;
 }
 
 std::string IncludedFiles::find(std::string_view name, bool is_quoted,
                                 const std::string& folder) const {
-  std::error_code error;
-  const auto exists = [&](const fs::path& path) { return fs::is_regular_file(path, error); };
   const fs::path relative = std::string(name);
-  if (relative.is_absolute()) return exists(relative) ? relative.string() : "";
-  if (is_quoted && exists(fs::path(folder) / relative))
-    return (fs::path(folder) / relative).string();
-  if (is_replaced_(name)) return {};
-  for (const std::string& include_dir : include_dirs_)
-    if (exists(fs::path(include_dir) / relative))
-      return (fs::path(include_dir) / relative).string();
-  return {};
+  // Normal, so that a file has one path however it is included.
+  const auto found = [&](const fs::path& in) {
+    std::error_code error;
+    const fs::path path = in / relative;
+    return fs::is_regular_file(path, error) ? path.lexically_normal().string() : std::string();
+  };
+  std::string path;
+  if (relative.is_absolute() || is_quoted) path = found(folder);
+  if (!path.empty() || relative.is_absolute() || is_replaced_(name)) return path;
+  for (std::size_t i = 0; i < include_dirs_.size() && path.empty(); ++i)
+    path = found(include_dirs_[i]);
+  return path;
 }
 
 std::string read_whole_file(const std::string& path) {

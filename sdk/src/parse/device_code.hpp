@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,16 +24,22 @@ struct Declaration {
   std::size_t head_end = 0;        ///< where a body or initialiser begins; without one, `end`
   /// The names that it declares, possibly more. Empty for operators, and for Kind::other.
   std::vector<std::string_view> names;
+  /// For a member function of a class: the index of the class in the same list, plus 1.
+  std::size_t owner = 0;
 };
 
 /// The declarations of a file, in the order of their beginnings; they do not overlap. If the
 /// branches of an #if divide a declaration, it extends over all of them. An unfinished declaration
 /// at the end is left out.
-std::vector<Declaration> split_declarations(const std::vector<Token>& tokens);
+std::vector<Declaration> split_declarations(std::span<const Token> tokens);
 
 /// Determines which declarations of a source and its headers the device code needs: those with
 /// __global__, __device__, __constant__ or __managed__, and all whose names these use, directly or
-/// indirectly. Names are compared without their scopes, so some that are not needed are kept.
+/// indirectly. Names are compared without their scopes, so some that are not needed are kept. Of
+/// the member functions of a class, those of the host are removed, too.
+///
+/// A narrower set are the declarations that a kernel or a variable reaches. The others are kept as
+/// long as they compile: code that no kernel reaches cannot be an error.
 class DeviceCode {
  public:
   /// Adds a file. Its text must outlive this object.
@@ -46,8 +53,17 @@ class DeviceCode {
   /// Whether a file has functions that only the host can call: those that launch kernels or call
   /// the host API, directly or indirectly, or are declared __host__ alone.
   bool has_host_functions() const { return !host_functions_.empty(); }
-  /// `text`, which was added, with host code replaced by blanks. Lines, columns and directives
-  /// stay.
+  /// Removes what the line of `text`, which was added, has of declarations that no kernel reaches,
+  /// and of functions without specifiers, which only the CPU back end accepts in kernels. Returns
+  /// whether it removed anything. Lines count from 1.
+  bool remove_unreached(std::string_view text, int line);
+  /// As remove_unreached(), for the declaration around an offset; false if a kernel reaches it.
+  bool remove_unreached_at(std::string_view text, std::size_t offset);
+  /// How a kernel reaches the function around an offset of `text`: "kernel k calls f, which calls
+  /// g"; "" where that is the kernel itself or cannot be determined.
+  std::string way_to(std::string_view text, std::size_t offset) const;
+  /// `text`, which was added, with host code and removed declarations replaced by blanks. Lines,
+  /// columns and directives stay.
   std::string without_host_code(std::string_view text) const;
 
  private:
@@ -55,23 +71,34 @@ class DeviceCode {
   struct SourceFile {
     std::string_view text;
     std::vector<Token> tokens;
-    std::vector<Declaration> declarations;
+    std::vector<Declaration> declarations;  // each class is followed by its member functions
+    std::vector<bool> removed{};            // for each of them
   };
+  using Graph = std::map<std::string_view, Names>;
 
   void add_macros(const std::vector<Token>& tokens);
   Names specifiers(const SourceFile& file, const Declaration& declaration) const;
   bool is_device(const SourceFile& file, const Declaration& declaration) const;
   bool is_host(const SourceFile& file, const Declaration& declaration) const;
   void find_host_functions();
-  void reach(std::string_view name);
+  void add_uses(const SourceFile& file, std::size_t index);
+  void reach(const Names& roots, const Graph& uses, Names& reached) const;
   template <class Body>
   void for_each(const Body& body) const;
   bool is_kept(const SourceFile& file, const Declaration& declaration) const;
+  bool is_needed(const SourceFile& file, const Declaration& declaration) const;
+  SourceFile* find_file(std::string_view text);
+  const SourceFile* find_file(std::string_view text) const;
+  static std::vector<std::size_t> around(const SourceFile& file, std::size_t token);
+  bool remove_at(SourceFile& file, std::size_t token, bool may_lack_specifiers);
 
   std::vector<SourceFile> files_;
-  std::map<std::string_view, Names> macros_;  // name -> identifiers of its body
-  std::map<std::string_view, Names> uses_;    // declared name -> identifiers of its declarations
+  Graph macros_;  // name -> identifiers of its body
+  Graph uses_;    // declared name -> identifiers of its declarations
+  // The same without the bodies of member functions, which are entries of their own.
+  Graph needs_;
   Names roots_, reached_, device_functions_, host_functions_;
+  Names needed_roots_, needed_, kernels_;
 };
 
 /// Whether `name` belongs to a library of the CUDA toolkit that host code calls. In place of such a
@@ -85,6 +112,8 @@ bool is_cccl_header(std::string_view name);
 bool is_c_header(std::string_view name);
 /// Whether `name` is a small header of the C++ library that compiles after the shim's own headers.
 bool can_follow_shim(std::string_view name);
+/// Whether `name` is a macro or a type of the C library that nvcc's implicit headers declare.
+bool is_implicit_name(std::string_view name);
 /// Whether `name` is a header of the C++17 library that the shim does not replace.
 bool is_cpp_header(std::string_view name);
 
@@ -95,6 +124,9 @@ struct Include {
   bool is_include = false;
   bool is_quoted = false;
 };
+
+/// Reads a directive, without looking for the header.
+Include read_include(std::string_view directive);
 
 /// The user's headers that a source includes, directly or indirectly: those that are found beside
 /// the including file or in the include folders.
@@ -112,7 +144,8 @@ class IncludedFiles {
 
   /// Reads a directive of a file in `folder`.
   Include read_include(std::string_view directive, const std::string& folder) const;
-  /// The contents of a user's header. Throws DeviceError if it cannot be read.
+  /// The contents of a user's header. Throws DeviceError if it cannot be read, or if the headers
+  /// together are too large.
   const std::string& text_of(const std::string& path);
 
  private:
@@ -123,6 +156,7 @@ class IncludedFiles {
   bool (*is_replaced_)(std::string_view);
   DeviceCode device_code_;
   std::map<std::string, std::string> texts_;  // path -> contents
+  std::size_t bytes_ = 0;                     // of texts_
   std::map<std::string, bool> collected_;     // path -> added as a whole
 };
 

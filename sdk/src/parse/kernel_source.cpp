@@ -165,7 +165,6 @@ class Scanner {
   }
 
   void step(const Token& token) {
-    if (conditionals_.empty()) scan_.unconditional.push_back(index_);
     if (token.text == "__shared__") read_shared();
     if (token.kind == Token::Kind::directive) return read_directive(token.text);
     if (token.text == "__global__") return read_kernel();
@@ -278,7 +277,6 @@ class Scanner {
     while (site.begin > 0 && !ends(site.begin - 1)) --site.begin;
     while (site.end < all.size() && all[site.end].text != ";") ++site.end;
     site.in_body = in_body();
-    site.is_conditional = !conditionals_.empty();
     site.scope = enclosing_namespaces();
     scan_.shared.push_back(std::move(site));
   }
@@ -298,17 +296,36 @@ class Scanner {
       if (before[i].text != "template") continue;
       const bool instantiates = is_last || before[i + 1].text != "<";
       const bool specialises = i + 2 < before.size() && before[i + 2].text == ">";
+      if (instantiates) read_instance();
       if (instantiates || specialises) return;
       site.kernel.is_template = true;
     }
     if (site.kernel.name.empty()) return;
     read_specifiers(site);
-    site.is_conditional = !conditionals_.empty();
     for (const Scope& scope : scopes_)
       site.kernel.is_extern_c |= scope.kind == Scope::Kind::extern_c;
     site.kernel.qualified_name = enclosing_namespaces();
     site.kernel.qualified_name += site.kernel.name;
     scan_.sites.push_back(std::move(site));
+  }
+
+  // Reads the explicit instantiation whose __global__ is the current token.
+  void read_instance() {
+    const auto& all = tokens();
+    std::size_t name = index_ + 1, open = name;
+    for (; open < all.size() && !is_one_of(all[open].text, {"<", ";", "{"}); ++open) {
+      if (is_attribute_word(all[open].text) && all[open + 1].text == "(")
+        open = skip_balanced(all, open + 1) - 1;
+      else if (all[open].text == "(")
+        break;
+      // Of a name with namespaces, the first.
+      else if (all[open].text != "::" && all[open - 1].text != "::")
+        name = open;
+    }
+    if (open == all.size() || open == name || is_one_of(all[open].text, {";", "{"})) return;
+    const std::size_t end = skip_balanced(all, open);
+    if (end < all.size())
+      scan_.instances.push_back(enclosing_namespaces().append(text_of(name, end)));
   }
 
   // The text of tokens [begin, end).
@@ -401,7 +418,7 @@ void merge_declarations(std::vector<SourceKernel>& kernels) {
 
 }  // namespace
 
-std::size_t end_of_branch(const std::vector<Token>& tokens, std::size_t index) {
+std::size_t end_of_branch(std::span<const Token> tokens, std::size_t index) {
   for (int depth = 0; index + 1 < tokens.size(); ++index) {
     const Token& next = tokens[index + 1];
     if (next.kind != Token::Kind::directive) continue;

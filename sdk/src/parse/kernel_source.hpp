@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -73,7 +74,6 @@ struct KernelSite {
   SourceKernel kernel;
   std::size_t name = 0;            ///< the token of the name
   std::size_t parameters_end = 0;  ///< offset after the ')' of the parameter list
-  bool is_conditional = false;     ///< inside #if: may be excluded when compiled
   /// The text before the name, where the attributes are, without `template <...>`, and the
   /// parameters of the template. Empty where directives are among them.
   std::string_view specifiers{}, template_parameters{};
@@ -86,15 +86,14 @@ inline bool is_if_zero(const std::vector<Token>& words) {
 
 /// The index of the last token of a branch of an #if, whose first token is tokens[index + 1]: the
 /// token before the next #else, #elif or #endif of that #if.
-std::size_t end_of_branch(const std::vector<Token>& tokens, std::size_t index);
+std::size_t end_of_branch(std::span<const Token> tokens, std::size_t index);
 
 /// The position of a __shared__ declaration, for source rewriting.
 struct SharedSite {
   std::size_t token = 0;           ///< index of the __shared__
   std::size_t begin = 0, end = 0;  ///< tokens of the declaration, without the ';'
   bool in_body = false;            ///< at function scope
-  bool is_conditional = false;
-  std::string scope;  ///< "a::b::", the namespaces around it
+  std::string scope;               ///< "a::b::", the namespaces around it
 };
 
 /// The result of scan_source(). Views point into the scanned text.
@@ -102,8 +101,9 @@ struct SourceScan {
   std::vector<Token> tokens;
   std::vector<KernelSite> sites;  ///< in source order; has_barrier is not set here
   std::vector<SharedSite> shared;
-  /// Indices of tokens outside of any #if.
-  std::vector<std::size_t> unconditional;
+  /// Explicit instantiations of kernels: "n::scale<float>", or "n::scale(float*, int)" where the
+  /// compiler deduces the arguments.
+  std::vector<std::string> instances;
   TypeAliases aliases;
   ReferenceGraph uses;
 };

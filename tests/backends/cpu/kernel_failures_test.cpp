@@ -69,8 +69,9 @@ const Failure failures[] = {
      "__global__ void k(int* out) {\n  out[0] = __shfl_sync(~0u, 1, 0, 12);\n}",
      {"width", "line 2"}},
     {"hidden_barrier",
-     "#define PASTE(a, b) a##b\n__global__ void k(int* out) {\n  PASTE(__sync, threads)();\n}",
-     {"line 3", "does not show"}},
+     "struct Base {\n  __device__ Base() { __syncthreads(); }\n};\nstruct Derived : Base {};\n"
+     "__global__ void k(int* out) { Derived derived; }",
+     {"line 2", "does not show"}},
 };
 
 class CpuFailures : public testing::TestWithParam<Failure> {};

@@ -44,7 +44,7 @@ TEST_F(CompilerOptions, MacrosAffectOnlyTheUsersSource) {
       "#ifndef ON\n#error\n#endif\n"
       "__global__ void k(T* x, _Tp i) { x[i] = Scale(x[i]); }\n";
   EXPECT_THAT(build(source, request).symbols, Contains(Pair("k", "_Z1kPfi")));
-  EXPECT_THAT(compile_log(source + "int line = __LINE__, bad = nonsense;\n", request),
+  EXPECT_THAT(compile_log(source + "__device__ int line = __LINE__, bad = nonsense;\n", request),
               HasSubstr(".cu(5)"));
   request.options.emplace_back("-D1x");
   EXPECT_THAT(compile_log(source, request), HasSubstr("options(6)"));

@@ -79,6 +79,38 @@ TEST_F(Compiler, ErrorsInFilesWithHostCodeNameTheirLine) {
   EXPECT_THAT(log, Not(HasSubstr("sizes")));
 }
 
+TEST_F(Compiler, CodeThatNoKernelReachesIsNoError) {
+  const std::filesystem::path folder = testing::TempDir() + "unreached_code";
+  std::filesystem::create_directories(folder / "a");
+  std::ofstream(folder / "a" / "tree.h")
+      << "#pragma once\n#include \"../a/tree.h\"\n#include <string>\n"
+         "struct Tree {\n  float* p;\n  std::string name() const { return \"a\"; }\n"
+         "  Missing<int> all();\n  void run() { launch(p, cudaStreamPerThread); }\n"
+         "  __device__ void fence() {\n    asm volatile(\"none.such;\");\n  }\n};\n";
+  CompileRequest request;
+  request.include_dirs = {folder.string()};
+  const std::string source =
+      "#include \"a/tree.h\"\n"
+      "Missing build(int n) { return Missing(n); }\n"
+      "__host__ int count() { return missing(3); }\n"
+      "#define KERNEL __global__\n"
+      "KERNEL void grow(Tree tree) { tree.p[0] = 1; }\n";
+  EXPECT_THAT(build(source, request).symbols, Contains(Key("grow")));
+  EXPECT_THAT(compile_log(source + "__global__ void wrong(int* x) { *x = missing; }\n", request),
+              HasSubstr("kernel.cu(6): error: identifier \"missing\" is undefined"));
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(Compiler, DeclaresWhatNvccIncludesByItself) {
+  EXPECT_THAT(build("__extension__ typedef long long wide;\n"
+                    "__global__ void k(double* x, wide* n) {\n"
+                    "  *x = M_PI + INFINITY + NAN + HUGE_VAL;\n"
+                    "  *n = INT_MAX + UINT_MAX + UCHAR_MAX + LONG_MAX + LLONG_MAX + CHAR_BIT + "
+                    "RAND_MAX;\n}")
+                  .symbols,
+              Contains(Key("k")));
+}
+
 TEST_F(Compiler, FindsKernelsThatTheSourceScanMisses) {
   const KernelBinary binary = build(
       "#if 0\n__global__ void inactive(int* p) {}\n#endif\n"
@@ -161,7 +193,7 @@ TEST_F(Compiler, KernelsThatLaunchKernelsAreLinkedWithTheDeviceRuntime) {
   for (const auto& [name, symbol] : binary.symbols)
     EXPECT_THAT(name, Not(HasSubstr("cuda_device_runtime")))
         << "a kernel of the device runtime is listed";
-  EXPECT_THAT(compile_log(source + "int bad = nonsense;\n"), HasSubstr(".cu(3)"));
+  EXPECT_THAT(compile_log(source + "__device__ int bad = nonsense;\n"), HasSubstr(".cu(3)"));
   EXPECT_THAT(fingerprint(source), HasSubstr("cudadevrt"));
 }
 

@@ -251,8 +251,7 @@ inline __attribute__((always_inline)) void BlockRunner::park_and_resume(std::int
 inline __attribute__((always_inline)) void BlockRunner::end_thread() {
   threads_[current_].state = ended;
   --live_;
-  if (check_ != nullptr && !may_hide_returns_ && !returned_.test(current_))
-    passed_end_.set(current_);
+  if (check_ != nullptr && !returned_.test(current_)) passed_end_.set(current_);
   Warp& warp = warps_[current_ / 32];
   warp.alive &= ~(1u << current_ % 32);
   if (warp.group_count > 0) release_groups(current_ / 32);

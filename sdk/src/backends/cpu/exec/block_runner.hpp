@@ -70,13 +70,8 @@ class BlockRunner {
     reverse_ = reverse;
     shuffle_seed_ = seed;
   }
-  /// Checks the accesses and the barriers of the next runs; null for no checks. With
-  /// `may_hide_returns`, a thread that has ended may have left by a return statement of a macro,
-  /// which returns() does not report.
-  void set_check(AccessCheck* check, bool may_hide_returns) noexcept {
-    check_ = check;
-    may_hide_returns_ = may_hide_returns;
-  }
+  /// Checks the accesses and the barriers of the next runs; null for no checks.
+  void set_check(AccessCheck* check) noexcept { check_ = check; }
   /// The target of fail(): call setjmp on it before run(), on the stack that calls the KernelStack.
   std::jmp_buf& escape() noexcept { return escape_; }
   /// The message of the failure that led to escape(), "" if there was none; makes the runner usable
@@ -307,7 +302,6 @@ class BlockRunner {
   std::vector<sw_extent> coordinates_;  // of the threads of a block
 
   AccessCheck* check_ = nullptr;
-  bool may_hide_returns_ = false;
   // Threads that ended by a return statement, and those that ended without one.
   std::bitset<1024> returned_, passed_end_;
   FiberStacks stacks_;

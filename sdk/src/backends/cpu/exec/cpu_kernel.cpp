@@ -129,9 +129,8 @@ struct LaunchedKernel {
   FaultTrap::CodeRange code{};    // of the module
   FaultTrap* launcher = nullptr;  // of the thread that waits for the launch
   std::uint64_t shuffle_seed = 0;
-  AccessCheck* check = nullptr;   // checks each access
-  bool may_hide_returns = false;  // see BlockRunner::set_check
-  std::size_t shared_zone = 0;    // bytes of the red zones around dynamic shared memory
+  AccessCheck* check = nullptr;  // checks each access
+  std::size_t shared_zone = 0;   // bytes of the red zones around dynamic shared memory
 };
 
 // Stacks of at least this many bytes are for kernels with recursion or large arrays.
@@ -215,7 +214,7 @@ class Worker {
         static_cast<char*>(dynamic_shared(launched.shared_bytes + 2 * launched.shared_zone)) +
         launched.shared_zone;
     range.checked = launched.check != nullptr ? 1 : 0;
-    runner.set_check(launched.check, launched.may_hide_returns);
+    runner.set_check(launched.check);
     FaultTrap& trap = FaultTrap::current();
     if (trap.is_armed())
       fail<DeviceError>("cpu: kernel '", launched.kernel->name,
@@ -438,7 +437,6 @@ void CpuKernel::launch_checked(const LaunchCheck& check, const Dim3& grid, const
                           static_cast<std::size_t>(shared_bytes), reverse};
   launched.shuffle_seed = seed;
   launched.check = &memory;
-  launched.may_hide_returns = unit_.checked == 2;
   launched.code = module_->code();
   launched.launcher = &FaultTrap::current();
   Worker& worker = Worker::current();

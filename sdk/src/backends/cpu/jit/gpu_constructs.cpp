@@ -163,20 +163,20 @@ constexpr std::array<Construct, 12> gpu_headers{{
 
 class UnsupportedFinder {
  public:
-  UnsupportedFinder(const SourceScan& scan, std::string_view file_name)
-      : scan_(scan), file_(file_name) {}
+  explicit UnsupportedFinder(const SourceScan& scan) : scan_(scan) {}
 
-  std::string run() const {
-    for (const std::size_t i : scan_.unconditional) {
+  std::vector<UnsupportedUse> run() const {
+    std::vector<UnsupportedUse> uses;
+    for (std::size_t i = 0; i < scan_.tokens.size(); ++i) {
       const Token& token = scan_.tokens[i];
       std::string error;
       if (token.kind == Token::Kind::directive) error = header_error(token);
       if (token.kind == Token::Kind::identifier) error = identifier_error(i);
       if (token.text == "<" && parse::opens_launch(scan_.tokens, i))
-        error = message(token, "kernel launches in device code", "<<<");
-      if (!error.empty()) return error;
+        error = message("kernel launches in device code", "<<<");
+      if (!error.empty()) uses.push_back({i, std::move(error)});
     }
-    return {};
+    return uses;
   }
 
  private:
@@ -185,21 +185,20 @@ class UnsupportedFinder {
     return i < scan_.tokens.size() ? scan_.tokens[i] : none;
   }
 
-  std::string message(const Token& token, std::string_view description,
-                      std::string_view name) const {
-    return text(file_, ":", token.line, ": ", description, " (", name,
+  static std::string message(std::string_view description, std::string_view name) {
+    return text(description, " (", name,
                 ") exist only on a GPU. Guard the code with #ifndef SW_CPU and give a plain path, "
                 "or use a CUDA device");
   }
 
-  std::string header_error(const Token& token) const {
+  static std::string header_error(const Token& token) {
     const std::size_t open = token.text.find_first_of("<\"");
     if (token.text.find("include") == std::string_view::npos || open == std::string_view::npos)
       return {};
     const std::string_view name =
         token.text.substr(open + 1, token.text.find_first_of(">\"", open + 1) - open - 1);
     for (const Construct& construct : gpu_headers)
-      if (name.starts_with(construct.stem)) return message(token, construct.description, name);
+      if (name.starts_with(construct.stem)) return message(construct.description, name);
     return {};
   }
 
@@ -210,14 +209,14 @@ class UnsupportedFinder {
       const bool is_statement = next == "(" || next == "volatile" || next == "__volatile__";
       const auto statement = is_statement ? read_ptx(scan_.tokens, i) : std::nullopt;
       if (!is_statement || (statement && !statement->replacement.empty())) return {};
-      return message(token, "PTX instructions",
+      return message("PTX instructions",
                      text(name, " \"", statement ? statement->instructions : "", '"'));
     }
     // A name that the source declares itself is not CUDA's.
     if (scan_.uses.contains(name)) return {};
     for (const Construct& construct : gpu_identifiers)
       if (name.starts_with(construct.stem) && is_used(construct, i))
-        return message(token, construct.description, name);
+        return message(construct.description, name);
     return {};
   }
 
@@ -235,7 +234,6 @@ class UnsupportedFinder {
   }
 
   const SourceScan& scan_;
-  std::string_view file_;
 };
 
 }  // namespace
@@ -292,8 +290,8 @@ const std::vector<std::string>& ptx_names() {
   return names;
 }
 
-std::string find_unsupported(const SourceScan& scan, std::string_view file_name) {
-  return UnsupportedFinder(scan, file_name).run();
+std::vector<UnsupportedUse> find_unsupported(const SourceScan& scan) {
+  return UnsupportedFinder(scan).run();
 }
 
 }  // namespace spanwise::cpu_backend

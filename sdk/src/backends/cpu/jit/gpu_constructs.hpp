@@ -34,9 +34,12 @@ std::optional<PtxStatement> read_ptx(const std::vector<parse::Token>& tokens, st
 /// Names that stand for the parts of the shim that replacements need, for shim_parts().
 const std::vector<std::string>& ptx_names();
 
-/// An error message ("kernel.cu:12: cubemap textures (texCubemap) exist only on a GPU. ...") for
-/// the first unsupported construct, or "" if there is none. Code under #if is skipped: it may be
-/// guarded, and otherwise the compiler reports it.
-std::string find_unsupported(const parse::SourceScan& scan, std::string_view file_name);
+/// A use of something that the CPU does not support.
+struct UnsupportedUse {
+  std::size_t token = 0;  ///< index
+  std::string message;    ///< "cubemap textures (texCubemap) exist only on a GPU. ..."
+};
+
+std::vector<UnsupportedUse> find_unsupported(const parse::SourceScan& scan);
 
 }  // namespace spanwise::cpu_backend

@@ -9,12 +9,14 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "backends/cpu/cpu_settings.hpp"
 #include "backends/cpu/exec/fibers.hpp"
+#include "backends/cpu/jit/preprocessor.hpp"
 #include "backends/cpu/jit/process.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
 #include "backends/cpu/processor.hpp"
@@ -398,65 +400,150 @@ std::string jit_fingerprint() {
               warps_in_step_setting() ? "\nwarps step" : "");
 }
 
-runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
-  HostOptions options = parse::host_options(request.options);
-  options.include_dirs.insert(options.include_dirs.end(), request.include_dirs.begin(),
-                              request.include_dirs.end());
-  Translation module =
-      translate(request, options, reverse_order_setting(), warps_in_step_setting());
-  const HostCompiler compiler = require_compiler();
+namespace {
 
-  using Lifetime = runtime::TemporaryFolder::Lifetime;
-  const runtime::TemporaryFolder folder(request.keep ? Lifetime::kept : Lifetime::scope);
-  if (request.keep)
-    std::fprintf(stderr, "spanwise cpu: kept %s/kernel.cpp and the files compiled with it\n",
-                 folder.path().c_str());
-  std::vector<std::string> names, inputs;
-  std::size_t attempts = 1;
-  for (const TranslationUnit& unit : module.units) {
-    names.push_back(names.empty() ? "kernel.cpp" : text("link[", names.size() - 1, "].cpp"));
-    inputs.push_back(folder.path() + "/" + names.back());
-    for (const auto& [name, contents] : unit.headers) folder.write(name, contents);
-    attempts = std::max(attempts, unit.heads.size());
+void require_text(const parse::KernelSource& source) {
+  if (source.is_compiled)
+    fail<ArgumentError>("cpu: expected ", source.file_name, " as CUDA C++ text, got ",
+                        source.text.size(),
+                        " bytes of compiled device code, which only a GPU runs. Remedy: give its "
+                        "source");
+}
+
+// The lines of which a log has errors: "kernel.cu:12:5: error: ...", and of the linker
+// "kernel.cu:12: undefined reference to ...".
+std::set<FailedLine> failed_lines(std::string_view log) {
+  std::set<FailedLine> lines;
+  for (const std::string_view line : split(log, '\n')) {
+    const std::size_t end = std::min(line.find(": error:"), line.find(": undefined reference to"));
+    for (std::size_t colon = line.find(':'); colon < end; colon = line.find(':', colon + 1)) {
+      std::string_view number = line.substr(colon + 1, end - colon - 1);
+      const std::optional<int> found = take_number<int>(number);
+      if (!found || (!number.empty() && number.front() != ':')) continue;
+      lines.emplace(std::string(line.substr(0, colon)), *found);
+      break;
+    }
   }
-  const std::string output = folder.path() + "/kernel.so";
-  // Compiles the units below their heads number `attempt`; returns false, and the compiler's output
-  // in `log`, if that fails.
-  const auto try_compile = [&](std::size_t attempt, std::string& log) {
+  return lines;
+}
+
+// Compiles a request; an object serves one call of run().
+class JitCompilation {
+ public:
+  explicit JitCompilation(const runtime::CompileRequest& request)
+      : request_(request),
+        options_(parse::host_options(request.options)),
+        compiler_(require_compiler()),
+        folder_(request.keep ? Lifetime::kept : Lifetime::scope) {
+    options_.include_dirs.insert(options_.include_dirs.end(), request.include_dirs.begin(),
+                                 request.include_dirs.end());
+    if (request.keep)
+      std::fprintf(stderr, "spanwise cpu: kept %s/kernel.cpp and the files compiled with it\n",
+                   folder_.path().c_str());
+  }
+
+  runtime::KernelBinary run() {
+    preprocess_sources();
+    module_ = translate(request_, options_, texts_, {}, thread_order());
+    compile();
+    // Only code that compares the stack limit may have arrays of variable length: alloca(), too.
+    std::string reports = stack_reports(folder_);
+    if (has_dynamic_frames(reports) && !module_.recurses) {
+      module_.recurses = true;
+      if (!try_compile()) fail_compile(request_, compiler_, module_, log_);
+      reports = stack_reports(folder_);
+    }
+    runtime::KernelBinary binary;
+    binary.image = parse::read_whole_file(output());
+    set_stack_need(binary.image, stack_need(reports, module_));
+    binary.symbols = std::move(module_.symbols);
+    return binary;
+  }
+
+ private:
+  using Lifetime = runtime::TemporaryFolder::Lifetime;
+
+  static ThreadOrder thread_order() { return {reverse_order_setting(), warps_in_step_setting()}; }
+  std::string output() const { return folder_.path() + "/kernel.so"; }
+
+  void preprocess_sources() {
+    std::vector<std::string> command{compiler_.path};
+    command.insert(command.end(), compiler_.arguments.begin(), compiler_.arguments.end());
+    for (const std::string& flag : base_flags(is_clang_compiler(compiler_)))
+      command.push_back(flag);
+    command.push_back(options_.language);
+    command.insert(command.end(), options_.flags.begin(), options_.flags.end());
+    const auto add = [&](const parse::KernelSource& source) {
+      require_text(source);
+      texts_.push_back(preprocess(source, options_, command));
+      if (const std::string& log = texts_.back().log; !log.empty())
+        fail_compile(request_, compiler_, module_, log);
+    };
+    add(*request_.source);
+    for (const parse::KernelSource& linked : request_.linked) add(linked);
+  }
+
+  // Tries each head; if none compiles, without the code in the failed lines that no kernel reaches.
+  // Each round finds at least one more such line; code that fails after many is not worth the time.
+  void compile() {
+    std::set<FailedLine> failed;
+    std::string first_log;
+    for (int round = 0; !try_heads(); ++round) {
+      if (first_log.empty()) first_log = log_;
+      const std::size_t removed = module_.removed;
+      failed.merge(failed_lines(log_));
+      Translation next = translate(request_, options_, texts_, failed, thread_order());
+      if (next.removed == removed || round == 12)
+        fail_compile(request_, compiler_, module_, first_log);
+      module_ = std::move(next);
+    }
+  }
+
+  bool try_heads() {
+    std::size_t count = 1;
+    for (const TranslationUnit& unit : module_.units) count = std::max(count, unit.heads.size());
+    for (head_ = 0; head_ < count; ++head_)
+      if (try_compile()) return true;
+    head_ = 0;
+    return false;
+  }
+
+  // Compiles the units below their heads number `head_`; returns false, and the compiler's output
+  // in `log_`, if that fails.
+  bool try_compile() {
     bool with_system = false, with_cccl = false;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const TranslationUnit& unit = module.units[i];
-      const std::string& head = unit.heads[std::min(attempt, unit.heads.size() - 1)];
-      folder.write(names[i], head + unit.text);
+    std::vector<std::string> inputs;
+    for (const TranslationUnit& unit : module_.units) {
+      const std::string& head = unit.heads[std::min(head_, unit.heads.size() - 1)];
+      const std::string name =
+          inputs.empty() ? "kernel.cpp" : text("link[", inputs.size() - 1, "].cpp");
+      inputs.push_back(folder_.write(name, head + unit.text));
       with_system |= is_system_head(head);
       with_cccl |= is_cccl_head(head);
     }
-    write_shim(folder, !with_system);
-    const auto command =
-        command_line(compiler, options, inputs, output, folder, module, with_system, with_cccl);
-    const ProcessResult result = run_process(command, folder.path());
-    log = readable_log(result.output, folder);
-    if (result.timed_out) fail_timeout(request, compiler, log);
-    return result.exit_code == 0 && fs::exists(output);
-  };
-  std::string log;
-  std::size_t attempt = 0;
-  while (!try_compile(attempt, log))
-    if (++attempt >= attempts) fail_compile(request, compiler, module, log);
-
-  // Only code that compares the stack limit may have arrays of variable length: alloca(), too.
-  std::string reports = stack_reports(folder);
-  if (has_dynamic_frames(reports) && !module.recurses) {
-    module.recurses = true;
-    if (!try_compile(attempt, log)) fail_compile(request, compiler, module, log);
-    reports = stack_reports(folder);
+    write_shim(folder_, !with_system);
+    const auto command = command_line(compiler_, options_, inputs, output(), folder_, module_,
+                                      with_system, with_cccl);
+    const ProcessResult result = run_process(command, folder_.path());
+    log_ = readable_log(result.output, folder_);
+    if (result.timed_out) fail_timeout(request_, compiler_, log_);
+    return result.exit_code == 0 && fs::exists(output());
   }
 
-  runtime::KernelBinary binary;
-  binary.image = parse::read_whole_file(output);
-  set_stack_need(binary.image, stack_need(reports, module));
-  binary.symbols = std::move(module.symbols);
-  return binary;
+  const runtime::CompileRequest& request_;
+  HostOptions options_;
+  const HostCompiler compiler_;
+  const runtime::TemporaryFolder folder_;
+  std::vector<PreprocessedSource> texts_;
+  Translation module_;
+  std::string log_;
+  std::size_t head_ = 0;
+};
+
+}  // namespace
+
+runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
+  return JitCompilation(request).run();
 }
 
 }  // namespace spanwise::cpu_backend

@@ -141,6 +141,7 @@ std::string shim_parts(const std::set<std::string_view>& used) {
     if (defines.find(parts[i].define) == defines.npos &&
         uses_any([&](std::string_view name) { return declares(declared[i], name); }))
       define(parts[i].define);
+  if (uses_any(parse::is_implicit_name)) define("SW_WITH_LIMITS");
   if (uses_any(is_vector_name)) define("SW_WITH_VECTORS");
   if (uses_any(is_rounding_name)) define("SW_WITH_ROUNDING");
   if (uses_any(is_video_name)) define("SW_WITH_VIDEO");
@@ -181,6 +182,10 @@ void write_shim(const runtime::TemporaryFolder& folder, bool with_standard) {
     else  // an attempt with another head may have written it
       std::filesystem::remove(text(folder.path(), "/", file.name));
   }
+}
+
+std::string_view shim_text(std::string_view name) {
+  return embedded::file_text(embedded::cpu_shim, name);
 }
 
 const std::string& shim_fingerprint() {

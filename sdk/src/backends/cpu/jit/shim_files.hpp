@@ -25,6 +25,8 @@ void write_shim(const runtime::TemporaryFolder& folder, bool with_standard);
 /// #define directives that make spanwise_cpu.h include those of its parts that declare one of the
 /// names in `used`.
 std::string shim_parts(const std::set<std::string_view>& used);
+/// The contents of a header of the folder shim/spanwise.
+std::string_view shim_text(std::string_view name);
 /// A hash of all shim headers.
 const std::string& shim_fingerprint();
 

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "backends/cpu/jit/gpu_constructs.hpp"
+#include "backends/cpu/jit/preprocessor.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
 #include "core/string_utils.hpp"
 #include "parse/device_code.hpp"
@@ -47,8 +48,10 @@ class TextEdits {
     std::string out;
     std::size_t done = 0;
     for (const Edit& edit : edits_) {
-      out.append(text_.substr(done, edit.offset - done)).append(edit.replacement);
-      done = edit.offset + edit.length;
+      // A line mark may be inside of a replaced piece.
+      if (edit.offset > done) out.append(text_.substr(done, edit.offset - done));
+      out.append(edit.replacement);
+      done = std::max(done, edit.offset + edit.length);
     }
     return out.append(text_.substr(done));
   }
@@ -62,17 +65,12 @@ class TextEdits {
   std::vector<Edit> edits_;
 };
 
-// A name at namespace scope that the generated end of the file uses, and the macro that is defined
-// if its declaration is compiled ("" if it always is).
-struct MarkedName {
-  std::string name;
-  std::string macro;
-};
-
 // Results of the rewriting for the generated end of the file.
 struct RewriteResult {
-  std::vector<MarkedName> dynamic_shared;  // pointers to set to the block's dynamic shared memory
-  struct MarkedKernel : MarkedName {
+  // Pointers to set to the block's dynamic shared memory: names at namespace scope.
+  std::vector<std::string> dynamic_shared;
+  struct MarkedKernel {
+    std::string name;
     parse::SourceKernel kernel;
     // The type of the kernel's global index: the Counter of sw_launcher (spanwise_launch.h).
     std::string counter = "int";
@@ -80,47 +78,37 @@ struct RewriteResult {
   std::vector<MarkedKernel> kernels;  // definitions
   // Constants with the bounds of a kernel, from the attributes of one declaration: `name` is the
   // constant's or, for a template, that of a class template with a member `value`.
-  struct MarkedBounds : MarkedName {
+  struct MarkedBounds {
+    std::string name;
     parse::SourceKernel kernel;
   };
   std::vector<MarkedBounds> bounds;
-  bool may_hide_returns = false;  // a macro contains a return statement
   parse::WarpOrder warps;
+  std::vector<std::string> instances;  // name expressions of explicit instantiations
 };
 
 // Rewrites CUDA C++ that macros cannot turn into C++: `extern __shared__` arrays become pointers,
-// and specifiers move to where C++ allows them. Marks kernels and arrays in code under #if. Appends
-// to `result`; `file` is the name in #line directives.
+// and specifiers move to where C++ allows them. Appends to `result`.
 class Rewriter {
  public:
-  Rewriter(const SourceScan& scan, std::string_view file, TextEdits& edits, RewriteResult& result)
-      : scan_(scan), file_(file), edits_(edits), result_(result) {}
+  Rewriter(const SourceScan& scan, const parse::LineMap& lines, TextEdits& edits,
+           RewriteResult& result)
+      : scan_(scan), lines_(lines), edits_(edits), result_(result) {}
 
   void run() {
     for (const parse::KernelSite& site : scan_.sites) mark_kernel(site);
     for (const SharedSite& site : scan_.shared) rewrite_shared(site);
-    for (const Token& t : scan_.tokens)
-      if (t.kind == Token::Kind::directive && t.text.find("return") != std::string_view::npos)
-        result_.may_hide_returns = true;
+    result_.instances.insert(result_.instances.end(), scan_.instances.begin(),
+                             scan_.instances.end());
     for (std::size_t i = 0; i + 1 < scan_.tokens.size(); ++i) {
       if (token(i).text == "texture" && token(i + 1).text == "<") rewrite_texture_reference(i);
       if (is_asm(token(i).text)) rewrite_ptx(i);
-      if (token(i).kind == Token::Kind::directive) rewrite_macro(token(i));
+      if (token(i).text == "extern") rewrite_linkage(i);
     }
   }
 
  private:
   const Token& token(std::size_t i) const { return scan_.tokens[i]; }
-
-  // Inserts the definition of a macro that exists only if the surrounding code is compiled, and
-  // returns its name. The code that follows in the same line keeps its line number.
-  std::string insert_marker(std::size_t offset, int line, const char* kind) {
-    const std::string name =
-        text("SW_HAS_", kind, "_", result_.kernels.size(), "_", result_.dynamic_shared.size());
-    edits_.insert(offset,
-                  text("\n#define ", name, " 1\n#line ", line, " ", c_literal(file_), "\n"));
-    return name;
-  }
 
   // Indices of tokens.
   struct TokenRange {
@@ -157,9 +145,8 @@ class Rewriter {
     RewriteResult::MarkedBounds bounds;
     bounds.kernel = site.kernel;
     bounds.name = text(scope.substr(0, scope.size() - site.kernel.name.size()), constant);
-    if (site.is_conditional) bounds.macro = text("SW_HAS_", constant);
+    const parse::LineMap::Line origin = lines_.origin(last.offset, last.line);
     std::string definition = text(
-        bounds.macro.empty() ? "" : "\n#define " + bounds.macro + " 1",
         "\n#undef SW_LAUNCH_BOUNDS\n#undef SW_CLUSTER_DIMS\n"
         "#define SW_LAUNCH_BOUNDS(...) ) | sw_launch_bounds(__VA_ARGS__) | SW_OTHERS SW_OPEN()\n"
         "#define SW_CLUSTER_DIMS(...) ) | sw_cluster_dims(__VA_ARGS__) | SW_OTHERS SW_OPEN()\n",
@@ -168,7 +155,7 @@ class Rewriter {
                                 : value,
         "\n#undef SW_LAUNCH_BOUNDS\n#undef SW_CLUSTER_DIMS\n"
         "#define SW_LAUNCH_BOUNDS(...)\n#define SW_CLUSTER_DIMS(...)\n#line ",
-        last.line, " ", c_literal(file_), "\n");
+        origin.number, " ", c_literal(origin.file), "\n");
     edits_.insert(last.offset + last.text.size(), std::move(definition));
     result_.bounds.push_back(std::move(bounds));
   }
@@ -184,8 +171,6 @@ class Rewriter {
     RewriteResult::MarkedKernel kernel;
     kernel.kernel = site.kernel;
     kernel.name = site.kernel.qualified_name;
-    if (site.is_conditional)
-      kernel.macro = insert_marker(site.parameters_end, token(body.begin - 1).line, "KERNEL");
     kernel.counter = counter_of(body);
     result_.kernels.push_back(std::move(kernel));
     mark_returns(body);
@@ -265,26 +250,22 @@ class Rewriter {
     edits_.replace(token(i).offset, last.offset + 1 - token(i).offset, statement->replacement);
   }
 
-  // Makes `extern __shared__ T name[];` in the body of a macro a pointer.
-  void rewrite_macro(const Token& directive) {
-    if (directive.text.find("__shared__") == directive.text.npos) return;
-    const std::vector<Token> tokens = parse::lex(directive.text.substr(1));
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      if (tokens[i].text != "extern") continue;
-      std::string type, name;
-      std::size_t k = i + 1;
-      for (; k < tokens.size() && tokens[k].kind == Token::Kind::identifier; ++k) {
-        if (tokens[k].text == "__shared__") continue;
-        type.append(type.empty() ? "" : " ").append(name);
-        name = tokens[k].text;
-      }
-      if (k + 2 >= tokens.size() || tokens[k].text != "[" || tokens[k + 1].text != "]" ||
-          tokens[k + 2].text != ";" || type.empty())
-        continue;
-      edits_.replace(directive.offset + 1 + tokens[i].offset,
-                     tokens[k + 1].offset + 1 - tokens[i].offset,
-                     text(type, "* const ", name, " = (", type, "*)sw_dynamic_shared"));
+  // Makes `extern "C" __constant__ float c[2];` a definition, as it is for nvcc: only in braces is
+  // it one in C++.
+  void rewrite_linkage(std::size_t i) {
+    const auto is_variable_word = [](std::string_view word) {
+      return word == "__constant__" || word == "__device__" || word == "__managed__";
+    };
+    if (token(i + 1).kind != Token::Kind::string) return;
+    bool is_variable = false;
+    std::size_t end = i + 2;
+    for (; end < scan_.tokens.size() && token(end).text != ";"; ++end) {
+      if (is_one_of(token(end).text, {"(", "{", "=", "extern", "__shared__"})) return;
+      is_variable |= is_variable_word(token(end).text);
     }
+    if (!is_variable || end == scan_.tokens.size()) return;
+    edits_.insert(token(i + 2).offset, "{ ");
+    edits_.insert(token(end).offset + 1, " }");
   }
 
   struct SharedArray {
@@ -335,54 +316,71 @@ class Rewriter {
     }
     // One pointer per worker thread, set before it runs a block.
     const std::string name = site.scope + array_name;
-    const bool is_known = std::ranges::any_of(result_.dynamic_shared, [&](const MarkedName& m) {
-      return m.name == name && m.macro.empty();
-    });
-    if (is_known) return edits_.replace(begin, end - begin, "");
-    MarkedName marked{name, ""};
-    if (site.is_conditional && site.end < scan_.tokens.size())
-      marked.macro = insert_marker(token(site.end).offset + 1, token(site.end).line, "DYNAMIC");
+    const auto& known = result_.dynamic_shared;
+    if (std::ranges::find(known, name) != known.end())
+      return edits_.replace(begin, end - begin, "");
     edits_.replace(begin, end - begin,
                    text("static __thread ", type, " (* ", array_name, ")", dimensions,
                         " __asm__(\"sw_dynamic_", result_.dynamic_shared.size(), "\")"));
-    result_.dynamic_shared.push_back(std::move(marked));
+    result_.dynamic_shared.push_back(name);
   }
 
   const SourceScan& scan_;
-  std::string_view file_;
+  const parse::LineMap& lines_;
   TextEdits& edits_;
   RewriteResult& result_;
 };
 
-// Rewrites a source and the user's headers that it includes, directly or indirectly. Headers of
-// the system and of the shim are not rewritten. Host code is replaced by blanks.
-class SourceFiles {
+// Rewrites a source. Headers of the system and of the shim are not rewritten. Host code is replaced
+// by blanks.
+class SourceRewriter {
  public:
-  // `prefix` begins the names of rewritten headers.
-  SourceFiles(std::vector<std::string> include_dirs, std::string prefix)
-      : files_(std::move(include_dirs), is_cuda_header), prefix_(std::move(prefix)) {}
-
-  // Returns the rewritten text of the main source. `used_elsewhere` are names in name expressions
-  // and linked sources, whose declarations are kept. Throws CompileError for constructs that the
-  // CPU does not support.
-  std::string add_main(std::string_view text, std::string_view file,
-                       const std::set<std::string_view>& used_elsewhere) {
-    for (const std::string_view name : used_elsewhere) files_.device_code().add_root(name);
-    files_.add_main(text, ".");
-    return add(text, file, ".");
+  // `used_elsewhere` are names in name expressions and linked sources, whose declarations are kept.
+  SourceRewriter(const parse::KernelSource& original, const PreprocessedSource& source,
+                 const std::set<std::string_view>& used_elsewhere)
+      : original_(original), source_(source) {
+    for (const std::string_view name : used_elsewhere) device_code_.add_root(name);
+    device_code_.add(source.text);
+    device_code_.resolve();
   }
 
-  // Of all files together.
+  // Removes code that no kernel reaches from a line of which the compiler reported an error;
+  // returns whether there was any.
+  bool remove_unreached(std::string_view file, int line) {
+    bool has_removed = false;
+    for (const int physical : source_.lines.lines_from(file, line))
+      has_removed |= device_code_.remove_unreached(source_.text, physical);
+    return has_removed;
+  }
+
+  // The rewritten text. Throws CompileError for constructs that the CPU does not support and that
+  // a kernel reaches.
+  std::string rewrite() {
+    std::string text = device_code_.without_host_code(source_.text);
+    SourceScan scan = parse::scan_source(text);
+    for (bool has_removed = true; has_removed;) {
+      has_removed = false;
+      for (const UnsupportedUse& use : find_unsupported(scan)) {
+        const std::size_t offset = scan.tokens[use.token].offset;
+        if (!device_code_.remove_unreached_at(source_.text, offset)) fail_unsupported(use, scan);
+        has_removed = true;
+      }
+      if (!has_removed) break;
+      text = device_code_.without_host_code(source_.text);
+      scan = parse::scan_source(text);
+    }
+    return rewrite(text, scan);
+  }
+
   const RewriteResult& result() const noexcept { return result_; }
   parse::ReferenceGraph& uses() noexcept { return uses_; }
-  // All identifiers of the files, including those in macros.
+  // All identifiers of the text.
   std::set<std::string_view> identifiers() const {
     std::set<std::string_view> all = uses_.used();
     all.insert(identifiers_.begin(), identifiers_.end());
     return all;
   }
-  // Names of the included headers that are neither rewritten nor replaced; "" if a macro names
-  // one.
+  // Names of the included headers that the shim does not replace; "" if a macro names one.
   const std::set<std::string>& other_headers() const noexcept { return other_headers_; }
   // Whether a header of the C library is included that the shim replaces.
   bool includes_standard() const noexcept { return includes_standard_; }
@@ -390,75 +388,66 @@ class SourceFiles {
   const std::set<std::string>& left_out() const noexcept { return left_out_; }
   // Names of the included headers of CCCL; those of Thrust are among left_out(), too.
   const std::set<std::string>& cccl_headers() const noexcept { return cccl_headers_; }
-  // Rewritten headers: name in the compiler's folder, contents.
-  const std::vector<std::pair<std::string, std::string>>& headers() const noexcept {
-    return headers_;
-  }
 
  private:
-  std::string add(std::string_view original, std::string_view file, const std::string& folder) {
-    const std::string text = files_.device_code().without_host_code(original);
-    const SourceScan scan = parse::scan_source(text);
-    if (const std::string error = find_unsupported(scan, file); !error.empty())
-      throw CompileError(error, error, parse::with_line_numbers(original));
+  [[noreturn]] void fail_unsupported(const UnsupportedUse& use, const SourceScan& scan) const {
+    const Token& token = scan.tokens[use.token];
+    const parse::LineMap::Line line = source_.lines.origin(token.offset, token.line);
+    const std::string way = device_code_.way_to(source_.text, token.offset);
+    const std::string message = spanwise::text(line.file, ":", line.number, ": ", use.message,
+                                               way.empty() ? "" : " (" + way + ")");
+    throw CompileError(message, message, parse::with_line_numbers(original_.text));
+  }
+
+  std::string rewrite(const std::string& text, const SourceScan& scan) {
     uses_.merge(scan.uses);
     const parse::WarpOrder warps = parse::find_warp_order(scan.tokens);
     result_.warps.lines.insert(result_.warps.lines.end(), warps.lines.begin(), warps.lines.end());
     result_.warps.has_plain_stores |= warps.has_plain_stores;
     TextEdits edits(text);
+    if (!source_.is_unchanged)
+      for (const parse::LineMap::Mark& mark : source_.lines.marks())
+        edits.insert(mark.offset,
+                     spanwise::text("#line ", mark.line, " ", c_literal(mark.file), "\n"));
     for (const Token& token : scan.tokens) {
       if (token.kind == Token::Kind::identifier) identifiers_.emplace(token.text);
       if (is_asm(token.text)) identifiers_.insert(ptx_names().begin(), ptx_names().end());
       if (token.kind != Token::Kind::directive) continue;
-      const parse::Include include = files_.read_include(token.text, folder);
+      const parse::Include include = parse::read_include(token.text);
       if (!include.is_include) continue;
-      if (const std::optional<std::string> header = replacement_for(include))
+      if (const std::optional<std::string> header = replacement_for(include.name))
         edits.replace(token.offset, token.text.size(),
                       header->empty() ? "" : "#include " + c_literal(*header));
     }
-    Rewriter(scan, file, edits, result_).run();
+    Rewriter(scan, source_.lines, edits, result_).run();
     return edits.apply();
   }
   // The header to include instead, "" to leave the directive out; nothing to keep it.
-  std::optional<std::string> replacement_for(const parse::Include& include) {
-    if (!include.path.empty()) return rewritten_header(include.path);
-    const bool is_library = parse::is_host_library_header(include.name);
-    if (is_library) left_out_.insert(include.name);
+  std::optional<std::string> replacement_for(const std::string& name) {
+    const bool is_library = parse::is_host_library_header(name);
+    if (is_library) left_out_.insert(name);
     // Headers of CCCL are included before the shim, see system_head().
-    if (parse::is_cccl_header(include.name)) {
-      cccl_headers_.insert(include.name);
+    if (parse::is_cccl_header(name)) {
+      cccl_headers_.insert(name);
       if (!is_library) return "";
     }
-    if (auto header = shim_header(include.name)) {
-      includes_standard_ |= is_replaced_standard_header(include.name);
+    if (auto header = shim_header(name)) {
+      includes_standard_ |= is_replaced_standard_header(name);
       return header;
     }
     if (is_library) return "";
-    other_headers_.insert(include.name);
+    other_headers_.insert(name);
     return {};
   }
-  std::string rewritten_header(const std::string& path) {
-    const auto [entry, is_new] =
-        header_names_.try_emplace(path, text(prefix_, header_names_.size(), ".h"));
-    const std::string name = entry->second;
-    if (is_new) {
-      // Registered before it is read, because headers may include one another cyclically.
-      std::string rewritten =
-          add(files_.text_of(path), path, fs::path(path).parent_path().string());
-      headers_.emplace_back(name, text("#line 1 ", c_literal(path), "\n", rewritten, "\n"));
-    }
-    return name;
-  }
 
-  parse::IncludedFiles files_;
-  std::string prefix_;
+  const parse::KernelSource& original_;
+  const PreprocessedSource& source_;
+  parse::DeviceCode device_code_;
   RewriteResult result_;
   std::set<std::string, std::less<>> identifiers_;
   std::set<std::string> other_headers_, left_out_, cccl_headers_;
   bool includes_standard_ = false;
   parse::ReferenceGraph uses_;
-  std::vector<std::pair<std::string, std::string>> headers_;
-  std::map<std::string, std::string> header_names_;  // path -> name in the compiler's folder
 };
 
 using Kernel = RewriteResult::MarkedKernel;
@@ -490,37 +479,23 @@ class ModuleTableWriter {
     out << "static constexpr sw_kernel sw_kernels[] = {\n";
     for (const Kernel& kernel : source_.kernels) write_kernel(kernel, out);
     for (const std::string& name : names) write_instance(name, out);
+    for (const std::string& name : source_.instances) write_instance(name, out);
     out << "{nullptr, nullptr, nullptr, 0, nullptr, nullptr, {}}};\n"
         << "extern \"C\" __attribute__((visibility(\"default\"), used)) sw_module "
         << module_info_name(index) << " = {\n"
         << "SW_MODULE_MAGIC, SW_STACK_UNKNOWN, &sw_rt, sw_kernels, " << c_literal(source.file_name)
-        << ", " << (module_.prints ? 1 : 0) << ", " << checked() << "};\n";
+        << ", " << (module_.prints ? 1 : 0) << ", " << (module_.checked ? 1 : 0) << "};\n";
   }
 
  private:
-  // The value of sw_module::checked.
-  int checked() const {
-    if (!module_.checked) return 0;
-    return source_.may_hide_returns ? 2 : 1;
-  }
-
-  // Writes the line under #ifdef of the name's macro, if it has one.
-  static void write_guarded(const MarkedName& marked, const std::string& line, std::ostream& out) {
-    if (!marked.macro.empty()) out << "#ifdef " << marked.macro << "\n";
-    out << line << "\n";
-    if (!marked.macro.empty()) out << "#endif\n";
-  }
-
   // A kernel may call functions of any source, so the arrays of all sources are set at its start.
   void write_dynamic_shared(std::size_t index, std::size_t count, std::ostream& out) const {
     const auto name_of = [&](std::size_t unit) {
       return count == 1 ? std::string("sw_bind_dynamic_shared") : text("sw_bind_unit_", unit);
     };
     out << (count == 1 ? "static" : hidden) << " void " << name_of(index) << "() {\n";
-    for (const MarkedName& array : source_.dynamic_shared)
-      write_guarded(array,
-                    text("::", array.name, " = (decltype(::", array.name, "))sw_dynamic_shared;"),
-                    out);
+    for (const std::string& array : source_.dynamic_shared)
+      out << "::" << array << " = (decltype(::" << array << "))sw_dynamic_shared;\n";
     out << "}\n";
     if (count == 1) return;
     for (std::size_t unit = 0; unit < count; ++unit)
@@ -530,10 +505,10 @@ class ModuleTableWriter {
     out << "}\n";
   }
 
-  // Kernels of the same name are overloads, unless they are in code under #if.
+  // Kernels of the same name are overloads.
   bool is_overloaded(const Kernel& kernel) const {
     return std::ranges::count_if(source_.kernels, [&](const Kernel& other) {
-             return other.name == kernel.name && other.macro.empty() && !other.kernel.is_template;
+             return other.name == kernel.name && !other.kernel.is_template;
            }) > 1;
   }
 
@@ -556,10 +531,8 @@ class ModuleTableWriter {
                  (!is_overloaded(kernel) || each.kernel.line == kernel.kernel.line);
         },
         [](const Bounds& each) { return text("::", each.name); });
-    write_guarded(
-        kernel,
-        entry(address, uses_.reaches_barrier(kernel.kernel.name), kernel.counter, name, bounds),
-        out);
+    out << entry(address, uses_.reaches_barrier(kernel.kernel.name), kernel.counter, name, bounds)
+        << "\n";
     module_.symbols.emplace(name, name);
     // The unqualified name, too, if it is unique.
     const bool is_unique =
@@ -588,17 +561,20 @@ class ModuleTableWriter {
     const auto is_of = [&](const Bounds& each) {
       return arguments != expression.npos && each.kernel.is_template && each.kernel.name == name;
     };
-    // Templates of one name are overloads, unless they are in code under #if.
-    const bool is_unique = std::ranges::count_if(source_.bounds, [&](const Bounds& each) {
-                             return is_of(each) && each.macro.empty();
-                           }) <= 1;
+    // Templates of one name are overloads.
+    const bool is_unique = std::ranges::count_if(source_.bounds, is_of) <= 1;
     const std::string bounds =
         bounds_where([&](const Bounds& each) { return is_unique && is_of(each); },
                      [&](const Bounds& each) {
                        return text("::", each.name, expression.substr(arguments), "::value");
                      });
-    out << entry(text("&", expression.substr(start)), has_barrier, counter, expression, bounds)
-        << "\n";
+    // "n::scale(float*, int)" is an instance whose arguments are deduced.
+    const bool is_typed = arguments == expression.npos && expression.ends_with(')');
+    const std::size_t types = expression.find('(');
+    const std::string address = is_typed ? text("static_cast<void (*)", expression.substr(types),
+                                                ">(&", expression.substr(start, types - start), ")")
+                                         : text("&", expression.substr(start));
+    out << entry(address, has_barrier, counter, expression, bounds) << "\n";
   }
 
   using Bounds = RewriteResult::MarkedBounds;
@@ -615,9 +591,7 @@ class ModuleTableWriter {
     std::string all;
     for (const Bounds& bounds : source_.bounds) {
       if (!matches(bounds)) continue;
-      if (!bounds.macro.empty()) all += text("\n#ifdef ", bounds.macro, "\n");
       all += value(bounds) + " | ";
-      if (!bounds.macro.empty()) all += "\n#endif\n";
     }
     return all + "sw_bounds{}";
   }
@@ -660,7 +634,7 @@ constexpr std::string_view cccl_define =
 std::string system_head(const std::set<std::string>& headers, const std::set<std::string>& cccl) {
   std::string out = text(system_define, replaced_functions);
   for (const char* name :
-       {"math.h", "stdio.h", "stdlib.h", "string.h", "stdint.h", "time.h", "new"})
+       {"limits.h", "math.h", "stdio.h", "stdlib.h", "string.h", "stdint.h", "time.h", "new"})
     out += text("#include <", name, ">\n");
   for (const std::string& name : headers)
     if (parse::is_cpp_header(name)) out += text("#include <", name, ">\n");
@@ -672,7 +646,7 @@ std::string system_head(const std::set<std::string>& headers, const std::set<std
 // The heads of TranslationUnit. A source without headers of the system compiles fastest with only
 // the shim's parts that it needs. Perhaps only host code needs Thrust, so the last attempt alone
 // includes its headers.
-std::vector<std::string> heads_for(const SourceFiles& files, bool has_cccl) {
+std::vector<std::string> heads_for(const SourceRewriter& files, bool has_cccl) {
   const std::set<std::string>& others = files.other_headers();
   const std::set<std::string> none, &cccl = has_cccl ? files.cccl_headers() : none;
   std::vector<std::string> heads;
@@ -719,25 +693,17 @@ std::set<std::string_view> used_elsewhere(const runtime::CompileRequest& request
   return names;
 }
 
-// Writes the text before the user's source.
-void write_head(const HostOptions& options, bool reverse, const Translation& module,
-                bool steps_at_plain_stores, std::ostream& out) {
+// Writes the text before the user's source. After the preprocessor only the options' macros for
+// headers, whose names are reserved, are still of use.
+void write_head(const HostOptions& options, const PreprocessedSource& source, bool reverse,
+                const Translation& module, bool steps_at_plain_stores, std::ostream& out) {
   if (reverse) out << "#define SW_REVERSE 1\n";
   // Before the shim, which depends on them.
   if (module.in_step) out << "#define SW_WARP_STEP " << (steps_at_plain_stores ? 2 : 1) << "\n";
   if (module.checked) out << "#define SW_KERNEL_CHECK 1\n";
   out << "#include \"spanwise_cpu.h\"\n";
-  for (const std::string& directive : options.directives) out << directive << "\n";
-  for (const std::string& file : options.pre_includes)
-    out << "#include " << c_literal(file) << "\n";
-}
-
-void require_text(const parse::KernelSource& source) {
-  if (source.is_compiled)
-    fail<ArgumentError>("cpu: expected ", source.file_name, " as CUDA C++ text, got ",
-                        source.text.size(),
-                        " bytes of compiled device code, which only a GPU runs. Remedy: give its "
-                        "source");
+  for (const std::string& directive : options.directives)
+    if (source.is_unchanged || directive.starts_with("#define _")) out << directive << "\n";
 }
 
 }  // namespace
@@ -751,23 +717,24 @@ std::string module_info_name(std::size_t unit) {
 }
 
 Translation translate(const runtime::CompileRequest& request, const HostOptions& options,
-                      bool reverse, bool in_step) {
+                      const std::vector<PreprocessedSource>& texts,
+                      const std::set<FailedLine>& failed, ThreadOrder order) {
   std::vector<const parse::KernelSource*> sources{request.source};
   for (const parse::KernelSource& linked : request.linked) sources.push_back(&linked);
   Translation module;
   module.checked =
       std::ranges::find(request.options, runtime::check_option) != request.options.end();
-  in_step |= std::ranges::find(request.options, runtime::warp_step_option) != request.options.end();
-  module.in_step = in_step;
-  bool has_plain_stores = in_step;
-  std::vector<SourceFiles> files;
+  module.in_step = order.in_step || std::ranges::find(request.options, runtime::warp_step_option) !=
+                                        request.options.end();
+  bool has_plain_stores = module.in_step;
+  std::vector<SourceRewriter> files;
   std::vector<std::string> rewritten;
   parse::ReferenceGraph uses;  // of all sources: a barrier may be in a function of another source
-  for (const parse::KernelSource* source : sources) {
-    require_text(*source);
-    files.emplace_back(options.include_dirs, text("sw_user_", files.size(), "_"));
-    rewritten.push_back(
-        files.back().add_main(source->text, source->file_name, used_elsewhere(request, *source)));
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    files.emplace_back(*sources[i], texts[i], used_elsewhere(request, *sources[i]));
+    for (const auto& [file, line] : failed)
+      module.removed += files.back().remove_unreached(file, line) ? 1 : 0;
+    rewritten.push_back(files.back().rewrite());
     add_macro_uses(options, files.back().uses());
     uses.merge(files.back().uses());
     module.in_step |= !files.back().result().warps.lines.empty();
@@ -776,14 +743,13 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
   }
   for (std::size_t i = 0; i < sources.size(); ++i) {
     TranslationUnit unit;
-    unit.headers = files[i].headers();
     const std::string cccl = cccl_folder(*sources[i], files[i].cccl_headers());
     unit.heads = heads_for(files[i], !cccl.empty());
     if (!cccl.empty()) module.cccl = cccl;
     module.left_out.insert(files[i].left_out().begin(), files[i].left_out().end());
     std::ostringstream out;
     if (sources.size() > 1) out << "#define SW_UNIT " << i << "\n";
-    write_head(options, reverse, module, has_plain_stores, out);
+    write_head(options, texts[i], order.reverse, module, has_plain_stores, out);
     out << "#line 1 " << c_literal(sources[i]->file_name) << "\n" << rewritten[i];
     ModuleTableWriter(files[i].result(), uses, module)
         .write(*sources[i], i == 0 ? request.names : std::vector<std::string>{}, i, sources.size(),

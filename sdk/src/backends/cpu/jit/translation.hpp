@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/jit/preprocessor.hpp"
 #include "parse/compiler_options.hpp"
 #include "runtime/backend.hpp"
 
@@ -22,8 +23,6 @@ struct TranslationUnit {
   /// Texts to compile before `text`: each selects parts of the shim. They are tried in this order
   /// until one compiles.
   std::vector<std::string> heads;
-  /// Rewritten headers of the user: name in the compiler's folder, contents.
-  std::vector<std::pair<std::string, std::string>> headers;
 };
 
 /// A request's sources, translated to C++, to be compiled to one library.
@@ -36,7 +35,8 @@ struct Translation {
   bool checked = false;                        ///< compiled with runtime::check_option
   bool in_step = false;                        ///< the lanes of a warp run in step
   std::set<std::string> left_out;              ///< included headers that are left out
-  std::string cccl;  ///< the folder of CCCL's headers, if a source includes some
+  std::size_t removed = 0;  ///< failed lines from which code was removed that no kernel reaches
+  std::string cccl;         ///< the folder of CCCL's headers, if a source includes some
 };
 
 /// Whether a head includes the headers of the C and C++ libraries of the system, in place of the
@@ -48,10 +48,20 @@ bool is_cccl_head(std::string_view head);
 /// The symbol of a source's sw_module in the library.
 std::string module_info_name(std::size_t unit);
 
-/// Throws CompileError, with the line in the source, for constructs that the CPU does not support,
-/// and ArgumentError for device code that is already compiled. `in_step`: the lanes of a warp run
-/// in step even where no source seems to rely on it.
+/// A line of a file in which the compiler reported an error.
+using FailedLine = std::pair<std::string, int>;
+
+/// How the threads of a block run.
+struct ThreadOrder {
+  bool reverse = false;  ///< in descending order
+  bool in_step = false;  ///< the lanes of a warp in step, even where no source seems to rely on it
+};
+
+/// `texts` are the sources of the request in turn. Code in `failed` lines that no kernel reaches is
+/// left out. Throws CompileError, with the line in the source, for constructs that the CPU does not
+/// support and that a kernel reaches.
 Translation translate(const runtime::CompileRequest& request, const HostOptions& options,
-                      bool reverse, bool in_step);
+                      const std::vector<PreprocessedSource>& texts,
+                      const std::set<FailedLine>& failed, ThreadOrder order);
 
 }  // namespace spanwise::cpu_backend

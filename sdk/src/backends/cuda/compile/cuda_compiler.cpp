@@ -83,18 +83,41 @@ class HostCodeRemoval {
       if (token.kind == Token::Kind::identifier) files_.device_code().add_root(token.text);
   }
 
-  // Nothing if the source has no function of the host and no header or type that NVRTC lacks: its
-  // error then is in device code, even if no kernel uses that code.
-  std::optional<DeviceSource> apply(const parse::KernelSource& source) {
-    const std::string folder = ".";
-    files_.add_main(source.text, folder);
-    DeviceSource result{source, {}};
-    result.source.text = rewritten(source.text, folder);
-    if (!lacks_header_ && !files_.device_code().has_host_functions()) return {};
-    result.source.text = text("#include \"spanwise_nvcc.h\"\n#line 1 ", c_literal(source.file_name),
-                              "\n", result.source.text);
-    for (auto& [path, header] : headers_)
-      result.headers.emplace_back(std::move(header.name), std::move(header.text));
+  void read(const parse::KernelSource& source) {
+    source_ = &source;
+    files_.add_main(source.text, here);
+  }
+
+  // Removes code that no kernel reaches from the lines in which NVRTC's `log` has errors,
+  // "kernel.cu(12): error: ..."; returns whether there was any.
+  bool remove_unreached(std::string_view log) {
+    bool has_removed = false;
+    for (const std::string_view line : split(log, '\n')) {
+      const std::size_t end = line.find("): ");
+      const std::size_t open = line.substr(0, end).rfind('(');
+      if (end == line.npos || open == line.npos || line.find("error", end) == line.npos) continue;
+      const auto number = parse_number<int>(line.substr(open + 1, end - open - 1));
+      const std::string path(line.substr(0, open));
+      if (!number) continue;
+      const bool is_header = headers_.contains(path);
+      if (!is_header && path != source_->file_name) continue;
+      has_removed |= files_.device_code().remove_unreached(
+          is_header ? files_.text_of(path) : std::string_view(source_->text), *number);
+    }
+    return has_removed;
+  }
+
+  // Nothing if the source has no function of the host and no header or name that NVRTC lacks, and
+  // nothing was removed from it: its error then is in code of kernels.
+  std::optional<DeviceSource> result(bool has_removed) {
+    headers_.clear();
+    DeviceSource result{*source_, {}};
+    result.source.text = rewritten(source_->text, here);
+    if (!lacks_header_ && !has_removed && !files_.device_code().has_host_functions()) return {};
+    result.source.text = text("#include \"spanwise_nvcc.h\"\n#line 1 ",
+                              c_literal(source_->file_name), "\n", result.source.text);
+    for (const auto& [path, header] : headers_)
+      result.headers.emplace_back(header.name, header.text);
     for (const embedded::TextFile& file : embedded::rtc_replaced_headers)
       result.headers.emplace_back(file.name, file.text);
     return result;
@@ -105,11 +128,13 @@ class HostCodeRemoval {
     std::string name, text;
   };
 
+  static constexpr const char* here = ".";
+
   // Names in a file that decide about its headers.
   struct Uses {
     bool std_names = false;
-    bool driver_types = false;  // such as CUtensorMap
-    bool glibc_types = false;   // such as uint, which nvcc's implicit headers declare
+    bool driver_types = false;    // such as CUtensorMap
+    bool implicit_names = false;  // such as uint, which nvcc's implicit headers declare
   };
   static Uses uses_of(const std::vector<Token>& tokens) {
     Uses uses;
@@ -117,7 +142,7 @@ class HostCodeRemoval {
       const std::string_view name = token.text;
       if (token.kind != Token::Kind::identifier) continue;
       uses.std_names |= name == "std";
-      uses.glibc_types |= name == "uint" || name == "ushort" || name == "ulong";
+      uses.implicit_names |= parse::is_implicit_name(name);
       uses.driver_types |=
           name.starts_with("CU") && name.size() > 2 && name[2] >= 'a' && name[2] <= 'z';
     }
@@ -128,7 +153,7 @@ class HostCodeRemoval {
     std::string text = files_.device_code().without_host_code(original);
     const std::vector<Token> tokens = parse::lex(text);
     const Uses uses = uses_of(tokens);
-    lacks_header_ |= uses.glibc_types;
+    lacks_header_ |= uses.implicit_names;
     std::string out;
     std::size_t copied = 0;
     for (const Token& token : tokens) {
@@ -197,25 +222,26 @@ class HostCodeRemoval {
 
   parse::IncludedFiles files_;
   const std::vector<fs::path>& toolkit_;
+  const parse::KernelSource* source_ = nullptr;
   std::set<std::string, std::less<>> known_to_nvrtc_;
   std::map<std::string, Header> headers_;  // path -> rewritten header
   bool lacks_header_ = false;
 };
 
-// `source`, of the request, with host code replaced by blanks (ADR 15), in the source itself and in
-// the user's headers, and without headers of the host that NVRTC lacks. Nothing if there is no host
-// code. `toolkit` are the folders of CUDA's headers. Throws DeviceError if a header cannot be read.
-std::optional<DeviceSource> without_host_code(const CompileRequest& request,
-                                              const parse::KernelSource& source,
-                                              const NvrtcOptions& options,
-                                              const std::vector<fs::path>& toolkit) {
+// Prepares the removal of host code (ADR 15) from `source`, of the request, and from the user's
+// headers, and of headers of the host that NVRTC lacks. `toolkit` are the folders of CUDA's
+// headers. Throws DeviceError if a header cannot be read.
+HostCodeRemoval host_code_removal(const CompileRequest& request, const parse::KernelSource& source,
+                                  const NvrtcOptions& options,
+                                  const std::vector<fs::path>& toolkit) {
   HostCodeRemoval removal(folders_of(request, options), toolkit);
   for (const std::string& expression : request.names) removal.add_names(expression);
   for (const std::string& directive : options.directives) removal.add_names(directive);
   if (&source != request.source) removal.add_names(request.source->text);
   for (const parse::KernelSource& linked : request.linked)
     if (&source != &linked && !linked.is_compiled) removal.add_names(linked.text);
-  return removal.apply(source);
+  removal.read(source);
+  return removal;
 }
 
 // Whether the text contains a launch, kernel<<<...>>>(...), possibly in host-only code that NVRTC
@@ -474,34 +500,48 @@ class NvrtcCompilation {
   }
 
   // Stores the symbol of each name expression of `names` in `named`. A source that does not compile
-  // as it is may have host code, and is compiled again without it.
+  // as it is may have host code, and is compiled again without it, and then without code that no
+  // kernel reaches in the lines that have errors.
   std::string compile(const parse::KernelSource& source, const ImageForm& form,
                       const std::vector<std::string>& names,
                       std::map<std::string, std::string>& named) const {
-    RtcHeaders headers = rtc_headers(!folders_.empty());
-    const Attempt unmodified = attempt(source, form, names, headers);
+    const RtcHeaders provided = rtc_headers(!folders_.empty());
+    const Attempt unmodified = attempt(source, form, names, provided);
     if (unmodified.result == nvrtc::success)
       return accept(source, form, names, named, *unmodified.program);
-    const auto device = unmodified.result == nvrtc::compilation_error
-                            ? without_host_code(request_, source, options_, folders_)
-                            : std::nullopt;
-    if (!device)
-      fail_compilation(library_, unmodified.result, source, architecture_,
-                       unmodified.program->log(), folders_);
-    for (const auto& [name, contents] : device->headers) {
-      headers.names.push_back(name.c_str());
-      headers.texts.push_back(contents.c_str());
+    const auto fail = [&](const Attempt& attempt) {
+      fail_compilation(library_, attempt.result, source, architecture_, attempt.program->log(),
+                       folders_);
+    };
+    if (unmodified.result != nvrtc::compilation_error) fail(unmodified);
+    HostCodeRemoval removal = host_code_removal(request_, source, options_, folders_);
+    std::optional<DeviceSource> device = removal.result(false);
+    // The error that is reported is that of the source with all code that no kernel reaches.
+    Attempt first;
+    std::string log = unmodified.program->log();
+    for (int round = 0; round < 16; ++round) {
+      if (round > 0 || !device) {
+        if (!removal.remove_unreached(log)) break;
+        device = removal.result(true);
+      }
+      RtcHeaders headers = provided;
+      for (const auto& [name, contents] : device->headers) {
+        headers.names.push_back(name.c_str());
+        headers.texts.push_back(contents.c_str());
+      }
+      Attempt device_only = attempt(device->source, form, names, headers);
+      if (device_only.result == nvrtc::success)
+        return accept(source, form, names, named, *device_only.program);
+      log = device_only.program->log();
+      if (round == 0) first = std::move(device_only);
     }
-    const Attempt device_only = attempt(device->source, form, names, headers);
-    if (device_only.result != nvrtc::success)
-      fail_compilation(library_, device_only.result, source, architecture_,
-                       device_only.program->log(), folders_);
-    return accept(source, form, names, named, *device_only.program);
+    fail(first.program ? first : unmodified);
+    return {};
   }
 
   struct Attempt {
     std::unique_ptr<NvrtcProgram> program;
-    nvrtc::Result result;
+    nvrtc::Result result = nvrtc::success;
   };
   Attempt attempt(const parse::KernelSource& source, const ImageForm& form,
                   const std::vector<std::string>& names, const RtcHeaders& headers) const {

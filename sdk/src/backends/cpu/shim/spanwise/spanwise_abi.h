@@ -134,7 +134,6 @@ struct sw_module {
   const sw_kernel* kernels;        // ends with a null name
   const char* file;                // the source's name, for messages
   int prints;                      // uses printf
-  // Not 0: supports sw_range::checked, and runs threads in any order; 2: macros may hide return
-  // statements.
+  // Not 0: supports sw_range::checked, and runs threads in any order.
   int checked;
 };

@@ -67,17 +67,7 @@ SW_GUARDED_DIVISION("q", "%rax", "%rdx", SW_BITS_OF_DIVIDEND);
 #undef SW_GUARDED
 #endif
 
-#define SW_CPU 1  // for users: #ifndef SW_CPU guards code that only a GPU can run
-#define __CUDACC__ 1
-#define __CUDACC_RTC__ 1  // as with NVRTC, no host code is compiled
-#define __CUDACC_VER_MAJOR__ 13
-#define __CUDACC_VER_MINOR__ 0
-#define CUDA_VERSION 13000
-#define CUDART_VERSION 13000
-// Code for devices is compiled, as on a GPU: a kernel whose body is under #ifdef __CUDA_ARCH__ must
-// not be silently empty. 7.0 has independent thread scheduling and everything that this shim
-// provides; later architectures have instructions that it lacks.
-#define __CUDA_ARCH__ 700
+#include "spanwise_predefined.h"
 
 #define __host__
 #define __global__ __attribute__((visibility("hidden")))
@@ -346,5 +336,11 @@ extern "C" SW_WEAK void __cxa_pure_virtual() {
 #endif
 #if defined(SW_WITH_HOST_API) || defined(SW_WITH_ALL)
 #include "spanwise_host_api.h"
+#endif
+#if (defined(SW_WITH_LIMITS) || defined(SW_WITH_ALL)) && !defined(SW_SYSTEM)
+// Macros of headers that nvcc includes before each source.
+#include "limits.h"
+#include "math.h"
+#define RAND_MAX 2147483647
 #endif
 #include "spanwise_launch.h"

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define RAND_MAX 2147483647
+#define __extension__
 #define __linux__ 1
 #define __unix__ 1
 #define _POSIX_VERSION 200809L
