@@ -48,9 +48,9 @@ __global__ void k(int* out) {
         "integer division without a result",
         r"""
 __global__ void k(int* out) {
-  const int zero = out[threadIdx.x] + 1, minus_one = zero - 1;
+  const int zero = out[threadIdx.x] + 1, minus_one = zero - 1, least = minus_one - 2147483647;
   out[threadIdx.x] = threadIdx.x + 2 + (int)threadIdx.x / zero;
-  if ((-2147483647 - 1) / minus_one != -2147483647 - 1) out[threadIdx.x] = 0;
+  if (least / minus_one != least) out[threadIdx.x] = 0;
 }
 """,
         note="by zero all bits are set; the least number by -1 wraps around",

@@ -446,7 +446,7 @@ void CpuKernel::launch_checked(const LaunchCheck& check, const Dim3& grid, const
   launched.shared_zone = shared_zone;
   char* shared = static_cast<char*>(worker.dynamic_shared(launched.shared_bytes + 2 * shared_zone));
   add_regions(memory, check, shared + shared_zone, launched.shared_bytes);
-  module_->describe_memory(memory);
+  module_->describe_memory(memory, kernel_->name);
   const std::uint64_t blocks = block_count(grid);
   const IndexOrder order = index_order(blocks, reverse, seed);
   try {

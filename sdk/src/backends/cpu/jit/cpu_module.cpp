@@ -310,7 +310,22 @@ void CpuModule::copy_variables(runtime::LoadedModule& from) {
   }
 }
 
-void CpuModule::describe_memory(AccessCheck& check) const {
+bool CpuModule::is_of_other_kernel(std::string_view symbol, std::string_view kernel) const {
+  // _ZZ3addPfE4tile is `tile` of `add` (Itanium C++ ABI, 5.1.6).
+  if (!symbol.starts_with("_ZZ")) return false;
+  symbol.remove_prefix(3);
+  const std::size_t digits = symbol.find_first_not_of("0123456789");
+  if (digits == 0 || digits == symbol.npos) return false;
+  const auto length = parse_number<std::size_t>(symbol.substr(0, digits));
+  const std::string_view owner = symbol.substr(digits, length.value_or(0));
+  if (owner == kernel) return false;
+  for (const sw_module* unit : units_)
+    for (const sw_kernel* other = unit->kernels; other->name != nullptr; ++other)
+      if (owner == other->name) return true;
+  return false;
+}
+
+void CpuModule::describe_memory(AccessCheck& check, std::string_view kernel) const {
   const LoadedImage image = loaded_image(info_);
   check.ignore(image.begin, image.end);
   for (const ImageVariable& variable : variables_.globals) {
@@ -324,6 +339,7 @@ void CpuModule::describe_memory(AccessCheck& check) const {
     check.ignore(data, data + variable.bytes);
   }
   for (const ImageVariable& variable : variables_.shared) {
+    if (is_of_other_kernel(variable.symbol, kernel)) continue;
     const char* data = image.thread_data + variable.offset;
     check.add({data, data + variable.bytes, data, data + variable.bytes,
                quoted_name("shared memory", variable.symbol), true});

@@ -65,15 +65,18 @@ class CpuModule final : public runtime::LoadedModule {
   /// "kernel.cu:7" for the instruction before `code` in a checked module, if its debug information
   /// and a tool that reads it (addr2line, llvm-addr2line) are available; else "".
   std::string line_before(const void* code) const;
-  /// Adds the memory of the module and of the calling thread's copy of its __shared__ variables to
-  /// `check`.
-  void describe_memory(AccessCheck& check) const;
+  /// Adds to `check` the memory of the module and of the calling thread's copy of its __shared__
+  /// variables, without those of other kernels than `kernel`, whose access is a fault.
+  void describe_memory(AccessCheck& check, std::string_view kernel) const;
   const FaultTrap::CodeRange& code() const noexcept { return code_; }
   /// Whether a kernel may get addresses from the module: from malloc, or from a variable's value.
   bool has_addresses() const;
 
  private:
   std::string innermost_line(const std::string& frames) const;
+  /// Whether the __shared__ variable is one of a kernel that is not `kernel`; not of one in a
+  /// namespace or of a template's instance.
+  bool is_of_other_kernel(std::string_view symbol, std::string_view kernel) const;
 
   void* library_ = nullptr;
   const sw_module* info_ = nullptr;

@@ -22,6 +22,7 @@
 #include "backends/cpu/processor.hpp"
 #include "backends/cpu/shim/spanwise/spanwise_abi.h"
 #include "core/string_utils.hpp"
+#include "embedded/translator_digest.hpp"
 #include "parse/device_code.hpp"
 #include "runtime/files.hpp"
 #include "spanwise/core/error.hpp"
@@ -109,7 +110,8 @@ constexpr std::string_view gnu_flags =
 constexpr std::string_view gnu_access_flags =
     "-O1 -fsanitize=thread --param=tsan-distinguish-volatile=1 -fno-tree-loop-im "
     "-fno-hoist-adjacent-loads";
-constexpr std::string_view gnu_check_flags = "-g -fsanitize=bounds";
+// -fno-optimize-sibling-calls: a check at the end of a kernel would have no frame with its line.
+constexpr std::string_view gnu_check_flags = "-g -fno-optimize-sibling-calls -fsanitize=bounds";
 // Where the lanes of a warp run in step, each statement has one place in the code, in the order of
 // the source: no statement is copied to several paths.
 constexpr std::string_view gnu_step_flags =
@@ -119,7 +121,8 @@ constexpr std::string_view gnu_step_flags =
 constexpr std::string_view clang_access_flags =
     "-O1 -fsanitize=thread -mllvm -tsan-distinguish-volatile -mllvm "
     "-tsan-instrument-func-entry-exit=0 -mllvm -tsan-instrument-read-before-write";
-constexpr std::string_view clang_check_flags = "-g -fsanitize=array-bounds";
+constexpr std::string_view clang_check_flags =
+    "-g -fno-optimize-sibling-calls -fsanitize=array-bounds";
 
 constexpr std::string_view split_stack_flags =
 #if defined(SW_STACK_LIMIT)
@@ -395,9 +398,9 @@ Tool compiler_tool() {
 std::string jit_fingerprint() {
   const auto compiler = find_compiler();
   return text(compiler ? compiler->identity : "", "\ncpu ", processor_features(), "\nshim ",
-              shim_fingerprint(), "\nflags ", flags_fingerprint(), "\norder ",
-              reverse_order_setting() ? "reverse" : "forward", "\nsanitize ", sanitize_setting(),
-              warps_in_step_setting() ? "\nwarps step" : "");
+              shim_fingerprint(), "\ntranslator " SW_TRANSLATOR_DIGEST "\nflags ",
+              flags_fingerprint(), "\norder ", reverse_order_setting() ? "reverse" : "forward",
+              "\nsanitize ", sanitize_setting(), warps_in_step_setting() ? "\nwarps step" : "");
 }
 
 namespace {
