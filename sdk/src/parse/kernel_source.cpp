@@ -21,11 +21,19 @@ bool is_barrier_name(std::string_view name) {
   static constexpr std::string_view names =
       "__syncwarp __activemask __all __any __ballot __uni_sync __all_sync __any_sync "
       "__ballot_sync cooperative_groups this_thread_block tiled_partition coalesced_threads "
-      "this_grid grid_group thread_block arrive_and_wait __barrier_sync";
+      "this_grid grid_group thread_block arrive_and_wait __barrier_sync mma_sync "
+      "load_matrix_sync store_matrix_sync";
   static constexpr std::string_view prefixes =
       "__syncthreads __shfl __match_ __reduce_ __barrier_sync BlockReduce BlockScan WarpScan "
       "BlockExchange BlockRadixSort WarpReduce";
   return is_word_of(name, names) || starts_with_word_of(name, prefixes);
+}
+
+// Whether a string literal has a PTX instruction in which threads wait for each other.
+bool waits_in_ptx(std::string_view literal) {
+  return std::ranges::any_of(
+      split("bar. barrier. .sync. shfl. vote. activemask", ' '),
+      [&](std::string_view word) { return literal.find(word) != literal.npos; });
 }
 
 }  // namespace
@@ -176,6 +184,8 @@ class Scanner {
       declaration_ = index_ + 1;
     } else if (in_body()) {
       if (token.kind == Token::Kind::identifier) read_use(token);
+      if (token.kind == Token::Kind::string && waits_in_ptx(token.text))
+        scan_.uses.add(scopes_.back().name, "__syncwarp");
     } else if (token.text == ";") {
       if (conditionals_.empty()) scan_.aliases.read(declaration());
       declaration_ = index_ + 1;
@@ -382,6 +392,8 @@ class Scanner {
     std::vector<std::string_view> meaning;
     for (std::size_t i = 2; i < parts.size(); ++i) {
       if (parts[i].kind == Token::Kind::identifier) scan_.uses.add(name, parts[i].text);
+      if (parts[i].kind == Token::Kind::string && waits_in_ptx(parts[i].text))
+        scan_.uses.add(name, "__syncwarp");
       meaning.push_back(parts[i].text);
     }
     if (!takes_arguments && conditionals_.empty()) scan_.aliases.add(name, std::move(meaning));

@@ -26,11 +26,12 @@ std::ostream& operator<<(std::ostream& out, const Refusal& r) { return out << r.
 
 const Refusal refusals[] = {
     {"inline_ptx",
-     "__global__ void k(int* out) {\n  asm volatile(\"bar.sync 0;\");\n}",
+     "__global__ void k(int* out) {\n  asm volatile(\"wgmma.fence.sync.aligned;\");\n}",
      {"kernel.cu:2", "PTX", "asm", "SW_CPU"}},
     {"inline_ptx_under_a_condition",
-     "#if __CUDA_ARCH__ >= 300\n__global__ void k(int* out) {\n  asm volatile(\"bar.sync "
-     "0;\");\n}\n#endif",
+     "#if __CUDA_ARCH__ >= 300\n__global__ void k(int* out) {\n  asm "
+     "volatile(\"wgmma.fence.sync.aligned "
+     ";\");\n}\n#endif",
      {"kernel.cu:3", "PTX", "SW_CPU"}},
     {"dynamic_parallelism",
      "__global__ void a() {}\n__global__ void k(int* out) {\n  a<<<1, 32>>>();\n}",
@@ -42,12 +43,6 @@ const Refusal refusals[] = {
     {"cubemap_surfaces",
      "__global__ void k(unsigned long long s) {\n  surfCubemapwrite(1, s, 0, 0, 0);\n}",
      {"kernel.cu:2", "surfCubemapwrite"}},
-    {"tensor_cores",
-     "#include <mma.h>\nusing namespace nvcuda;\n__global__ void k() { }",
-     {"kernel.cu:1", "mma.h"}},
-    {"tensor_core_namespace",
-     "__global__ void k() {\n  nvcuda::wmma::fill_fragment(0);\n}",
-     {"kernel.cu:2", "wmma"}},
     {"clusters",
      "#include <cooperative_groups.h>\n__global__ void __cluster_dims__(2, 1, 1) k(int* out) {\n  "
      "cooperative_groups::this_cluster().sync();\n}",

@@ -177,6 +177,55 @@ __global__ void k(int* out) {
 """,
     ),
     Construct(
+        "tensor cores",
+        r"""
+#include <mma.h>
+__global__ void k(int* out) {
+  using namespace nvcuda;
+  __shared__ half tile[256];
+  __shared__ float product[2][256];
+  const int t = threadIdx.x;
+  for (int i = t; i < 256; i += 64) tile[i] = __float2half(i % 17 == 0 ? 1.0f : 0.0f);
+  __syncthreads();
+  wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> a;
+  wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> b;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> c;
+  wmma::fill_fragment(c, 0.0f);
+  wmma::load_matrix_sync(a, tile, 16);
+  wmma::load_matrix_sync(b, tile, 16);
+  wmma::mma_sync(c, a, b, c);
+  wmma::store_matrix_sync(product[t / 32], c, 16, wmma::mem_row_major);
+  __syncthreads();
+  out[t] = t + (int)product[t / 32][t % 16 * 17];
+}
+""",
+        note="`nvcuda::wmma`, and `mma.sync` and `ldmatrix` in PTX; not `wgmma`",
+    ),
+    Construct(
+        "ptx of several instructions",
+        r"""
+__global__ void k(int* out) {
+  __shared__ int tile[64];
+  const int t = threadIdx.x;
+  int reversed;
+  asm volatile(
+      "{\n\t"
+      ".reg .pred p;\n\t"
+      ".reg .b32 r;\n\t"
+      "sub.s32 r, 63, %1;\n\t"
+      "setp.lt.s32 p, r, 0;\n\t"
+      "@p mov.s32 r, 0;\n\t"
+      "mov.b32 %0, r;\n\t"
+      "}"
+      : "=r"(reversed) : "r"(t));
+  tile[reversed] = reversed + 1;
+  if (t < 64) asm volatile("bar.sync 1, 64;" ::: "memory");
+  asm volatile("ld.shared.s32 %0, [%1];" : "=r"(out[t]) : "r"((unsigned)__cvta_generic_to_shared(tile + t)));
+}
+""",
+        note="named barriers, vectors, atomics, `cp.async`, addresses of shared memory in 32 bits",
+    ),
+    Construct(
         "ptx of one instruction",
         r"""
 __global__ void k(int* out) {

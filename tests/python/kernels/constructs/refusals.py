@@ -6,16 +6,16 @@ from .construct import Refusal
 
 REFUSALS = [
     Refusal(
-        "inline ptx",
+        "ptx of compute capability 9 and 10",
         r"""
 __global__ void k(int* out) {
-  asm volatile("bar.sync 0;");
+  asm volatile("wgmma.fence.sync.aligned;");
 }
 """,
         (
             "kernel.cu:2",
             "PTX",
-            'asm "bar.sync 0"',
+            'asm "wgmma.fence.sync.aligned"',
             "SW_CPU",
         ),
     ),
@@ -54,18 +54,6 @@ __global__ void k(unsigned long long s) {
         (
             "kernel.cu:2",
             "cubemap surfaces",
-        ),
-    ),
-    Refusal(
-        "tensor cores",
-        r"""
-#include <mma.h>
-using namespace nvcuda;
-__global__ void k() { }
-""",
-        (
-            "kernel.cu:1",
-            "mma.h",
         ),
     ),
     Refusal(

@@ -97,6 +97,16 @@ std::uint64_t common_result(const Warp::Group& group, const LaneCall* calls) {
   return sum;
 }
 
+// Calls the module's function of a collective, which needs all lanes.
+void call_module(const Warp::Group& group, LaneCall* calls) {
+  std::array<sw_lane_call*, 32> lanes{};
+  for_each_lane(group.arrived, [&](unsigned lane) {
+    lanes[lane] = reinterpret_cast<sw_lane_call*>(calls[lane].value);
+    calls[lane].result = group.arrived == ~0u ? 0 : 1;
+  });
+  if (group.arrived == ~0u) lanes[0]->run(lanes.data());
+}
+
 // The lane whose value `lane` gets by `call`; `lane` itself if `group` is no shuffle.
 unsigned source_lane_of(const Warp::Group& group, unsigned lane, const LaneCall& call) {
   return is_shuffle(group.op) ? shuffle_source(group.op, lane, call) : lane;
@@ -108,6 +118,7 @@ unsigned source_lane_of(const Warp::Group& group, unsigned lane, const LaneCall&
 void combine(const Warp::Group& group, LaneCall* calls, int poison) {
   if (is_shuffle(group.op)) return shuffle(group, calls, poison);
   if (group.op == sw_warp_match_any) return match_any(group, calls);
+  if (group.op == sw_warp_call) return call_module(group, calls);
   const std::uint64_t result = common_result(group, calls);
   for_each_lane(group.arrived, [&](unsigned lane) { calls[lane].result = result; });
 }
@@ -115,11 +126,11 @@ void combine(const Warp::Group& group, LaneCall* calls, int poison) {
 // "__shfl_down_sync", for messages.
 std::string warp_op_name(int op) {
   static constexpr const char* names[sw_warp_op_count] = {
-      "__syncwarp",        "__shfl_sync",       "__shfl_up_sync",    "__shfl_down_sync",
-      "__shfl_xor_sync",   "__ballot_sync",     "__all_sync",        "__any_sync",
-      "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync", "__reduce_min_sync",
-      "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync", "__reduce_and_sync",
-      "__reduce_or_sync",  "__reduce_xor_sync"};
+      "__syncwarp",        "__shfl_sync",       "__shfl_up_sync",      "__shfl_down_sync",
+      "__shfl_xor_sync",   "__ballot_sync",     "__all_sync",          "__any_sync",
+      "__match_any_sync",  "__match_all_sync",  "__reduce_add_sync",   "__reduce_min_sync",
+      "__reduce_max_sync", "__reduce_min_sync", "__reduce_max_sync",   "__reduce_and_sync",
+      "__reduce_or_sync",  "__reduce_xor_sync", "a matrix instruction"};
   return op >= 0 && op < sw_warp_op_count ? names[op] : "warp collective";
 }
 
@@ -203,6 +214,8 @@ void BlockRunner::start_block() {
     warps_[w].group_count = 0;
   }
   live_ = count_;
+  for (NamedBarrier& barrier : named_)
+    if (barrier.arrived != 0) barrier = {};
   if (check_ != nullptr) start_check();
   enter_block_(block_index_.x, block_index_.y, block_index_.z);
   current_ = first_;
@@ -386,6 +399,37 @@ void BlockRunner::release_barrier() {
   results_[generation_ & 1u] = result;
   arrived_ = 0;
   ++generation_;
+}
+
+void BlockRunner::named_barrier(unsigned id, unsigned count, int waits, int line) {
+  if (!running_) fail_undetected("bar.sync", line);
+  if (id >= named_.size() || count == 0 || count > count_)
+    fail([&] {
+      return text(thread_label(current_), " calls bar.sync in line ", line, " with barrier ", id,
+                  " and ", count, " threads; expected 0 to ", named_.size() - 1, " and 1 to ",
+                  count_);
+    });
+  NamedBarrier& barrier = named_[id];
+  if (barrier.arrived > 0 && barrier.expected != count)
+    fail([&] {
+      return text(thread_label(current_), " calls bar.sync in line ", line, " for ", count,
+                  " threads, but barrier ", id, " waits for ", barrier.expected,
+                  ". All calls for one barrier must give the same number");
+    });
+  barrier.expected = count;
+  if (++barrier.arrived == count) {
+    FaultTrap::poll();
+    if (check_ != nullptr) fail_unless(check_->barrier());
+    for (unsigned t = 0; t < count_; ++t)
+      if (barrier.waiting.test(t)) threads_[t].state = ready;
+    barrier = {};
+    return;
+  }
+  if (waits == 0) return;
+  barrier.waiting.set(current_);
+  calls_[current_].line = line;
+  threads_[current_].state = in_collective;
+  wait_in_collective();
 }
 
 unsigned long long BlockRunner::warp(int op, unsigned mask, unsigned long long value, int lane,
@@ -626,6 +670,9 @@ std::string BlockRunner::awaited_call(unsigned thread) const {
   if (threads_[thread].state == converging) return text("__activemask() in line ", call.line);
   if (threads_[thread].state != in_collective)
     return text(barrier_names[barrier_op_], " in line ", barrier_line_);
+  for (std::size_t id = 0; id < named_.size(); ++id)
+    if (named_[id].waiting.test(thread))
+      return text("bar.sync ", id, ", ", named_[id].expected, " in line ", call.line);
   const Warp& warp = warps_[thread / 32];
   for (int i = 0; i < warp.group_count; ++i) {
     const Warp::Group& group = warp.groups[i];
@@ -788,6 +835,7 @@ const sw_runtime& runtime_table() {
   static constexpr sw_runtime table{.run_blocks = run_blocks,
                                     .barrier = RunnerCall<&BlockRunner::barrier>::call,
                                     .barrier_vote = RunnerCall<&BlockRunner::barrier_vote>::call,
+                                    .named_barrier = RunnerCall<&BlockRunner::named_barrier>::call,
                                     .warp = RunnerCall<&BlockRunner::warp>::call,
                                     .active_mask = RunnerCall<&BlockRunner::active_mask>::call,
                                     .step = RunnerCall<&BlockRunner::step>::call,

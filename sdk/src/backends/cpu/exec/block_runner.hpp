@@ -117,6 +117,9 @@ class BlockRunner {
   /// A barrier that combines predicates. `op` is a sw_barrier_op; returns the count, and, or of the
   /// block's predicates.
   int barrier_vote(int op, int predicate, int line);
+  /// PTX's bar.sync and bar.arrive with a number of threads; a thread that does not wait only
+  /// counts as arrived.
+  void named_barrier(unsigned id, unsigned count, int waits, int line);
   /// A collective of the lanes in `mask`; returns the calling lane's result.
   unsigned long long warp(int op, unsigned mask, unsigned long long value, int lane, int width,
                           int line);
@@ -177,6 +180,10 @@ class BlockRunner {
     stepping,
     ended,
     first_generation
+  };
+  struct NamedBarrier {
+    unsigned expected = 0, arrived = 0;
+    std::bitset<1024> waiting;
   };
   struct SuspendedFiber {
     StackPointer stack;
@@ -289,6 +296,7 @@ class BlockRunner {
   int results_[2] = {};
   std::array<LaneCall, 1024> calls_{};
   std::array<Warp, 32> warps_{};
+  std::array<NamedBarrier, 16> named_{};
   std::array<std::uintptr_t, 1024> steps_{};  // the place where a thread waits in step()
 
   const sw_range* range_ = nullptr;

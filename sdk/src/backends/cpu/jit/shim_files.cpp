@@ -143,6 +143,10 @@ std::string shim_parts(const std::set<std::string_view>& used) {
       define(parts[i].define);
   if (uses_any(parse::is_implicit_name)) define("SW_WITH_LIMITS");
   if (uses_any(is_vector_name)) define("SW_WITH_VECTORS");
+  const auto is_ptx_name = [](std::string_view name) {
+    return name == "sw_ptx" || name.starts_with("__cvta_");
+  };
+  if (uses_any(is_ptx_name)) define("SW_WITH_PTX");
   if (uses_any(is_rounding_name)) define("SW_WITH_ROUNDING");
   if (uses_any(is_video_name)) define("SW_WITH_VIDEO");
   if (uses_any(is_special_name)) define("SW_WITH_SPECIAL");

@@ -10,6 +10,7 @@
 
 #include "backends/cpu/jit/gpu_constructs.hpp"
 #include "backends/cpu/jit/preprocessor.hpp"
+#include "backends/cpu/jit/ptx.hpp"
 #include "backends/cpu/jit/shim_files.hpp"
 #include "core/string_utils.hpp"
 #include "parse/device_code.hpp"

@@ -30,7 +30,14 @@ enum sw_warp_op {
   sw_warp_and,
   sw_warp_or,
   sw_warp_xor,
+  sw_warp_call,
   sw_warp_op_count
+};
+
+// sw_warp_call: each of the 32 lanes passes the address of one of these. The last lane to arrive
+// calls run(). The result is 0, or 1 without a call if a lane is missing.
+struct sw_lane_call {
+  void (*run)(struct sw_lane_call* const* lanes);
 };
 
 // Kinds of block barriers: plain, and those that combine a predicate.
@@ -71,6 +78,9 @@ struct sw_runtime {
                      const void* arguments);
   void (*barrier)(void* worker, int line);
   int (*barrier_vote)(void* worker, int op, int predicate, int line);
+  // Barrier `id`, 0 to 15, of `count` threads of the block, at which a thread waits or only counts
+  // as arrived.
+  void (*named_barrier)(void* worker, unsigned id, unsigned count, int waits, int line);
   // A collective of the lanes in `mask`. `value` holds the bits of the lane's value; `lane` is a
   // shuffle's source lane, delta or lane mask, `width` its segments' width.
   unsigned long long (*warp)(void* worker, int op, unsigned mask, unsigned long long value,

@@ -15,6 +15,10 @@
   threadIdx.z = sw_z
 
 SW_FN void sw_barrier(int line) { SW_WAITING(sw_rt->barrier(sw_worker, line)); }
+// bar.sync and bar.arrive of `count` threads; without a number, of all.
+SW_FN void sw_named_barrier(unsigned id, unsigned count, int waits, int line) {
+  SW_WAITING(sw_rt->named_barrier(sw_worker, id, count, waits, line));
+}
 SW_FN int sw_barrier_vote(int op, int predicate, int line) {
   int result;
   SW_WAITING(result = sw_rt->barrier_vote(sw_worker, op, predicate, line));
@@ -35,6 +39,8 @@ SW_FN unsigned sw_active_mask(int line) {
 
 // Macros, so that messages name the line of the call.
 #define __syncthreads() sw_barrier(__LINE__)
+#define __barrier_sync(id) (void(id), sw_barrier(__LINE__))
+#define __barrier_sync_count(id, count) sw_named_barrier(id, count, 1, __LINE__)
 #define __syncthreads_count(predicate) \
   sw_barrier_vote(sw_barrier_count, (predicate) ? 1 : 0, __LINE__)
 #define __syncthreads_and(predicate) sw_barrier_vote(sw_barrier_and, (predicate) ? 1 : 0, __LINE__)
@@ -91,6 +97,11 @@ struct sw_syncwarp {
   ((int)sw_warp(sw_warp_all, mask, (predicate) ? 1 : 0, 0, warpSize, __LINE__))
 #define __any_sync(mask, predicate) \
   ((int)sw_warp(sw_warp_any, mask, (predicate) ? 1 : 0, 0, warpSize, __LINE__))
+// 1 if the predicate is the same for all lanes.
+SW_FN int sw_uniform(int line, unsigned mask, bool predicate) {
+  return sw_warp(sw_warp_match_all, mask, predicate ? 1 : 0, 0, warpSize, line) != 0;
+}
+#define __uni_sync(mask, predicate) sw_uniform(__LINE__, mask, predicate)
 #define __activemask() sw_active_mask(__LINE__)
 
 template <class SwT>

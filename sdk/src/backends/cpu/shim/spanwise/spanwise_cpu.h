@@ -331,6 +331,9 @@ extern "C" SW_WEAK void __cxa_pure_virtual() {
 #if defined(SW_WITH_BARRIERS) || defined(SW_WITH_ALL)
 #include "spanwise_barriers.h"
 #endif
+#if defined(SW_WITH_PTX) || defined(SW_WITH_ALL)
+#include "spanwise_ptx.h"
+#endif
 #if defined(SW_WITH_TEXTURES) || defined(SW_WITH_TEXTURE_REFERENCES) || defined(SW_WITH_ALL)
 #include "spanwise_textures.h"
 #endif

@@ -12,17 +12,6 @@
 #include "spanwise_rounding.h"
 #include "spanwise_vectors.h"
 
-// `value` as a float, rounded to odd: an inexact result is the neighbour with an odd last bit
-// (Boldo and Melquiond 2008). Rounding it again to fewer bits gives the same result as rounding
-// `value`.
-SW_FN float sw_round_to_odd(double value) {
-  const float nearest = (float)value;
-  const unsigned bits = sw_bits<unsigned>(nearest);
-  if ((double)nearest == value || value != value || (bits & 1u) != 0) return nearest;
-  const bool away = __builtin_fabs((double)nearest) < __builtin_fabs(value);
-  return sw_bits<float>(away ? bits + 1 : bits - 1);
-}
-
 // An integer, rounded to odd.
 SW_FN double sw_round_to_odd(unsigned long long value) {
   if (value >> 53 == 0) return (double)value;

@@ -21,23 +21,24 @@ SW_FN unsigned long long __brevll(unsigned long long x) {
 }
 // PTX's bfe, bfi and lop3: `count` bits of x from bit `first` on; y with those bits replaced by x;
 // a function of three bits, given by its table of values.
-SW_FN unsigned sw_bit_field(unsigned x, unsigned first, unsigned count) {
+template <class SwT>
+SW_FN SwT sw_bit_field(SwT x, unsigned first, unsigned count) {
+  constexpr unsigned bits = 8 * sizeof(SwT);
+  constexpr bool is_signed = (SwT)-1 < (SwT)0;
   first &= 0xffu, count &= 0xffu;
-  const unsigned low = first > 31u ? 0u : x >> first;
-  return count > 31u ? low : low & ((1u << count) - 1u);
+  if (count == 0u || (!is_signed && first >= bits)) return 0;
+  const SwT low = (SwT)(x >> (first < bits ? first : bits - 1));
+  const unsigned above =
+      first + count < bits || !is_signed ? bits - (count < bits ? count : bits) : 0;
+  return (SwT)((unsigned long long)low << above) >> above;
 }
-SW_FN int sw_bit_field(int x, unsigned first, unsigned count) {
+template <class SwT>
+SW_FN SwT sw_bit_insert(SwT x, SwT y, unsigned first, unsigned count) {
+  constexpr unsigned bits = 8 * sizeof(SwT);
   first &= 0xffu, count &= 0xffu;
-  if (count == 0u) return 0;
-  const int low = x >> (first > 31u ? 31u : first);
-  const unsigned above = first + count > 31u ? 0u : 32u - count;
-  return (int)((unsigned)low << above) >> above;
-}
-SW_FN unsigned sw_bit_insert(unsigned x, unsigned y, unsigned first, unsigned count) {
-  first &= 0xffu, count &= 0xffu;
-  if (first > 31u || count == 0u) return y;
-  const unsigned mask = (count > 31u ? ~0u : (1u << count) - 1u) << first;
-  return (y & ~mask) | (x << first & mask);
+  if (first >= bits || count == 0u) return y;
+  const SwT mask = (SwT)((count >= bits ? ~(SwT)0 : (SwT)(((SwT)1 << count) - 1)) << first);
+  return (y & ~mask) | ((SwT)(x << first) & mask);
 }
 SW_FN unsigned sw_lop3(unsigned a, unsigned b, unsigned c, unsigned table) {
   unsigned out = 0;
