@@ -192,3 +192,13 @@ def test_constants_that_nvcc_declares_without_an_include(device, compiler):
     expected = [2**31 - 1, 2**32 - 1, 255, 2**63 - 1, 2**63 - 1, 8, 2**31 - 1, -(2**31)]
     assert out.tolist() == expected
     np.testing.assert_array_equal(reals.numpy(), [np.pi, np.inf, np.nan, np.inf])
+
+
+@pytest.mark.parametrize("name", ["norm", "max", "exp", "isnan", "erfinv", "atomicAdd", "__vadd4"])
+def test_kernel_may_have_the_name_of_a_function_of_cuda(device, name):
+    heads = ["__global__", 'extern "C" __global__'] if device.kind == "cpu" else ["__global__"]
+    for head in heads:
+        x = sw.zeros(4, "float32", device=device)
+        source = f"{head} void {name}(float *x) {{ x[threadIdx.x] = threadIdx.x; }}"
+        sw.SourceModule(source, device=device).get_function(name)(x, block=4)
+        assert x.tolist() == [0, 1, 2, 3]

@@ -109,6 +109,18 @@ constexpr std::array<ShimPart, 6> parts{{{"SW_WITH_INTRINSICS", "spanwise_intrin
                                          {"SW_WITH_BARRIERS", "spanwise_barriers.h"},
                                          {"SW_WITH_TEXTURES", "spanwise_textures.h"}}};
 
+// The names that each part declares.
+const auto& names_of_parts() {
+  using Names = std::array<std::set<std::string_view>, parts.size()>;
+  static const auto& declared = *new Names([] {
+    Names names;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      names[i] = declared_names(embedded::file_text(embedded::cpu_shim, parts[i].file));
+    return names;
+  }());
+  return declared;
+}
+
 // Embedded headers have no folders: cooperative_groups/reduce.h is cooperative_groups_reduce.h.
 std::string embedded_name(std::string_view name) {
   std::string out(name);
@@ -124,14 +136,15 @@ bool has_file(const std::array<embedded::TextFile, N>& files, std::string_view n
 
 }  // namespace
 
+bool is_shim_function(std::string_view name) {
+  return is_rounding_name(name) || is_video_name(name) || is_special_name(name) ||
+         std::ranges::any_of(names_of_parts(), [&](const std::set<std::string_view>& names) {
+           return declares(names, name);
+         });
+}
+
 std::string shim_parts(const std::set<std::string_view>& used) {
-  using Names = std::array<std::set<std::string_view>, parts.size()>;
-  static const auto& declared = *new Names([] {
-    Names names;
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      names[i] = declared_names(embedded::file_text(embedded::cpu_shim, parts[i].file));
-    return names;
-  }());
+  const auto& declared = names_of_parts();
   std::string defines;
   const auto define = [&](const char* name) {
     defines.append("#define ").append(name).append(" 1\n");

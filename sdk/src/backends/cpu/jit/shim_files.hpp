@@ -22,6 +22,8 @@ bool is_replaced_standard_header(std::string_view name);
 /// Writes the shim to the folder, with the replacements of the C library's headers or, for sources
 /// over the system's headers, without them.
 void write_shim(const runtime::TemporaryFolder& folder, bool with_standard);
+/// Whether a part of the shim declares a function of this name.
+bool is_shim_function(std::string_view name);
 /// #define directives that make spanwise_cpu.h include those of its parts that declare one of the
 /// names in `used`.
 std::string shim_parts(const std::set<std::string_view>& used);

@@ -707,6 +707,16 @@ void write_head(const HostOptions& options, const PreprocessedSource& source, bo
     if (source.is_unchanged || directive.starts_with("#define _")) out << directive << "\n";
 }
 
+// A kernel may have the name of a function of CUDA, also with C linkage: it gets another one here,
+// while the table of kernels has its own.
+void rename_kernels(const std::vector<Kernel>& kernels, std::ostream& out) {
+  std::set<std::string_view> names;
+  for (const Kernel& kernel : kernels)
+    if (is_shim_function(kernel.kernel.name)) names.insert(kernel.kernel.name);
+  for (const std::string_view name : names)
+    out << "#define " << name << " sw_kernel_" << name << "\n";
+}
+
 }  // namespace
 
 bool is_system_head(std::string_view head) { return head.starts_with(system_define); }
@@ -752,6 +762,7 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
     std::ostringstream out;
     if (sources.size() > 1) out << "#define SW_UNIT " << i << "\n";
     write_head(options, texts[i], order.reverse, module, has_plain_stores, out);
+    rename_kernels(files[i].result().kernels, out);
     out << "#line 1 " << c_literal(sources[i]->file_name) << "\n" << rewritten[i];
     ModuleTableWriter(files[i].result(), uses, module)
         .write(*sources[i], i == 0 ? request.names : std::vector<std::string>{}, i, sources.size(),
