@@ -28,7 +28,7 @@ _NAMES = {
         bincount bitwise_count blackman convolve corrcoef correlate cov cross digitize ediff1d
         explain_function fix frombuffer fromfile fromfunction fromiter fromstring gcd genfromtxt geomspace
         hamming hanning histogram histogram2d histogram_bin_edges histogramdd i0 identity interp
-        intersect1d iscomplex isin isneginf isposinf isreal kaiser kron lcm lexsort load loadtxt logspace
+        intersect1d iscomplex isin isneginf isposinf isreal isscalar issubdtype kaiser kron lcm lexsort load loadtxt logspace
         median nan_to_num nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin
         nanpercentile nanprod nanquantile nanstd nanvar packbits partition percentile piecewise poly
         polyadd polyder polydiv polyfit polyint polymul polysub polyval quantile real_if_close roots save
@@ -55,9 +55,9 @@ _NAMES = {
     """,
     "_numpy.lines": "cumulative_prod cumulative_sum diff searchsorted",
     "_numpy.shape": """
-        atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes expand_dims flip fliplr
-        flipud matrix_transpose moveaxis permute_dims ravel rollaxis rot90 squeeze swapaxes
-        transpose
+        atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes copy expand_dims flip fliplr
+        flipud iscomplexobj isrealobj matrix_transpose moveaxis ndim permute_dims ravel rollaxis rot90
+        shape size squeeze swapaxes transpose
     """,
     "driver._textures": "Surface Texture",
     "graph": "In Mode Op Out clone contiguous function kernel_op shared using",

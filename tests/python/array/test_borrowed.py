@@ -57,6 +57,8 @@ CALLS = {
     "isneginf": "a",
     "isposinf": "a",
     "isreal": "c",
+    "isscalar": "3.0",
+    "issubdtype": "a.dtype, np.floating",
     "kaiser": "5, 8.6",
     "kron": "a, h",
     "lcm": "i, 6",
@@ -224,6 +226,30 @@ def test_sorts_match_numpy_in_both_orders(dtype, shape):
         sw.sort(x, descending=True).numpy(), np.take_along_axis(values, descending, -1)
     )
     np.testing.assert_array_equal(x.numpy(), values)
+
+
+def test_methods_sort_and_partition_the_array_itself():
+    values = np.random.default_rng(2).standard_normal((5, 14))
+    x = sw.asarray(values.copy(), device="cpu")
+    strided = x[::-1, ::2]
+    assert strided.argsort(0).tolist() == np.argsort(values[::-1, ::2], 0).tolist()
+    assert strided.sort(descending=True) is None
+    expected = values.copy()
+    expected[::-1, ::2] = -np.sort(-values[::-1, ::2])
+    np.testing.assert_array_equal(x.numpy(), expected)
+    assert x.argpartition(0)[:, 0].tolist() == expected.argmin(1).tolist()
+    x.partition(0)
+    np.testing.assert_array_equal(x[:, 0].numpy(), expected.min(1))
+
+
+def test_sizes_and_copies_of_anything():
+    x = [[1, 2, 3], [4, 5, 6]]
+    assert (sw.shape(x), sw.ndim(x), sw.size(x), sw.size(x, 0)) == ((2, 3), 2, 6, 2)
+    a = sw.asarray(x)
+    assert sw.copy(a).tolist() == x and not sw.may_share_memory(sw.copy(a), a)
+    assert sw.iscomplexobj(1j) and sw.isrealobj(a)
+    v = sw.tensor.fmatrix("v")
+    assert sw.ndim(v) == 2
 
 
 def test_nans_come_last_in_both_orders():

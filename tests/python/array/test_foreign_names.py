@@ -39,7 +39,7 @@ def message(array, name):
     [
         ("cpu", 'a.to("cpu")'),
         ("cuda", 'a.to("cuda:0")'),
-        ("median", "numpy.median(a.numpy())"),
+        ("median", "spanwise.median(a)"),
         ("grad", "T.grad(cost, wrt)"),
         ("detach", "use a itself"),
         ("block_until_ready", "a.sync()"),

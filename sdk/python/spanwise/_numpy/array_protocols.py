@@ -125,21 +125,10 @@ def _clip(a: Any, a_min: Any = None, a_max: Any = None, out: Any = None, **kwarg
     return clip(a, low, high, out=out, **kwargs)
 
 
-def _size(a: Any, axis: Any = None) -> int:
-    array = _core._operand(a)
-    return array.size if axis is None else array.shape[axis]
-
-
 _ADAPTED: dict[str, Callable[..., Any]] = {
     "linalg.eig": lambda a: borrowed("linalg.eig")(a),
     "linalg.eigvals": lambda a: borrowed("linalg.eigvals")(a),
     "clip": _clip,
-    "copy": lambda a, order="K": _core._asarray(a).copy(order),
-    "shape": lambda a: _core._operand(a).shape,
-    "ndim": lambda a: _core._operand(a).ndim,
-    "size": _size,
-    "iscomplexobj": lambda x: _core._operand(x).dtype.kind == "c",
-    "isrealobj": lambda x: _core._operand(x).dtype.kind != "c",
     "result_type": lambda *x: _core.result_type(*x).__numpy_dtype__,
 }
 

@@ -240,6 +240,23 @@ def argsort(
     return borrowed("argsort")(_reversed(x) if descending else x, axis, **_sort_options(order))
 
 
+def sort_in_place(
+    array: Array,
+    axis: int = -1,
+    kind: str | None = None,
+    *,
+    descending: bool = False,
+    stable: bool | None = None,
+) -> None:
+    """Implements Array.sort."""
+    array[...] = sort(array, axis, kind, descending=descending, stable=stable)
+
+
+def partition_in_place(array: Array, kth: Any, axis: int = -1, kind: str = "introselect") -> None:
+    """Implements Array.partition."""
+    array[...] = borrowed("partition")(array, kth, axis, kind=kind)
+
+
 def _sort_options(order: dict[str, Any]) -> dict[str, Any]:
     """`order` as the option `kind`, which NumPy 1 and CuPy have as well."""
     return {"kind": "stable" if order["stable"] else None} if "stable" in order else order

@@ -269,3 +269,34 @@ def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
     arrays = [asarray(x) for x in args]
     shape = broadcast_shapes(*(a.shape for a in arrays))
     return tuple(a if a.shape == shape else a.broadcast_to(shape) for a in arrays)
+
+
+def shape(a: Any) -> tuple[int, ...]:
+    """The shape of an array or a variable, or of what asarray() makes of `a`."""
+    return tuple(_core._operand(a).shape)
+
+
+def ndim(a: Any) -> int:
+    """The number of axes of `a`, as shape()."""
+    return int(_core._operand(a).ndim)
+
+
+def size(a: Any, axis: Any = None) -> int:
+    """The number of elements of `a`, or the extent of an axis."""
+    x = _core._operand(a)
+    return int(x.size if axis is None else x.shape[axis])
+
+
+def copy(a: Any, order: str = "K") -> Array:
+    """A new array with the elements of `a`, as numpy.copy."""
+    return _core._asarray(a).copy(order)
+
+
+def iscomplexobj(x: Any) -> bool:
+    """Whether the dtype of `x` is complex."""
+    return bool(_core._operand(x).dtype.kind == "c")
+
+
+def isrealobj(x: Any) -> bool:
+    """Whether the dtype of `x` is not complex."""
+    return not iscomplexobj(x)
