@@ -17,16 +17,23 @@ namespace {
 using runtime::LoadedKernel;
 using runtime::StreamState;
 
-// The plan after launches that take `direct` or `graph`.
-LaunchTuner::Plan after_timing(LaunchTuner& tuner, LaunchTuner::Time direct,
-                               LaunchTuner::Time graph) {
-  for (int i = 0; i < 1000 && tuner.plan().is_timed; ++i) {
-    const LaunchPath path = tuner.plan().path;
-    // Other work delays every third launch.
-    const LaunchTuner::Time delay(i % 3 == 0 ? 50000 : 0);
-    tuner.record(path, (path == LaunchPath::direct ? direct : graph) + delay);
+using Time = LaunchTuner::Time;
+
+// How `launches` launches were made that take `direct` or `graph` nanoseconds; other work delays
+// every third one.
+struct LaunchCounts {
+  int direct = 0, graph = 0, timed = 0;
+};
+LaunchCounts run_launches(LaunchTuner& tuner, int launches, int direct, int graph) {
+  LaunchCounts counts;
+  for (int i = 0; i < launches; ++i) {
+    const auto [path, is_timed] = tuner.plan();
+    const bool is_direct = path == LaunchPath::direct;
+    ++(is_direct ? counts.direct : counts.graph);
+    counts.timed += is_timed;
+    if (is_timed) tuner.record(path, Time((is_direct ? direct : graph) + (i % 3 == 0 ? 50000 : 0)));
   }
-  return tuner.plan();
+  return counts;
 }
 
 // `direct` and `graph` are the times of a launch in nanoseconds.
@@ -35,10 +42,9 @@ void expect_decision(int direct, int graph, LaunchPath path) {
   LaunchTuner tuner;
   EXPECT_TRUE(tuner.plan().is_timed);
   EXPECT_EQ(tuner.plan().path, LaunchPath::direct);
-  const LaunchTuner::Plan plan =
-      after_timing(tuner, LaunchTuner::Time(direct), LaunchTuner::Time(graph));
-  EXPECT_EQ(plan.path, path);
-  EXPECT_FALSE(plan.is_timed);
+  run_launches(tuner, 21, direct, graph);
+  EXPECT_EQ(tuner.plan().path, path);
+  EXPECT_FALSE(tuner.plan().is_timed);
 }
 
 TEST(CudaLaunchTuner, UsesGraphsWhenMuchFaster) {
@@ -50,6 +56,52 @@ TEST(CudaLaunchTuner, LaunchesDirectlyWhenGraphsGainLittle) {
 }
 TEST(CudaLaunchTuner, LaunchesDirectlyWhenGraphsStartTooLate) {
   expect_decision(1900, 1000, LaunchPath::direct);
+}
+
+TEST(CudaLaunchTuner, MakesNoGraphWhereDirectLaunchesAreQuick) {
+  const ScopedLaunchConfig automatic("auto");
+  LaunchTuner tuner;
+  EXPECT_EQ(run_launches(tuner, 10000, 1900, 1000).graph, 0);
+}
+
+TEST(CudaLaunchTuner, OneUntypicalSampleDecidesNothing) {
+  SKIP_UNDER_TOOLS("kernel_launch \"auto\" means direct launches");
+  const ScopedLaunchConfig automatic("auto");
+  LaunchTuner tuner;
+  tuner.record(LaunchPath::direct, Time(100));
+  run_launches(tuner, 20, 3000, 1400);
+  EXPECT_EQ(tuner.plan().path, LaunchPath::graph);
+}
+
+TEST(CudaLaunchTuner, FollowsTheProgramsLaterLaunches) {
+  SKIP_UNDER_TOOLS("kernel_launch \"auto\" means direct launches");
+  const ScopedLaunchConfig automatic("auto");
+  LaunchTuner tuner;
+  // First the queue of the GPU is full, where both take the same time.
+  const LaunchCounts full = run_launches(tuner, 1000, 90000, 90000);
+  EXPECT_LT(full.graph, 50);
+  run_launches(tuner, 1000, 3000, 1400);
+  EXPECT_EQ(run_launches(tuner, 50, 3000, 1400).graph, 50);
+  // Measurements become rare.
+  run_launches(tuner, 100000, 3000, 1400);
+  EXPECT_LT(run_launches(tuner, 100000, 3000, 1400).timed, 200);
+  // Then another program slows graphs down.
+  run_launches(tuner, 20000, 3000, 2900);
+  EXPECT_GT(run_launches(tuner, 1000, 3000, 2900).direct, 900);
+}
+
+TEST(CudaLaunchTuner, LaunchesDirectlyWhereThereIsNoGraph) {
+  SKIP_UNDER_TOOLS("kernel_launch \"auto\" means direct launches");
+  const ScopedLaunchConfig automatic("auto");
+  LaunchTuner tuner;
+  int tried = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto [path, is_timed] = tuner.plan();
+    if (path == LaunchPath::direct && is_timed) tuner.record(path, Time(3000));
+    if (path == LaunchPath::graph) ++tried, tuner.record_refusal();
+  }
+  EXPECT_GT(tried, 8);
+  EXPECT_LT(tried, 200);
 }
 
 TEST(CudaLaunchTuner, ObeysTheSetting) {

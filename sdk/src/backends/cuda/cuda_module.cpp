@@ -11,7 +11,6 @@
 #include "backends/cuda/cuda_module.hpp"
 #include "backends/cuda/cuda_stream.hpp"
 #include "backends/cuda/launch/launch_chain.hpp"
-#include "backends/cuda/launch/launch_tuner.hpp"
 #include "core/string_utils.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/settings.hpp"
@@ -277,20 +276,20 @@ void CudaKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared
 
 CUresult CudaKernel::start(const LaunchShape& shape, CUstream stream, void* const* arguments) {
   using Clock = std::chrono::steady_clock;
-  LaunchTuner& tuner = context_.launch_tuner();
-  const auto [path, is_timed] = tuner.plan();
+  const auto [path, is_timed] = tuner_.plan();
   const Clock::time_point begin = is_timed ? Clock::now() : Clock::time_point{};
   if (path == LaunchPath::graph) {
     if (const std::optional<CUresult> code = graphs_.launch(*this, shape, stream, arguments)) {
-      if (is_timed) tuner.record(path, Clock::now() - begin);
+      if (is_timed) tuner_.record(path, Clock::now() - begin);
       return *code;
     }
+    if (is_timed) tuner_.record_refusal();
   }
   const auto &grid = shape.grid, &block = shape.block;
   const CUresult code = context_.api.launch_kernel(function_, grid.x, grid.y, grid.z, block.x,
                                                    block.y, block.z, shape.shared_bytes, stream,
                                                    const_cast<void**>(arguments), nullptr);
-  if (is_timed && path == LaunchPath::direct) tuner.record(path, Clock::now() - begin);
+  if (is_timed && path == LaunchPath::direct) tuner_.record(path, Clock::now() - begin);
   return code;
 }
 

@@ -12,6 +12,7 @@
 
 #include "backends/cuda/device_context.hpp"
 #include "backends/cuda/launch/launch_chain.hpp"
+#include "backends/cuda/launch/launch_tuner.hpp"
 #include "runtime/backend.hpp"
 #include "spanwise/runtime/devices.hpp"
 #include "spanwise/runtime/kernel_types.hpp"
@@ -116,6 +117,7 @@ class CudaKernel final : public runtime::LoadedKernel {
   std::string name_, types_;
   std::vector<ParameterInfo> parameter_info_;
   KernelGraphCache graphs_;
+  LaunchTuner tuner_;
   LaunchLimits limits_;
   // The current limit of dynamic shared memory, in bytes; raised at the first launch that needs
   // more.

@@ -11,7 +11,6 @@
 #include "backends/cuda/cuda_transfer.hpp"
 #include "backends/cuda/device_context.hpp"
 #include "backends/cuda/driver.hpp"
-#include "backends/cuda/launch/launch_tuner.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -94,7 +93,6 @@ DeviceContext::DeviceContext(int ordinal)
   events_ = std::make_unique<EventPool>(api);
   staging_ = std::make_unique<StagingArea>(*this);
   pinned_pool_ = std::make_unique<PinnedPool>(*this);
-  launch_tuner_ = std::make_unique<LaunchTuner>();
   default_stream_ = make_default_stream(*this);
   memory_->preallocate();
 }

@@ -51,7 +51,6 @@ class MemoryPool;
 class EventPool;
 class StagingArea;
 class PinnedPool;
-class LaunchTuner;
 
 /// One device in this process: its primary context and the pools and caches on it. Never destroyed:
 /// the primary context is retained once and never released, because other libraries share it and
@@ -72,7 +71,6 @@ class DeviceContext {
   EventPool& events() noexcept { return *events_; }
   StagingArea& staging() noexcept { return *staging_; }
   PinnedPool& pinned_pool() noexcept { return *pinned_pool_; }
-  LaunchTuner& launch_tuner() noexcept { return *launch_tuner_; }
   /// The legacy default stream, see make_default_stream().
   const Ref<runtime::StreamState>& default_stream() noexcept { return default_stream_; }
   /// A stream that is ordered after the work of all detached foreign streams (CudaStream::detach);
@@ -87,7 +85,6 @@ class DeviceContext {
   std::unique_ptr<EventPool> events_;
   std::unique_ptr<StagingArea> staging_;
   std::unique_ptr<PinnedPool> pinned_pool_;
-  std::unique_ptr<LaunchTuner> launch_tuner_;
   Ref<runtime::StreamState> default_stream_;
   Mutex successor_mutex_;
   CUstream successor_stream_ = nullptr;
