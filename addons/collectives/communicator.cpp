@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "spanwise/core/fork.hpp"
 #include "spanwise/core/interpreter_lock.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
@@ -134,8 +135,8 @@ struct EngineTypes {
   std::map<std::string, CommunicatorEngineType, std::less<>> types;
 };
 EngineTypes& engine_types() {
-  static auto& types = *new EngineTypes;
-  return types;
+  static NeverDestroyed<EngineTypes> types;
+  return *types;
 }
 
 }  // namespace
@@ -179,6 +180,9 @@ struct Communicator::Queued {
 
 namespace {
 
+// A reason that needs no memory.
+constexpr const char* out_of_memory = "out of memory";
+
 // The open communicators, and the numbers of the next graph nodes that use them, by name. Never
 // destroyed: threads may use them until the process exits.
 struct CommunicatorNames {
@@ -187,8 +191,8 @@ struct CommunicatorNames {
   std::map<std::string, std::int64_t, std::less<>> next_node;
 };
 CommunicatorNames& communicator_names() {
-  static auto& names = *new CommunicatorNames;
-  return names;
+  static NeverDestroyed<CommunicatorNames> names;
+  return *names;
 }
 
 }  // namespace
@@ -556,7 +560,7 @@ std::string Communicator::watch() {
               options_.timeout.count() / 1000.0, " s");
 }
 
-void Communicator::poll() noexcept {
+void Communicator::poll() noexcept try {
   if (!is_usable_.load(std::memory_order_acquire) || process_ != process_generation()) return;
   std::string reason;
   try {
@@ -567,6 +571,8 @@ void Communicator::poll() noexcept {
   if (reason.empty()) return;
   if (monitor_) monitor_->report(text("rank ", rank(), ": ", reason));
   abort(reason);
+} catch (const std::bad_alloc&) {
+  abort(out_of_memory);
 }
 
 // Whether work of this communicator may be unfinished. Throws the errors of the device.
@@ -587,15 +593,20 @@ bool Communicator::may_be_busy() const noexcept {
   }
 }
 
-void Communicator::abort(const std::string& reason) noexcept {
+void Communicator::abort(std::string_view reason) noexcept {
   const bool has_queued = may_be_busy();
+  std::string shown;
   {
     const std::lock_guard lock(mutex_);
     if (!failure_.empty()) return;
-    failure_ = reason.empty() ? "it was aborted" : reason;
+    try {
+      failure_ = shown = reason.empty() ? "it was aborted" : reason;
+    } catch (const std::bad_alloc&) {
+      failure_ = shown = out_of_memory;
+    }
     is_usable_.store(false, std::memory_order_release);
   }
-  if (has_queued) fail_next_wait(engine_->device(), failure());
+  if (has_queued) fail_next_wait(engine_->device(), std::move(shown));
   if (process_ == process_generation()) engine_->abort();
 }
 

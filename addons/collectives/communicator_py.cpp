@@ -43,6 +43,7 @@ void call_noexcept(const SharedObject& object, const char* method, const Argumen
     py::handle(object.get()).attr(method)(arguments...);
   } catch (py::error_already_set& error) {
     error.discard_as_unraisable("spanwise.collectives");
+  } catch (const std::bad_alloc&) {  // for the arguments: there is no call
   }
 }
 

@@ -65,10 +65,10 @@ const Api* open_first_usable() {
 }  // namespace
 
 const Api* library() {
-  static auto& mutex = *new Mutex;
+  static NeverDestroyed<Mutex> mutex;
   static const Api* api = nullptr;
   static std::uint64_t failed_at = 0;  // config::version() of the last failed search
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(*mutex);
   if (api == nullptr && failed_at != config::version()) {
     failed_at = config::version();
     api = open_first_usable();

@@ -18,7 +18,7 @@ struct BridgeRegistry {
 
 // Never destroyed: bridges register before main() and are looked up until the process ends.
 BridgeRegistry& registry() {
-  static BridgeRegistry* const the_registry = new BridgeRegistry;
+  static NeverDestroyed<BridgeRegistry> the_registry;
   return *the_registry;
 }
 

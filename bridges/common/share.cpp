@@ -270,7 +270,7 @@ class WaitingOwners {
 // Never destroyed: owners that still wait at process exit are not released, because the driver may
 // have shut down by then.
 WaitingOwners& waiting_owners() {
-  static WaitingOwners* const the_owners = new WaitingOwners;
+  static NeverDestroyed<WaitingOwners> the_owners;
   return *the_owners;
 }
 

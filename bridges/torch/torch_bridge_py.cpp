@@ -13,6 +13,7 @@
 #include "python/interop/library_bridge.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/python/binding.hpp"
 #include "torch_tensor.hpp"
 
@@ -154,12 +155,11 @@ bool is_torchs_current_stream(std::uintptr_t stream, int ordinal) noexcept {
 bool is_torchs_stream(std::uintptr_t stream, int ordinal) noexcept {
   constexpr std::uintptr_t per_thread = 2;  // the default streams always exist
   if (stream <= per_thread) return true;
-  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): 24 bytes, once; guarded by the GIL
-  static auto& cached = *new std::vector<std::uintptr_t>;
-  if (std::find(cached.begin(), cached.end(), stream) != cached.end()) return true;
+  static NeverDestroyed<std::vector<std::uintptr_t>> cached;  // guarded by the GIL
+  if (std::find(cached->begin(), cached->end(), stream) != cached->end()) return true;
   if (!is_torchs_current_stream(stream, ordinal)) return false;
   try {
-    cached.push_back(stream);
+    cached->push_back(stream);
   } catch (const std::exception&) {  // out of memory: not cached, torch is queried again
   }
   return true;

@@ -75,8 +75,8 @@ class TensorFunctions {
   template <class Result>
   using Getter = std::int32_t (*)(void* handle, Result* result);
 
-  bool try_load() noexcept;
-  void add_dtype(void* library, DType dtype, std::string_view name) noexcept;
+  bool try_load();
+  void add_dtype(void* library, DType dtype, std::string_view name);
   bool matches_methods() const;
   bool matches_methods_of(PyObject* tensor) const;
 

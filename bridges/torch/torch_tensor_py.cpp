@@ -132,7 +132,7 @@ bool try_find(void* library, const char* name, Function& function) noexcept {
 }
 
 // The result of a function without arguments.
-std::optional<std::int32_t> try_call(void* library, const std::string& name) noexcept {
+std::optional<std::int32_t> try_call(void* library, const std::string& name) {
   std::int32_t (*function)() = nullptr;
   if (!try_find(library, name.c_str(), function)) return std::nullopt;
   return function();
@@ -144,14 +144,14 @@ void* handle_of(PyObject* tensor) noexcept {
 
 }  // namespace
 
-void TensorFunctions::add_dtype(void* library, DType dtype, std::string_view name) noexcept {
+void TensorFunctions::add_dtype(void* library, DType dtype, std::string_view name) {
   const auto value = try_call(library, "aoti_torch_dtype_" + std::string(name));
   if (!value || *value < 0 || *value >= static_cast<std::int32_t>(dtypes_.size())) return;
   dtypes_[static_cast<std::size_t>(*value)] = dtype;
   known_dtypes_ |= std::uint64_t{1} << *value;
 }
 
-bool TensorFunctions::try_load() noexcept {
+bool TensorFunctions::try_load() {
   // Only the library that torch has loaded; never closed, as torch itself is never unloaded.
   void* library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr || !try_find(library, "aoti_torch_get_dim", dim_) ||

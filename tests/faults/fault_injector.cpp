@@ -78,6 +78,17 @@ bool is_interruptible(const char* name) noexcept {
                      [name](const char* each) { return std::strcmp(name, each) == 0; });
 }
 
+// Whether the allocation is one that the C++ library does not recover from: path::operator/= of
+// libstdc++ 12 frees the type of a path, which it keeps in a pointer's lowest bits, where there is
+// no memory for the path's components.
+bool is_in_path_append(int depth) noexcept {
+  return std::any_of(failed_stack.begin(), failed_stack.begin() + depth, [](const void* frame) {
+    Dl_info symbol{};
+    return ::dladdr(frame, &symbol) != 0 && symbol.dli_sname != nullptr &&
+           std::strcmp(symbol.dli_sname, "_ZNSt10filesystem7__cxx114pathdVERKS1_") == 0;
+  });
+}
+
 // Whether this call is to fail. backtrace() allocates in its first call only, which
 // sw_faults_watch() makes.
 bool fails(Kind kind, const char* name, const void* caller) noexcept {
@@ -85,9 +96,14 @@ bool fails(Kind kind, const char* name, const void* caller) noexcept {
   if (kind == system_calls && error_code == EINTR && !is_interruptible(name)) return false;
   const long number = calls.fetch_add(1) + 1;
   if (number < first_failure || number > last_failure) return false;
-  failed_name = name;
-  if (number == first_failure)
+  if (number == first_failure) {
     failed_depth = ::backtrace(failed_stack.data(), static_cast<int>(failed_stack.size()));
+    if (kind == allocations && is_in_path_append(failed_depth)) {
+      calls.fetch_sub(1);  // the next call fails instead
+      return false;
+    }
+  }
+  failed_name = name;
   return true;
 }
 

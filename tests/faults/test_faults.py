@@ -23,6 +23,9 @@ pytestmark = [
 #: Of allocations: operations and the distance between calls that fail.
 PARTS = [
     ("source_module,config_change,failed_call,wrong_argument,variable_pickle", 4),
+    ("streams_and_events,add,to_and_from_numpy,in_place,assign_slice,launch", 1),
+    ("build_graph,graph_ifelse", 2),
+    ("graph_dumps,graph_loads,graph_random,graph_shared", 67),
 ]
 
 
@@ -47,8 +50,8 @@ def test_failed_system_calls_are_named_and_leave_nothing():
 
 def test_failed_driver_calls_are_named_and_leave_nothing():
     needs_fake_driver()
-    names = "copy_in_and_out,many_arrays"
-    findings, output = run("driver_calls", "--only", names, "--step", "5")
+    names = "copy_in_and_out,many_arrays,streams_and_events,compiled_function,memory_figures"
+    findings, output = run("driver_calls", "--only", names, "--step", "3")
     assert not findings, output
 
 

@@ -21,6 +21,7 @@
 #include "python/support/gil.hpp"
 #include "python/support/python_values.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/creation.hpp"
 
@@ -84,8 +85,7 @@ struct TypeTable {
 };
 
 TypeTable& table() {
-  static TypeTable* const the_table =
-      new TypeTable;  // leaked: types may be destroyed after statics
+  static NeverDestroyed<TypeTable> the_table;  // types may be destroyed after statics
   return *the_table;
 }
 
@@ -96,10 +96,12 @@ struct RecentType {
 };
 constinit RecentType recent_type;
 
-[[gnu::noinline]] const Bridge* find_bridge_of_type(PyTypeObject* type) noexcept {
+[[gnu::noinline]] const Bridge* find_bridge_of_type(PyTypeObject* type) noexcept try {
   const Bridge* bridge = table().find(type).bridge;
   if (bridge != nullptr) recent_type = {type, bridge};
   return bridge;
+} catch (const std::bad_alloc&) {
+  return nullptr;  // the cache is optional
 }
 
 inline const Bridge* cached_bridge(PyTypeObject* type) noexcept {

@@ -31,7 +31,7 @@ PyObject* class_attribute(PyObject* object, const AttributeName& name) noexcept 
 }
 
 // The bridge of the library whose array `object` is; null for other objects.
-const Bridge* library_of(PyObject* object) noexcept {
+const Bridge* library_of(PyObject* object) {
   const auto is_library = [](const Bridge* bridge) {
     return bridge->priority() == BridgePriority::library;
   };
@@ -45,7 +45,7 @@ const Bridge* library_of(PyObject* object) noexcept {
 // Whether `attribute` of the object's class is not a library's: of an array of a library, whether a
 // subclass replaces that of the class that the bridge lists. (That JAX's class of arrays has a
 // priority, and jax.Array has none, does not count.)
-bool is_own(PyObject* object, const AttributeName& name, const PyObject* attribute) noexcept {
+bool is_own(PyObject* object, const AttributeName& name, const PyObject* attribute) {
   const Bridge* library = library_of(object);
   if (library == nullptr) return true;
   PyObject* listed = library->listed_class();
@@ -63,7 +63,7 @@ double priority_of(PyObject* object) noexcept {
   return value;
 }
 
-bool has_higher_priority(PyObject* object) noexcept {
+bool has_higher_priority(PyObject* object) {
   const PyObject* priority = class_attribute(object, priority_name);
   return priority != nullptr && is_own(object, priority_name, priority) &&
          priority_of(object) > 0.0;
@@ -75,20 +75,20 @@ PyObject* overrides(PyObject* object) {
 
 }  // namespace
 
-bool takes_operators(PyObject* other) noexcept {
+bool takes_operators(PyObject* other) {
   if (is_variable(other)) return true;
   const PyObject* ufunc = class_attribute(other, ufunc_name);
   if (ufunc == Py_None) return true;
   return (ufunc != nullptr && is_own(other, ufunc_name, ufunc)) || has_higher_priority(other);
 }
 
-bool declines_operand(PyObject* other) noexcept {
+bool declines_operand(PyObject* other) {
   if (other == Py_None || PyUnicode_Check(other) || PyBytes_Check(other) || PyDict_Check(other))
     return true;
   return takes_operators(other);
 }
 
-bool overrides_ufuncs(PyObject* object) noexcept {
+bool overrides_ufuncs(PyObject* object) {
   if (is_variable(object)) return false;  // not foreign, though its class has __array_ufunc__
   const PyObject* ufunc = class_attribute(object, ufunc_name);
   return ufunc != nullptr && ufunc != Py_None && is_own(object, ufunc_name, ufunc);

@@ -76,18 +76,15 @@ PyObject* call_and_explain(PyObject* self, PyObject* const* values, std::size_t 
                            PyObject* names) noexcept {
   PyObject* result = dispatcher(self, values, flags, names);
   if (result != nullptr || PyErr_ExceptionMatches(PyExc_TypeError) == 0) return result;
-  py::error_already_set error;
+  std::string explanation;
   try {
-    const std::string message = py::str(error.value());
+    const py::error_scope error;  // restores pybind11's error
+    const std::string message = py::str(error.value);
     const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
-    const std::string explanation = explained(message, values, count, names);
-    if (explanation.empty())
-      error.restore();
-    else
-      PyErr_SetString(PyExc_TypeError, explanation.c_str());
-  } catch (...) {
-    error.restore();
+    explanation = explained(message, values, count, names);
+  } catch (const std::exception&) {  // that error stays
   }
+  if (!explanation.empty()) PyErr_SetString(PyExc_TypeError, explanation.c_str());
   return nullptr;
 }
 

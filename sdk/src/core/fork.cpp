@@ -120,8 +120,8 @@ std::uint32_t process_generation() noexcept {
 }
 
 Mutex& loader_mutex() {
-  static auto& mutex = *new Mutex;  // never destroyed: libraries may be unloaded at process exit
-  return mutex;
+  static NeverDestroyed<Mutex> mutex;  // libraries may be unloaded at process exit
+  return *mutex;
 }
 
 }  // namespace spanwise

@@ -13,6 +13,7 @@
 #include "graph/lazy_conditions.hpp"
 #include "graph/traversal.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/rewrite.hpp"
 
@@ -401,8 +402,8 @@ using NodePredicate = std::function<bool(const Apply& node)>;
 // FusionRewrite::accepts of all registered rewrites. Created at the first use, which is in a static
 // initialiser.
 std::vector<NodePredicate>& fusion_predicates() {
-  static auto& all = *new std::vector<NodePredicate>;
-  return all;
+  static NeverDestroyed<std::vector<NodePredicate>> all;
+  return *all;
 }
 
 }  // namespace

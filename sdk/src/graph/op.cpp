@@ -32,8 +32,8 @@ class CallableThunk final : public Thunk {
 
 // One mutex for all ops: recipes are set once and only read when graphs are serialised.
 Mutex& recipe_mutex() {
-  static Mutex& mutex = *new Mutex;
-  return mutex;
+  static NeverDestroyed<Mutex> mutex;
+  return *mutex;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "graph/owned_mutex.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::graph {
 
@@ -42,8 +43,8 @@ class OwnedMutex::Waits final : ForkParticipant {
 };
 
 OwnedMutex::Waits& OwnedMutex::waits() {
-  static Waits& waits = *new Waits;  // never destroyed: threads may wait until the process exits
-  return waits;
+  static NeverDestroyed<Waits> waits;  // threads may wait until the process exits
+  return *waits;
 }
 
 bool OwnedMutex::wait(const InterpreterUnlocked&) {

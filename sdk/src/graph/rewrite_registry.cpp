@@ -34,8 +34,8 @@ struct KnownRewrites {
 
 KnownRewrites& known_rewrites() {
   // Created at the first use, since static initialisers of other files run first.
-  static auto& registered = *new KnownRewrites;
-  return registered;
+  static NeverDestroyed<KnownRewrites> registered;
+  return *registered;
 }
 
 // The names of each mode, including Theano's (theano/compile/mode.py).

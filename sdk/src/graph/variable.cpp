@@ -13,6 +13,7 @@
 #include "core/string_utils.hpp"
 #include "graph/owned_mutex.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/graph/function.hpp"
 #include "spanwise/graph/hooks.hpp"
 #include "spanwise/graph/op.hpp"
@@ -262,8 +263,8 @@ namespace {
 
 // One mutex for all values, held only while a few pointers are read or replaced.
 Mutex& access_mutex() {
-  static auto& mutex = *new Mutex;  // never destroyed: values may outlive static objects
-  return mutex;
+  static NeverDestroyed<Mutex> mutex;  // values may outlive static objects
+  return *mutex;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@
 
 namespace spanwise::kernels {
 
-bool logging() noexcept {
+bool logging() {
   static const bool is_enabled = [] {
     const std::string names = environment("SPANWISE_LOG");
     return std::ranges::any_of(split(names, ','), [](std::string_view name) {
@@ -38,7 +38,7 @@ bool logging() noexcept {
   return is_enabled;
 }
 
-void log_line(std::string_view text) noexcept {
+void log_line(std::string_view text) {
   if (logging())
     std::fprintf(stderr, "spanwise kernels: %.*s\n", static_cast<int>(text.size()), text.data());
 }
@@ -385,8 +385,8 @@ struct FolderStates {
   std::map<std::string, FolderState> by_path;
 };
 FolderStates& folder_states() {
-  static auto& states = *new FolderStates;  // never destroyed
-  return states;
+  static NeverDestroyed<FolderStates> states;
+  return *states;
 }
 // The folder is listed once per this many stores, to account for other processes.
 constexpr int stores_between_listings = 64;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -440,26 +441,24 @@ class ModuleCache final : ForkParticipant {
 
   // The building threads do not exist in the child. Their tickets are kept, not destroyed: their
   // mutexes and condition variables still count waiters of the parent process.
-  void after_fork_in_child(bool) noexcept override {
-    for (auto& [key, ticket] : building_) orphans_.push_back(std::move(ticket));
-    building_.clear();
-  }
+  void after_fork_in_child(bool) noexcept override { orphans_.merge(building_); }
 
   // Limits the memory used by a program that keeps generating new sources.
   static constexpr std::size_t capacity = 512;
 
   Mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<CachedModule>> loaded_;
-  std::unordered_map<std::string, std::shared_ptr<BuildTicket>> building_;
+  // Not hashed: merge() allocates nothing.
+  std::map<std::string, std::shared_ptr<BuildTicket>> building_;
   // Of builds that threads of a parent process had begun at the fork.
-  std::vector<std::shared_ptr<BuildTicket>> orphans_;
+  std::multimap<std::string, std::shared_ptr<BuildTicket>> orphans_;
   std::uint64_t uses_ = 0;
 };
 
 // Never destroyed: at exit the driver may have shut down before modules are unloaded.
 ModuleCache& module_cache() {
-  static auto& cache = *new ModuleCache;
-  return cache;
+  static NeverDestroyed<ModuleCache> cache;
+  return *cache;
 }
 
 }  // namespace

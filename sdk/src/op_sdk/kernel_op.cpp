@@ -148,8 +148,8 @@ struct Counters {
 };
 
 Counters& counters() {
-  static Counters& counters = *new Counters;  // never destroyed: outlives every thunk
-  return counters;
+  static NeverDestroyed<Counters> counters;  // outlives every thunk
+  return *counters;
 }
 
 CopyCounter& copy_counter(const std::string& op_name) {

@@ -21,8 +21,8 @@ struct OpRegistry {
 
 // Never destroyed: plug-ins and static objects may use it until the process exits.
 OpRegistry& registry() {
-  static OpRegistry& registry = *new OpRegistry;
-  return registry;
+  static NeverDestroyed<OpRegistry> registry;
+  return *registry;
 }
 
 }  // namespace

@@ -234,8 +234,8 @@ struct LoadedLibraries {
 
 // Never destroyed: the libraries stay loaded until the process exits.
 LoadedLibraries& loaded() {
-  static LoadedLibraries& libraries = *new LoadedLibraries;
-  return libraries;
+  static NeverDestroyed<LoadedLibraries> libraries;
+  return *libraries;
 }
 
 // dlopen() returns the library that it has loaded under a path, even if the file has changed. So a

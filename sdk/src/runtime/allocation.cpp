@@ -84,19 +84,19 @@ class MemoryUse {
 
 MemoryUse& MemoryUse::of(Device device) {
   // Never destroyed: arrays may be released until the process exits.
-  static auto& host = *new MemoryUse;
+  static NeverDestroyed<MemoryUse> host;
   if (runs_on_host(device)) [[likely]]
-    return host;
-  static auto& mutex = *new Mutex;
-  static auto& gpus = *new std::deque<MemoryUse>;  // does not move its elements
+    return *host;
+  static NeverDestroyed<Mutex> mutex;
+  static NeverDestroyed<std::deque<MemoryUse>> gpus;  // does not move its elements
   static std::atomic<MemoryUse*> first{nullptr};
   if (MemoryUse* use = first.load(std::memory_order_acquire);
       use != nullptr && device.ordinal() == 0)
     return *use;
-  const std::lock_guard lock(mutex);
-  while (gpus.size() <= static_cast<std::size_t>(device.ordinal())) gpus.emplace_back();
-  first.store(&gpus.front(), std::memory_order_release);
-  return gpus[static_cast<std::size_t>(device.ordinal())];
+  const std::lock_guard lock(*mutex);
+  while (gpus->size() <= static_cast<std::size_t>(device.ordinal())) gpus->emplace_back();
+  first.store(&gpus->front(), std::memory_order_release);
+  return (*gpus)[static_cast<std::size_t>(device.ordinal())];
 }
 
 void MemoryUse::raise_peak(std::int64_t now) noexcept {

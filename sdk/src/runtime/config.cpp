@@ -24,8 +24,8 @@ struct SettingRegistry {
 // Created at the first use and never destroyed: static initialisers declare settings, and
 // destructors may read them.
 SettingRegistry& registry() {
-  static SettingRegistry& instance = *new SettingRegistry;
-  return instance;
+  static NeverDestroyed<SettingRegistry> instance;
+  return *instance;
 }
 
 // Starts at 1, so that a cache that was never filled (0) is stale.

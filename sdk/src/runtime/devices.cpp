@@ -81,17 +81,17 @@ DeviceProperties properties(Device device) {
 
 const DeviceProperties& fixed_properties(Device device) {
   // Never destroyed: threads may use devices while static objects are destroyed.
-  static auto& mutex = *new Mutex;
-  static auto& cache = *new std::map<std::pair<DeviceKind, int>, DeviceProperties>;
+  static NeverDestroyed<Mutex> mutex;
+  static NeverDestroyed<std::map<std::pair<DeviceKind, int>, DeviceProperties>> cache;
   const std::pair key(device.kind(), device.ordinal());
   {
-    const std::lock_guard lock(mutex);
-    if (const auto entry = cache.find(key); entry != cache.end()) return entry->second;
+    const std::lock_guard lock(*mutex);
+    if (const auto entry = cache->find(key); entry != cache->end()) return entry->second;
   }
   DeviceProperties fixed = properties(device);
   fixed.free_memory = 0;
-  const std::lock_guard lock(mutex);
-  return cache.try_emplace(key, std::move(fixed)).first->second;
+  const std::lock_guard lock(*mutex);
+  return cache->try_emplace(key, std::move(fixed)).first->second;
 }
 
 Device default_device() {

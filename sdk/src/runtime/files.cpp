@@ -279,11 +279,11 @@ Lock lock_folder(const std::string& path, FileDescriptor& folder) {
 // once per parent, since it lists the parent, and only where no other user could have moved a
 // folder there.
 void remove_abandoned(const std::string& parent) {
-  static auto& searched = *new std::set<std::string>;
-  static auto& mutex = *new Mutex;
+  static NeverDestroyed<std::set<std::string>> searched;
+  static NeverDestroyed<Mutex> mutex;
   {
-    const std::lock_guard lock(mutex);
-    if (!searched.insert(parent).second) return;
+    const std::lock_guard lock(*mutex);
+    if (!searched->insert(parent).second) return;
   }
   std::error_code error;
   std::vector<fs::path> candidates;
@@ -358,10 +358,14 @@ bool TemporaryFolder::try_create_in(const std::string& parent) {
 
 TemporaryFolder::~TemporaryFolder() {
   if (lifetime_ != Lifetime::scope) return;
-  // A call that fails once, as where it is interrupted, must not leave the folder.
-  std::error_code error;
-  fs::remove_all(path_, error);
-  if (error) fs::remove_all(path_, error);
+  // A call that fails once, as where it is interrupted or has no memory, must not leave the folder.
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    try {
+      fs::remove_all(path_);
+      return;
+    } catch (const std::exception&) {  // remove_abandoned() removes what is left
+    }
+  }
 }
 
 std::string TemporaryFolder::write(std::string_view name, std::string_view contents) const {

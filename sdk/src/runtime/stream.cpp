@@ -45,8 +45,8 @@ const PersistentStream* find(Device device, std::uintptr_t handle) noexcept {
 Ref<StreamState> add_stream(Device device, std::uintptr_t handle) {
   Ref<StreamState> stream = backend_for(device).foreign_stream(device.ordinal(), handle);
   if (handle == per_thread_stream) return stream;
-  static auto& mutex = *new Mutex;
-  const std::lock_guard lock(mutex);
+  static NeverDestroyed<Mutex> mutex;
+  const std::lock_guard lock(*mutex);
   // Another thread may have added it meanwhile.
   if (const PersistentStream* cached = find(device, handle)) return cached->stream;
   // The caller's reference is not counted, since the stream is immortal from here on.
@@ -128,6 +128,7 @@ namespace {
 struct FailedWaits {
   Mutex mutex;
   std::vector<std::pair<Device, std::string>> reasons;
+  bool has_lost_one = false;  // there was no memory for a reason: the next wait of any device fails
 
   auto find(Device device) {
     return std::ranges::find_if(reasons, [&](const auto& each) { return each.first == device; });
@@ -136,8 +137,8 @@ struct FailedWaits {
 
 // Never destroyed: threads may use it until the process exits.
 FailedWaits& failed_waits() {
-  static auto& waits = *new FailedWaits;
-  return waits;
+  static NeverDestroyed<FailedWaits> waits;
+  return *waits;
 }
 
 }  // namespace
@@ -148,10 +149,15 @@ void throw_failed_wait(Device device) {
   {
     const std::lock_guard lock(failed.mutex);
     const auto entry = failed.find(device);
-    if (entry == failed.reasons.end()) return;
-    reason = std::move(entry->second);
-    failed.reasons.erase(entry);
-    any_wait_fails.store(!failed.reasons.empty(), std::memory_order_release);
+    if (entry != failed.reasons.end()) {
+      reason = std::move(entry->second);
+      failed.reasons.erase(entry);
+    } else if (std::exchange(failed.has_lost_one, false)) {
+      reason = "out of memory";
+    } else {
+      return;
+    }
+    any_wait_fails.store(!failed.reasons.empty() || failed.has_lost_one, std::memory_order_release);
   }
   fail<CollectiveError>("waiting for ", device,
                         ": collective work was ended before it was complete, "
@@ -166,11 +172,15 @@ namespace spanwise {
 using runtime::EventState;
 using runtime::StreamState;
 
-void fail_next_wait(Device device, const std::string& reason) noexcept {
+void fail_next_wait(Device device, std::string reason) noexcept {
   runtime::FailedWaits& failed = runtime::failed_waits();
   const std::lock_guard lock(failed.mutex);
   if (failed.find(device) != failed.reasons.end()) return;
-  failed.reasons.emplace_back(device, reason);
+  try {
+    failed.reasons.emplace_back(device, std::move(reason));
+  } catch (const std::bad_alloc&) {
+    failed.has_lost_one = true;
+  }
   runtime::any_wait_fails.store(true, std::memory_order_release);
 }
 

@@ -4,8 +4,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <new>
+#include <type_traits>
 
 #include "spanwise/core/export.hpp"
 
@@ -85,6 +88,23 @@ SW_API std::uint32_t process_generation() noexcept;
 /// handlers of libraries loaded so far run (the last registered runs first). For libraries whose
 /// handlers deadlock while a participant is in use.
 SW_API void renew_fork_handlers() noexcept;
+
+/// A static variable that is never destroyed, because threads, plug-ins and other static objects
+/// may use it until the process ends: `static NeverDestroyed<T> value;`. Unlike `*new T` it is not
+/// allocated, so that its first use may be in a noexcept function while there is no memory.
+template <class T>
+class NeverDestroyed {
+ public:
+  NeverDestroyed() noexcept(std::is_nothrow_default_constructible_v<T>) { new (bytes_) T(); }
+  NeverDestroyed(const NeverDestroyed&) = delete;
+  NeverDestroyed& operator=(const NeverDestroyed&) = delete;
+
+  T& operator*() noexcept { return *std::launder(reinterpret_cast<T*>(bytes_)); }
+  T* operator->() noexcept { return &**this; }
+
+ private:
+  alignas(T) std::byte bytes_[sizeof(T)];
+};
 
 /// Held around dlopen(), dlclose() and dlsym(): in a child forked while another thread holds the
 /// dynamic loader's own lock, every dlopen() would block forever.

@@ -140,6 +140,6 @@ SW_API void order_use(const Stream& stream, const Array& array, bool writes);
 /// For work on `device` that was aborted while it was queued, whose results are incomplete: the
 /// next wait of the host for the device throws CollectiveError with `reason`, once. Only the first
 /// reason is kept until then.
-SW_API void fail_next_wait(Device device, const std::string& reason) noexcept;
+SW_API void fail_next_wait(Device device, std::string reason) noexcept;
 
 }  // namespace spanwise

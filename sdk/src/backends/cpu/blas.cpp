@@ -234,8 +234,8 @@ class BlasForkGuard final : public ForkParticipant {
   std::atomic<bool> is_forking_{false};
 };
 BlasForkGuard& fork_guard() {
-  static auto& instance = *new BlasForkGuard;
-  return instance;
+  static NeverDestroyed<BlasForkGuard> instance;
+  return *instance;
 }
 
 // Prevents forks during its lifetime. The library's functions must be called only while one exists.
@@ -258,8 +258,8 @@ struct SingleThreadUses final : ForkParticipant {
   int saved_threads = 0;  // the library's number of threads to restore
 };
 SingleThreadUses& single_thread_uses() {
-  static SingleThreadUses& instance = *new SingleThreadUses;
-  return instance;
+  static NeverDestroyed<SingleThreadUses> instance;
+  return *instance;
 }
 
 // While an object of this class exists, the library computes in the calling thread only, if its
@@ -299,8 +299,8 @@ struct BlasState {
 };
 BlasState& blas_state() {
   // Never destroyed: other threads may use it until the process ends.
-  static BlasState& instance = *new BlasState;
-  return instance;
+  static NeverDestroyed<BlasState> instance;
+  return *instance;
 }
 
 // The library in use, or null with the reason in `why`. Searched at the first call and again when

@@ -17,6 +17,7 @@
 #include "backends/cpu/processor.hpp"
 #include "core/string_utils.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/runtime/config.hpp"
 
 // Declared as in sanitizer/asan_interface.h, but weak: they exist only if the sanitizer's library
@@ -141,7 +142,7 @@ std::size_t Slabs::release(std::size_t size, std::vector<void*>& free) noexcept 
 
 CpuMemoryPool& CpuMemoryPool::instance() {
   // Never destroyed: arrays may be freed until the process ends.
-  static auto* pool = new CpuMemoryPool;
+  static NeverDestroyed<CpuMemoryPool> pool;
   return *pool;
 }
 

@@ -124,15 +124,15 @@ void avoid_processor(pid_t thread, int processor, int& avoided) noexcept {
 ThreadPool& ThreadPool::instance() {
   ThreadPool* pool = shared_pool.load(std::memory_order_acquire);
   if (pool != nullptr) return *pool;
-  static auto& creating = *new Mutex;
-  const std::lock_guard lock(creating);
+  static NeverDestroyed<Mutex> creating;
+  const std::lock_guard lock(*creating);
   if (pool = shared_pool.load(std::memory_order_acquire); pool != nullptr) return *pool;
   // Threads do not survive a fork: the child abandons the parent's pool, whose mutex may be locked,
   // and creates its own.
   struct PoolForkHandler final : ForkParticipant {
     void after_fork_in_child(bool) noexcept override { shared_pool.store(nullptr); }
   };
-  [[maybe_unused]] static auto& fork_handler = *new PoolForkHandler;
+  [[maybe_unused]] static NeverDestroyed<PoolForkHandler> fork_handler;
   pool = new ThreadPool;
   shared_pool.store(pool, std::memory_order_release);
   return *pool;

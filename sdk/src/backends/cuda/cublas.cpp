@@ -51,8 +51,8 @@ std::unique_ptr<Api> open_cublas(const FoundLibrary& library) {
 }  // namespace
 
 const Api* library() {
-  static LoadedOnce<Api>& cublas = *new LoadedOnce<Api>;
-  return cublas.get(cublas_candidates, open_cublas);
+  static NeverDestroyed<LoadedOnce<Api>> cublas;
+  return cublas->get(cublas_candidates, open_cublas);
 }
 
 std::filesystem::path library_path() { return first_path(cublas_candidates()); }
@@ -92,10 +92,10 @@ struct CublasHandle {
 };
 CublasHandle& handle_of(int ordinal) {
   // Never destroyed: the driver may shut down before static objects are destroyed.
-  static auto& mutex = *new Mutex;
-  static auto& handles = *new std::map<int, CublasHandle>;
-  const std::lock_guard lock(mutex);
-  return handles[ordinal];
+  static NeverDestroyed<Mutex> mutex;
+  static NeverDestroyed<std::map<int, CublasHandle>> handles;
+  const std::lock_guard lock(*mutex);
+  return (*handles)[ordinal];
 }
 
 void create_once(const cublas::Api& api, const DeviceContext& context, cublas::Handle& handle) {

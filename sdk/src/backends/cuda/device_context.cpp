@@ -11,6 +11,7 @@
 #include "backends/cuda/cuda_transfer.hpp"
 #include "backends/cuda/device_context.hpp"
 #include "backends/cuda/driver.hpp"
+#include "spanwise/core/fork.hpp"
 
 namespace spanwise::cuda {
 namespace {
@@ -117,8 +118,8 @@ DeviceContext& DeviceContext::of(int ordinal) {
   device_info(ordinal);  // throws if there is no such device
   if (index >= contexts.size())
     fail<DeviceError>("cuda: at most ", contexts.size(), " devices can be used by one process");
-  static auto& mutex = *new Mutex;
-  const std::lock_guard lock(mutex);
+  static NeverDestroyed<Mutex> mutex;
+  const std::lock_guard lock(*mutex);
   std::atomic<DeviceContext*>& context = contexts[index];
   if (context.load(std::memory_order_relaxed) == nullptr)
     context.store(new DeviceContext(ordinal), std::memory_order_release);

@@ -174,7 +174,7 @@ class SW_API Communicator final : public RefCounted {
   /// Ends all calls of this rank; later ones throw CollectiveError with `reason`, and so does the
   /// next wait of the host for a GPU on which work of this communicator was unfinished. A second
   /// call does not replace the reason.
-  void abort(const std::string& reason) noexcept;
+  void abort(std::string_view reason) noexcept;
   /// abort() where the engine reports an error or queued work is older than the time limit, with
   /// the reason reported to the other ranks. For a thread that calls it several times a second.
   void poll() noexcept;

@@ -45,8 +45,8 @@ void give_back(Blocks& blocks, void* block, std::size_t size) {
 }
 
 Blocks& blocks() {
-  static Blocks& blocks = *new Blocks;  // never destroyed: kernels keep blocks between launches
-  return blocks;
+  static NeverDestroyed<Blocks> blocks;  // kernels keep blocks between launches
+  return *blocks;
 }
 
 bool is_allocated(void* address) {

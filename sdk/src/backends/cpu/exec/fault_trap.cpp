@@ -151,8 +151,8 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*), int flags) {
 // not come from a kernel to the handlers that they replace.
 void install_handlers() {
   if (has_sanitizer) return;
-  static auto& mutex = *new Mutex;
-  const std::lock_guard lock(mutex);
+  static NeverDestroyed<Mutex> mutex;
+  const std::lock_guard lock(*mutex);
   for (const int signal : faults) install(signal, on_fault, SA_ONSTACK);
   install(SIGINT, on_interrupt, 0);
 }

@@ -43,8 +43,8 @@ std::vector<FoundLibrary> linker_candidates() { return libraries_for_driver("nvJ
 }  // namespace
 
 const Library* library() {
-  static LoadedOnce<Library>& linker = *new LoadedOnce<Library>;
-  return linker.get(linker_candidates, open_linker);
+  static NeverDestroyed<LoadedOnce<Library>> linker;
+  return linker->get(linker_candidates, open_linker);
 }
 
 std::filesystem::path library_path() { return first_path(linker_candidates()); }

@@ -81,8 +81,8 @@ struct NvrtcState {
   const Library* loaded = nullptr;
 };
 NvrtcState& state() {
-  static NvrtcState& instance = *new NvrtcState;
-  return instance;
+  static NeverDestroyed<NvrtcState> instance;
+  return *instance;
 }
 
 std::shared_ptr<const Installation> installation_of(const std::filesystem::path& library) {
