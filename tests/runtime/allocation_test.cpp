@@ -116,14 +116,26 @@ TEST_F(AllocationTest, KeepsItsProducerStreamAlive) {
   EXPECT_THAT(gpus().take_log(), ElementsAre("allocate s1 16", "deallocate s1"));
 }
 
-TEST_F(AllocationTest, IsNeverFreedWhenEventsFail) {
+TEST_F(AllocationTest, IsFreedAfterAWaitWhenEventsFail) {
   {
     const Array array = empty({4}, float32, test::gpu);
     order_use(Stream::create(test::gpu), array, /*writes=*/true);
     gpus().take_log();
     gpus().break_events();
   }
-  EXPECT_THAT(gpus().take_log(), IsEmpty()) << "without events the end of its last use is unknown";
+  EXPECT_THAT(gpus().take_log(), ElementsAre("synchronize s1", "deallocate d0"));
+}
+
+TEST_F(AllocationTest, IsNeverFreedWhenEventsAndWaitsFail) {
+  {
+    const Array array = empty({4}, float32, test::gpu);
+    order_use(Stream::create(test::gpu), array, /*writes=*/true);
+    gpus().take_log();
+    gpus().break_events();
+    gpus().break_waits();
+  }
+  EXPECT_THAT(gpus().take_log(), ElementsAre("synchronize s1"))
+      << "the end of its last use is unknown";
   gpus().expect_lost_block();
 }
 

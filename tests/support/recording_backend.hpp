@@ -50,6 +50,7 @@ class RecordingBackend final : public runtime::Backend {
   /// From now on recording events and querying those that have not passed throws, as on a device
   /// that failed; or no longer.
   void break_events(bool broken = true) { events_broken_ = broken; }
+  void break_waits() { waits_broken_ = true; }
   /// From now on allocating throws OutOfMemoryError.
   void exhaust_memory() { memory_exhausted_ = true; }
 
@@ -99,7 +100,7 @@ class RecordingBackend final : public runtime::Backend {
 
   mutable std::recursive_mutex mutex_;
   int devices_;
-  bool events_broken_ = false, memory_exhausted_ = false;
+  bool events_broken_ = false, waits_broken_ = false, memory_exhausted_ = false;
   std::map<std::uint64_t, std::vector<Ref<const RefCounted>>> attached_;  // by graph
   std::vector<std::string> detached_;
   int flushes_ = 0;

@@ -58,6 +58,7 @@ class LazyStream final : public StreamState {
     const Guard guard(backend_.mutex_);
     expect_no_capture();
     backend_.note("synchronize " + name_);
+    if (backend_.waits_broken_) fail<DeviceError>("recording backend: waits are broken");
     run();
   }
   bool query() override {

@@ -61,11 +61,13 @@ struct DeferredRelease {
   StreamUses uses;
 
   bool is_used() const noexcept { return !std::ranges::all_of(graphs, is_destroyed); }
-  bool is_being_captured() const noexcept {
+  bool is_being_captured() const noexcept try {
     if (uses.producer() != nullptr && state_of(*uses.producer()).is_captured()) return true;
     const auto streams = uses.all();
     return std::ranges::any_of(streams,
                                [](const auto& stream) { return state_of(*stream).is_captured(); });
+  } catch (const std::bad_alloc&) {
+    return true;  // not known: the release stays deferred
   }
 };
 
@@ -100,18 +102,25 @@ struct GraphMemory {
 
 // Never destroyed: arrays may be released until the process exits.
 GraphMemory& graph_memory() {
-  static auto& instance = *new GraphMemory;
-  return instance;
+  static NeverDestroyed<GraphMemory> instance;
+  return *instance;
 }
 
-// Makes the producer stream wait for the others, then releases the memory. If the device fails, the
-// memory is leaked instead of being reused while in use.
+// Makes the producer stream wait for the others, or waits itself where the device cannot order
+// them, then releases the memory. If the device fails, the memory is leaked instead of being reused
+// while in use.
 void release_now(const UnheldMemory& memory, StreamUses& uses) noexcept {
   if (uses.producer() != nullptr && !uses.only_producer_used()) {
+    StreamState& producer = state_of(*uses.producer());
     try {
-      order_after_others(state_of(*uses.producer()), uses, /*writes=*/true);
+      order_after_others(producer, uses, /*writes=*/true);
     } catch (...) {
-      return;
+      try {
+        uses.for_each_to_wait_for(producer, /*writes=*/true,
+                                  [](StreamIdentity& other) { state_of(other).synchronize(); });
+      } catch (...) {
+        return;
+      }
     }
   }
   memory.release(memory.context, memory.data, memory.bytes, uses);
