@@ -7,6 +7,8 @@
 #include <pybind11/stl.h>
 #include <structmember.h>
 
+#include <memory>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <span>
@@ -18,6 +20,7 @@
 #include "python/support/c_api.hpp"
 #include "python/support/python_values.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/graph/shared.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "spanwise/python/binding.hpp"
@@ -206,7 +209,9 @@ PyGetSetDef shared_attributes[] = {
         "default_update",
         "The value after each call of a function that reads the variable, a variable of its dtype "
         "and rank; None for none. See no_default_updates= of function(). Raises GraphError for "
-        "another type. The two keep each other alive until it is set to None."),
+        "another type. The two keep each other alive until it is set to None, except the next "
+        "state "
+        "of a random draw, which is None once the draw does not exist any more."),
     {}};
 
 // The array methods of variables. They are implemented in spanwise.graph._variable, as functions
@@ -220,14 +225,14 @@ PyGetSetDef forwarded_attribute(const char* name, const char* doc) {
 
 // The first extent; -1 with a TypeError, the variable's label followed by `problem`, if it is not
 // fixed.
-Py_ssize_t fixed_length(PyObject* self, const char* problem) noexcept {
+Py_ssize_t fixed_length(PyObject* self, const char* problem) {
   const Shape& shape = variable_in(self).type().shape();
   if (!shape.empty() && shape[0] != TensorType::any) return shape[0];
   PyErr_Format(PyExc_TypeError, "%s %s", variable_in(self).label().c_str(), problem);
   return -1;
 }
 
-Py_ssize_t length(PyObject* self) noexcept {
+Py_ssize_t length(PyObject* self) {
   return fixed_length(self,
                       "has no length yet: its first extent is not fixed. Ask for x.shape[0], a "
                       "variable of the graph");
@@ -298,14 +303,30 @@ PyGetSetDef shape_attributes[] = {
     {}};
 
 PyType_Slot variable_item_slots[] = {slot(Py_mp_subscript, guarded<&subscript>),
-                                     slot(Py_mp_length, length),
+                                     slot(Py_mp_length, guarded<&length>),
                                      slot(Py_tp_iter, guarded<&iterate>),
                                      {0, nullptr}};
 
+// Held while a weak reference to a node becomes a reference, or the node ends.
+Mutex& weak_nodes_mutex() {
+  static NeverDestroyed<Mutex> mutex;
+  return *mutex;
+}
+
 // The attachment of a variable or an Apply.
 struct PythonState {
+  PythonState() = default;
+  PythonState(const PythonState&) = delete;
+  PythonState& operator=(const PythonState&) = delete;
+  ~PythonState() {
+    if (weak == nullptr) return;
+    const std::lock_guard lock(weak_nodes_mutex());
+    *weak = nullptr;
+  }
+
   PyObject* wrapper = nullptr;  ///< the live wrapper, a borrowed reference
   SharedObject tag;
+  std::shared_ptr<Apply*> weak;  ///< of an Apply: what WeakOutput has
 };
 
 PythonState& python_state_in(std::shared_ptr<void>& attachment) {
@@ -334,7 +355,7 @@ Py_hash_t hash(PyObject* self) noexcept {
   return hash == -1 ? -2 : hash;
 }
 
-int refuse_bool(PyObject* self) noexcept {
+int refuse_bool(PyObject* self) {
   PyErr_Format(PyExc_TypeError,
                "%s has no value yet, so it is neither true nor false; compile it with function(), "
                "or call its eval({...})",
@@ -497,6 +518,32 @@ PyObject* wrap_variable(const Variable& variable) noexcept {
   }
 }
 
+namespace {
+
+// An output of a node that it does not keep alive.
+class WeakOutput {
+ public:
+  explicit WeakOutput(const Variable& output) : index_(output.index()) {
+    if (output.owner() == nullptr)
+      fail<GraphError>("WeakOutput: expected an output of a node, got ", output.label());
+    std::shared_ptr<Apply*>& weak = python_state_in(output.owner()->attachment()).weak;
+    if (weak == nullptr) weak = std::make_shared<Apply*>(output.owner());
+    weak_ = weak;
+  }
+  // Null where the node does not exist any more.
+  std::optional<Variable> get() const {
+    const std::lock_guard lock(weak_nodes_mutex());
+    if (*weak_ == nullptr || !(*weak_)->try_add_ref()) return std::nullopt;
+    return Ref<Apply>::adopt(*weak_)->output(index_);
+  }
+
+ private:
+  std::shared_ptr<Apply*> weak_;
+  int index_;
+};
+
+}  // namespace
+
 py::object tag_of(std::shared_ptr<void>& attachment) {
   SharedObject& tag = python_state_in(attachment).tag;
   if (tag == nullptr) tag = share_object(py::module_::import("types").attr("SimpleNamespace")());
@@ -510,6 +557,13 @@ SW_BIND(graph_shared) {
              py::arg("target"), py::pos_only());
 }
 
+SW_BIND(graph_weak_output, graph_variable) {
+  py::class_<WeakOutput>(module, "_WeakOutput")
+      .def(py::init([](const Variable& output) { return std::make_unique<WeakOutput>(output); }),
+           py::arg("output"), py::pos_only())
+      .def("__call__", member(&WeakOutput::get));
+}
+
 SW_BIND(graph_variable_methods, graph_variable) {
   add_variable_methods(variable_methods);
   add_attributes(variable_type, shape_attributes);
@@ -521,7 +575,7 @@ SW_BIND(graph_variable) {
                                  slot(Py_tp_hash, hash),
                                  slot(Py_tp_str, guarded<&label>),
                                  slot(Py_tp_repr, guarded<&label>),
-                                 slot(Py_nb_bool, refuse_bool),
+                                 slot(Py_nb_bool, guarded<&refuse_bool>),
                                  {Py_tp_getset, variable_attributes},
                                  {Py_tp_members, variable_members}};
   for (const PyType_Slot* more : {variable_number_slots, variable_item_slots})

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """T.RandomStreams: random variables of graphs."""
 
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -142,3 +144,39 @@ def test_wrong_bounds_sizes_dtypes_and_seeds_raise():
         streams.uniform((2,), dtype="int64")
     with pytest.raises(sw.ArgumentError, match="non-negative"):
         T.RandomStreams(-1)
+
+
+def test_a_draw_that_is_not_used_any_more_leaves_nothing():
+    class Token:
+        pass
+
+    def draw(streams):
+        token = Token()
+        numbers = streams.uniform((3,))
+        numbers.tag.rng.tag.token = token
+        sw.function([], [numbers, sw.graph.scan(lambda: streams.normal(()), n_steps=2)])()
+        return weakref.ref(token)
+
+    for copied in (lambda streams: streams, lambda streams: pickle.loads(pickle.dumps(streams))):
+        kept = draw(copied(T.RandomStreams(5)))
+        gc.collect()
+        assert kept() is None
+
+
+def test_the_next_state_exists_as_long_as_the_streams_or_the_draw():
+    streams = T.RandomStreams(5)
+    numbers = streams.permutation(3)
+    state = numbers.tag.rng
+    assert state.default_update is numbers.owner.outputs[0]
+    assert [(x is state, y is state.default_update) for x, y in streams.updates()] == [(True, True)]
+    copied, again = pickle.loads(pickle.dumps((numbers, state)))
+    assert again.default_update is copied.owner.outputs[0]
+    doubled = numbers * 2
+    del numbers, streams
+    first, second = sw.function([], doubled), sw.function([], state)
+    first(), first()
+    assert state.default_update is not None and second().tolist()[2] > 0
+    del doubled, first, second
+    gc.collect()
+    assert state.default_update is None
+    assert sw.function([], state)().tolist()[2] > 0

@@ -121,6 +121,9 @@ class SW_API Apply final : public RefCounted {
   static std::uint64_t next_serial() noexcept;
   /// As Variable::attachment().
   std::shared_ptr<void>& attachment() const noexcept { return attachment_; }
+  /// For a reference that does not keep the node alive, which its attachment's destructor ends.
+  using RefCounted::try_add_ref;
+  void release() const noexcept { release_findable(); }
 
  private:
   Apply(Ref<const Op> op, std::vector<Variable> inputs);

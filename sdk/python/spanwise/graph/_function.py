@@ -26,7 +26,11 @@ from .._core import (
     Variable,
 )
 from ._op import NativeOp, apply_registered
-from ._states import default_update_of as default_update_of, with_default_updates
+from ._states import (
+    default_update_of as default_update_of,
+    set_default_update as keep_default_update,
+    with_default_updates,
+)
 from ._traversal import as_list
 
 __all__ = [
@@ -55,11 +59,10 @@ _has_updates: list[bool] = []  # empty until a first variable has one: graphs ar
 
 def set_default_update(x: SharedVariable, update: Any) -> None:
     """``x.default_update = update``. Raises GraphError for a variable of another dtype or rank."""
-    if update is None:
-        vars(x.tag).pop("default_update", None)
-        return
-    x.tag.default_update = checked_update("default_update", x, update)
-    _has_updates.append(True)
+    if update is not None:
+        update = checked_update("default_update", x, update)
+        _has_updates.append(True)
+    keep_default_update(x, update)
 
 
 def checked_update(what: str, x: SharedVariable, update: Any) -> Variable:

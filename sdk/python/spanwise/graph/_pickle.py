@@ -17,6 +17,7 @@ from .. import _core
 from .._core import Apply, CompiledFunction, Constant, SharedVariable, Variable
 from ._function import compile_recipe
 from ._op import present_device
+from ._states import default_update_of
 from ._traversal import ancestors
 
 
@@ -60,9 +61,10 @@ def reduce_variable(x: Variable) -> tuple[Any, ...]:
     if isinstance(x, Constant):
         return _load_constant, (x.data, x.name, tag, str(x.data.device))
     if isinstance(x, SharedVariable):
-        update = (tag or {}).get("default_update")
-        if tag and update is not None:
-            tag = {name: value for name, value in tag.items() if value is not update} or None
+        update = default_update_of(x)
+        tag = {
+            name: value for name, value in vars(x.tag).items() if name != "default_update"
+        } or None
         load = _load_shared, (x.get_value(borrow=True), x.name, str(x.device), tag)
         # The update reads x, so it is loaded after x, as an attribute of its state.
         return load if update is None else (*load, (None, {"default_update": update}))

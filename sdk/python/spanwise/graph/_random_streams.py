@@ -83,17 +83,19 @@ class RandomStreams:
 
     def __init__(self, seed: Any = None) -> None:
         self._entropy = words_of_seed(seed)
-        self._states: list[SharedVariable] = []
+        self._updates: list[
+            tuple[SharedVariable, Variable]
+        ] = []  # of the streams, also unused ones
 
     def seed(self, seed: Any = None) -> None:
         """Restarts all streams with the states that a new RandomStreams(seed) gives them."""
         self._entropy = words_of_seed(seed)
-        for i, state in enumerate(self._states):
+        for i, (state, _) in enumerate(self._updates):
             state.set_value(self._first_state(i))
 
     def updates(self) -> list[tuple[SharedVariable, Variable]]:
         """(state, next state) of each stream."""
-        pairs = ((state, state.default_update) for state in self._states)
+        pairs = ((state, state.default_update) for state, _ in self._updates)
         return [(state, update) for state, update in pairs if update is not None]
 
     def uniform(
@@ -159,10 +161,10 @@ class RandomStreams:
     ) -> Variable:
         shape = tuple(static_integer(extent) for extent in extents)
         op = RandomDraw(kind, _core.dtype(dtype).name, shape, low, span)
-        state = _core._shared(self._first_state(len(self._states)), None, True, _HOST)
+        state = _core._shared(self._first_state(len(self._updates)), None, True, _HOST)
         computed = [extent for extent, n in zip(extents, shape, strict=True) if n is None]
-        state.default_update, numbers = op(state, *computed)
-        self._states.append(state)
+        state.default_update, numbers = next_state, _ = op(state, *computed)
+        self._updates.append((state, next_state))
         numbers.tag.rng = state
         return numbers
 

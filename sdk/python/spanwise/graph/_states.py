@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .._core import Apply, SharedVariable, Variable
+from .._core import Apply, SharedVariable, Variable, _WeakOutput
 from ._traversal import ancestors, clone, copied_outputs, variables_of
 
 Updates = list[tuple[Any, Variable]]  # pairs of a shared variable and its next value
@@ -20,11 +20,24 @@ Updates = list[tuple[Any, Variable]]  # pairs of a shared variable and its next 
 
 def default_update_of(x: SharedVariable) -> Variable | None:
     """``x.default_update``."""
-    return getattr(x.tag, "default_update", None)
+    update = getattr(x.tag, "default_update", None)
+    return update() if isinstance(update, _WeakOutput) else update
+
+
+def set_default_update(x: SharedVariable, update: Variable | None) -> None:
+    """``x.default_update = update``, of the type of `x`."""
+    if update is None:
+        vars(x.tag).pop("default_update", None)
+        return
+    # A draw keeps the state alive that it advances; the state must not keep the draw.
+    node, op = update.owner, getattr(update.owner, "op", None)
+    i = getattr(op, "state_map", {}).get(update.index)
+    is_own = i is not None and node.inputs[i] is x
+    x.tag.default_update = _WeakOutput(update) if is_own else update
 
 
 def is_state(x: Variable) -> bool:
-    return isinstance(x, SharedVariable) and default_update_of(x) is not None
+    return isinstance(x, SharedVariable) and getattr(x.tag, "default_update", None) is not None
 
 
 def with_default_updates(
@@ -51,12 +64,14 @@ def with_default_updates(
         graph = _StateChain(ancestors(roots, boundary))
         states = [x for x in variables_of(roots, boundary) if is_state(x)]
         states = [x for x in states if x in asked or (without is not True and x not in excluded)]
-        new = {x: default_update_of(x) for x in states if x not in graph.last and x not in literal}
+        unknown = [x for x in states if x not in graph.last and x not in literal]
+        new = {x: y for x in unknown if (y := default_update_of(x)) is not None}
         if not new:
             break
         literal.update(new)
         roots += new.values()
-    pairs = [*given, *((x, literal.get(x)) for x in states)]
+    advanced = [x for x in states if x in graph.last or x in literal]
+    pairs = [*given, *((x, literal.get(x)) for x in advanced)]
     return graph.new_of, [(x, graph.next_value(x, y)) for x, y in pairs]
 
 
@@ -80,11 +95,13 @@ def body_of_loop(
         roots = [*outputs, *next_of.values()]
         nodes, read = _nodes_inside(roots, [*arguments, *updates], first_serial)
         chain = _StateChain(nodes, values)
-        new = [x for x in dict.fromkeys((*chain.last, *read)) if is_state(x) and x not in values]
+        states = [x for x in dict.fromkeys((*chain.last, *read)) if is_state(x) and x not in values]
+        defaults = {x: default_update_of(x) for x in states if x not in chain.last}
+        new = [x for x in states if defaults.get(x, x) is not None]
         if not new:
             break
         # Copies have new nodes, which are in the body.
-        next_of.update((x, clone(default_update_of(x))) for x in new if x not in chain.last)
+        next_of.update((x, clone(y)) for x, y in defaults.items() if y is not None)
     outside = [x for x in read if x not in values]
     after = [chain.next_value(x, next_of.get(x)) for x in values]
     return [chain.current(y) for y in outputs], outside, values, after
