@@ -274,8 +274,11 @@ std::pair<std::string, std::vector<std::pair<std::string, std::string>>> load(
 py::object recipe_of(const OpHandle& self) {
   const auto recipe = self.op->recipe();
   if (recipe == nullptr) return py::none();
-  return py::make_tuple(recipe->name,
-                        std::map(recipe->properties.begin(), recipe->properties.end()));
+  py::dict properties;
+  for (const auto& [name, value] : recipe->properties)
+    properties[py::str(name)] =
+        std::visit([](const auto& alternative) { return py::cast(alternative); }, value);
+  return py::make_tuple(recipe->name, properties);
 }
 
 // The dict that sw.kernel_op() made it from; None for other ops.

@@ -115,8 +115,18 @@ class SW_API ThunkContext {
 /// (destroy_map).
 using AliasMap = std::map<int, std::vector<int>>;
 
-/// Construction parameter of a registered op, such as an axis or a device.
-using OpProperty = std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>>;
+/// Construction parameter of a registered op, such as an axis or a device. A class, since the copy
+/// constructor of libstdc++'s variant of strings and vectors destroys an alternative that does not
+/// exist if there is no memory for it; its assignment does not.
+struct OpProperty
+    : std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>> {
+  using variant::variant;
+  OpProperty(const OpProperty& other) : variant() { variant::operator=(other); }
+  OpProperty(OpProperty&&) = default;
+  OpProperty& operator=(const OpProperty&) = default;
+  OpProperty& operator=(OpProperty&&) = default;
+  ~OpProperty() = default;
+};
 using OpProperties = std::map<std::string, OpProperty, std::less<>>;
 
 /// Arguments with which make_op() creates an equal op, also in another process.
