@@ -98,6 +98,21 @@ def test_clip_takes_the_names_of_numpys_limits(device):
 
 
 @pytest.mark.parametrize(
+    ("caller", "call"),
+    [
+        ("clip", lambda x: sw.clip(x, foo=1)),
+        ("clip", lambda x: sw.clip(x, 1, foo=1)),
+        ("clip", lambda x: sw.clip(x, None, 1, foo=1)),
+        ("clip", lambda x: x.clip(0, 1, foo=1)),
+        ("divmod", lambda x: sw.divmod(x, 2, foo=1)),
+    ],
+)
+def test_functions_of_several_ufuncs_name_themselves_for_an_unknown_argument(caller, call):
+    with pytest.raises(TypeError, match=rf"^{caller}\(\) has no argument 'foo'; it has .*where"):
+        call(sw.arange(3))
+
+
+@pytest.mark.parametrize(
     ("name", "attribute"),
     [
         ("Stream", "device"),

@@ -24,6 +24,7 @@ def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: A
         if min is not None or max is not None:
             raise _core.ArgumentError("clip: expected min and max, or a_min and a_max, got both")
         min, max = options.pop("a_min", None), options.pop("a_max", None)
+    _check_options("clip", options, "min, max, a_min, a_max, out")
     try:
         if min is None and max is None:
             return _core.positive(a, out=out, **options)
@@ -37,6 +38,18 @@ def clip(a: Any, min: Any = None, max: Any = None, out: Any = None, **options: A
         if low is min and high is max:
             raise
         return clip(a, low, high, out, **options)
+
+
+_UFUNC_OPTIONS = ("where", "casting", "order", "dtype", "subok")
+
+
+def _check_options(caller: str, options: dict[str, Any], own: str) -> None:
+    """Raises TypeError for an option that the ufuncs, to which `caller` passes them, do not have."""
+    for name in options:
+        if name not in _UFUNC_OPTIONS:
+            raise TypeError(
+                f"{caller}() has no argument '{name}'; it has {own}, {', '.join(_UFUNC_OPTIONS[:-1])}"
+            )
 
 
 def _limits_within(a: Any, low: Any, high: Any) -> tuple[Any, Any]:
@@ -127,6 +140,7 @@ def divmod(
     """(floor_divide(x1, x2), remainder(x1, x2)), as numpy.divmod."""
     if out is not None and len(out) != 2:
         raise ValueError(f"divmod: out=: expected a tuple of two arrays or None, got {len(out)}")
+    _check_options("divmod", options, "out")
     # Both are computed before either is written: an operand may be one of the two outputs.
     results = _core.floor_divide(x1, x2, **options), _core.remainder(x1, x2, **options)
     if out is None:
