@@ -7,6 +7,8 @@ import pytest
 from addons.collectives.launch import program_of_guide, run_mpi, why_no_mpi
 from addons.collectives.signal_rounds import run_round
 
+from addons.collectives import signal_rounds
+
 pytestmark = pytest.mark.skipif(bool(why_no_mpi()), reason=why_no_mpi())
 
 
@@ -271,6 +273,22 @@ def test_init_does_not_wait_longer_than_the_time_limit_for_mpi_init(tmp_path):
 )
 def test_a_signal_to_a_rank_ends_or_does_not_disturb_the_others(kind, victim, point, check):
     assert run_round(kind, victim, point, 0, check) == []
+
+
+def test_a_round_without_a_processor_is_repeated_with_a_longer_limit(monkeypatch):
+    limits, results = [], []
+
+    def run_once(*arguments):
+        limits.append(arguments[-1])
+        return results.pop(0)
+
+    monkeypatch.setattr(signal_rounds, "run_once", run_once)
+    results += [(["late"], 0.9), (["late"], 0.6), ([], 0.9)]
+    assert run_round("kill", 0, "step", 0, 0) == [] and limits == [5, 10, 20]
+    results += [(["late"], 0.34)]  # it had a processor
+    assert run_round("kill", 0, "step", 0, 0) == ["late"]
+    results += [(["late"], 0.9)] * 5  # a fault stays one
+    assert run_round("kill", 0, "step", 0, 0) == ["late"] and limits[-1] == 80
 
 
 #: Records the datatypes in which MPI reduces arrays of each dtype.
