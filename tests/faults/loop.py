@@ -23,7 +23,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-#: Seconds that one child may take; a child that takes longer hangs.
+#: Seconds for the calls of one number, and for the preparation; a child that takes longer hangs.
 TIMEOUT = 120
 
 #: An operation with so many is stopped.
@@ -119,6 +119,7 @@ class Child:
         for number in numbers:
             progress[:8] = struct.pack("q", number)
             self.number = number
+            signal.alarm(TIMEOUT)
             self.check_one(warm)
             if self.is_over:
                 progress[8] = 1

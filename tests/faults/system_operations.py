@@ -22,15 +22,16 @@ numbers = itertools.count()
 #: A compiler that compiles a text once, and then copies what it has made: its runs take
 #: milliseconds. Texts that differ in the comment of source() are the same.
 COMPILER = r"""#!/bin/sh
-output= input= previous=
+output= input= previous= kind=object
 for word; do
+  [ "$word" = -E ] && kind=text
   [ "$previous" = -o ] && output=$word
   case $word in *.cpp) input=$word;; esac
   previous=$word
 done
 [ -n "$output" ] && [ -n "$input" ] || exec c++ "$@"
-made=$SW_FAULTS_BINARIES/$(sed 's,// faults [0-9 ]*,,' "$input" | cksum | tr ' ' -)
-[ -f "$made" ] || c++ "$@" -o "$made" || exit
+made=$SW_FAULTS_BINARIES/$kind-$(sed 's,// faults [0-9 ]*,,' "$input" | cksum | tr ' ' -)
+[ -f "$made" ] || { c++ "$@" && cp "$output" "$made"; } || exit
 cp "$made" "$output"
 """
 
