@@ -46,6 +46,18 @@ TEST_F(UserKernelSource, ValuesOfEveryDTypeAndLayoutCompile) {
   for (const Array& x : layouts(float32)) expect_compiles(x);
 }
 
+TEST_F(UserKernelSource, SixteenBitFloatsMixWithNumbersOfC) {
+  for (const DType dtype : {float16, bfloat16}) {
+    const Array x = zeros({8}, dtype, cpu);
+    const ElementwiseKernel kernel(
+        values_spec("T x", "T y",
+                    "y = x * 2; y = 2.0f * x; y = x + 1L; y = x > 0 ? x : T(0); y = x / 3; "
+                    "y = x == 0; y = x * i; y = max(x, T(0)); y = exp(x); y = sqrt(abs(x)) - 1.5"));
+    const Argument arguments[] = {{.array = &x}, {}};
+    expect_cubin(kernel.source(arguments, {}, true), {"user_kernel"});
+  }
+}
+
 TEST_F(UserKernelSource, PointersOfEveryLayoutCompile) {
   const ElementwiseKernel kernel(pointers_spec("float *z, const float *x, float a, float *y",
                                                "float s = x[i];\nif (s < 0) return;\n"

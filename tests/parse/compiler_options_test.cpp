@@ -59,6 +59,55 @@ TEST(NvrtcOptions, IrrelevantHostOptionsAreDropped) {
               IsEmpty());
 }
 
+TEST(Options, OfNvccWithoutEffectOnKernelsAreIgnoredOnEachDevice) {
+  const std::vector<Options> ignored{{"-O"},
+                                     {"-O1"},
+                                     {"-Wall"},
+                                     {"-Wextra"},
+                                     {"-pedantic"},
+                                     {"-Wno-deprecated-gpu-targets"},
+                                     {"--expt-relaxed-constexpr"},
+                                     {"-extended-lambda"},
+                                     {"--expt-extended-lambda"},
+                                     {"-m64"},
+                                     {"--machine=64"},
+                                     {"-rdc=true"},
+                                     {"--relocatable-device-code=false"},
+                                     {"-Xcudafe", "--diag_suppress=177"},
+                                     {"-allow-unsupported-compiler"},
+                                     {"--resource-usage"},
+                                     {"-Werror", "all-warnings"},
+                                     {"-Werror=all-warnings"},
+                                     {"--default-stream", "per-thread"},
+                                     {"--default-stream=per-thread"},
+                                     {"-Xcompiler", "-fPIC"},
+                                     {"-Xcompiler=-fPIC"},
+                                     {"--compiler-options", "-Wall"},
+                                     {"-ccbin", "g++"},
+                                     {"-L/usr/lib"},
+                                     {"-L", "/usr/lib"},
+                                     {"-lcudart"},
+                                     {"-Xlinker", "-z"},
+                                     {"--threads", "4"},
+                                     {"--keep-dir=/tmp"}};
+  for (Options options : ignored) {
+    options.emplace_back("-DN=3");
+    const HostOptions host = host_options(options);
+    const NvrtcOptions gpu = nvrtc_options(options, 9, 0);
+    EXPECT_THAT(host.directives, ElementsAre("#define N 3")) << options[0];
+    EXPECT_THAT(gpu.directives, ElementsAre("#define N 3")) << options[0];
+    EXPECT_THAT(gpu.arguments, testing::Each(testing::StartsWith("-Wno"))) << options[0];
+    EXPECT_THAT(host.flags, testing::Each(testing::StartsWith("-O"))) << options[0];
+  }
+}
+
+TEST(Options, RefusedOnesSayWhyOnEachDevice) {
+  for (const char* option : {"-march=native", "-fopenmp", "-fsanitize=address", "-cubin", "-ptx"}) {
+    EXPECT_THAT(refusal({option}), HasSubstr(option));
+    EXPECT_THROW(host_options(Options{option}), ArgumentError) << option;
+  }
+}
+
 TEST(NvrtcOptions, HostOptionsWithACounterpartAreTranslated) {
   EXPECT_THAT(
       translated({"-ffast-math", "-std=gnu++20", "-g", "-O0"}),
@@ -72,7 +121,6 @@ TEST(NvrtcOptions, RelocatableCodeIsImplied) {
 
 TEST(NvrtcOptions, UnsupportedOptionIsRefusedWithTheRemedy) {
   EXPECT_THAT(refusal({"-march=native"}), HasSubstr("-arch chooses a GPU"));
-  EXPECT_THAT(refusal({"-Xcompiler", "-fPIC"}), HasSubstr("NVRTC has none"));
   EXPECT_THAT(refusal({"-gencode", "arch=compute_90,code=sm_90"}), HasSubstr("-arch=sm_90a"));
   EXPECT_THAT(refusal({"-fsanitize=address"}), HasSubstr("compute-sanitizer"));
   EXPECT_THAT(refusal({"-dc"}), HasSubstr("link="));

@@ -21,25 +21,11 @@ __all__ = [
 
 DEFAULT_NVCC_FLAGS = os.environ.get("PYCUDA_DEFAULT_NVCC_FLAGS", "").split()
 
-# Options of nvcc for its host compiler and its linker, which are not used here: those whose value is
-# the next argument, and beginnings of those that hold their value.
-_WITH_VALUE = {
-    "-Xcompiler", "--compiler-options", "-ccbin", "--compiler-bindir", "-Xlinker", "-L", "-l",
-}  # fmt: skip
-_PREFIXES = ("-L", "-l", "-Xcompiler=", "--compiler-options=", "-ccbin=", "--compiler-bindir=")
-
 
 def _options(options, arch):
     """The `options` of nvcc, by default PyCUDA's, that Spanwise's compilers take, and `arch`."""
-    kept, is_value = [], False
-    for option in DEFAULT_NVCC_FLAGS if options is None else options:
-        if is_value:
-            is_value = False
-        elif option in _WITH_VALUE:
-            is_value = True
-        elif not option.startswith(_PREFIXES):
-            kept.append(option)
-    return kept + ([f"-arch={arch}"] if arch else [])
+    kept = DEFAULT_NVCC_FLAGS if options is None else options
+    return [*kept, *([f"-arch={arch}"] if arch else [])]
 
 
 def _compiled(source, **arguments):

@@ -84,9 +84,13 @@ std::string prologue(const CommonSpec& spec, std::span<const ConvertedArgument> 
   }
   has_complex |= types.find("complex<") != std::string::npos;
   std::string out;
-  if (has_half || types.find("__half") != std::string::npos) out += "#include <cuda_fp16.h>\n";
+  const auto add_half = [&](const char* header, const char* type) {
+    out += text("#include <", header, ">\n#define SW_HALF ", type, "\n",
+                library_text("half_operators.cuh"), "#undef SW_HALF\n");
+  };
+  if (has_half || types.find("__half") != std::string::npos) add_half("cuda_fp16.h", "__half");
   if (has_bfloat16 || types.find("__nv_bfloat16") != std::string::npos)
-    out += "#include <cuda_bf16.h>\n";
+    add_half("cuda_bf16.h", "__nv_bfloat16");
   if (has_complex) out += "#include <spanwise/complex.cuh>\nusing spanwise::complex;\n";
   out += library_text("raw_array.cuh");
   // The preamble may use type parameters, and types of operands may be defined in it.

@@ -82,8 +82,8 @@ CType c_type(DType dtype, const std::string& where) {
       {bool_, {"bool", ""}},
       {float16, {"__half", "cuda_fp16.h"}},
       {bfloat16, {"__nv_bfloat16", "cuda_bf16.h"}},
-      {complex64, {"float2", ""}},
-      {complex128, {"double2", ""}},
+      {complex64, {"spanwise::complex<float>", "spanwise/complex.cuh"}},
+      {complex128, {"spanwise::complex<double>", "spanwise/complex.cuh"}},
   };
   for (const auto& [known, type] : types)
     if (known == dtype) return type;

@@ -47,14 +47,15 @@ constexpr OptionAction refused(std::string_view reason) { return {OptionUse::ref
 
 constexpr OptionAction one_device =
     refused("one module is compiled for one device; leave it out, or write -arch=sm_90a");
-constexpr OptionAction host_processor = refused("it chooses a host processor; -arch chooses a GPU");
-constexpr OptionAction host_compiler =
-    refused("it is for a host compiler, and NVRTC has none; leave it out");
+constexpr OptionAction host_processor = refused(
+    "it chooses a host processor; kernels are compiled for the device, and -arch chooses a GPU");
+constexpr OptionAction output_format =
+    refused("Spanwise chooses the output format; leave it out, or write -arch=compute_90 for PTX");
 constexpr OptionAction several_sources = refused(
     "sources that are passed as link= are compiled and linked like this without it; leave it out");
 
-// Options of NVRTC 13.0, nvcc 13.0 and host compilers. Others are unknown to the host's back end
-// and passed to NVRTC.
+// Options of NVRTC 13.0, nvcc 13.0 and host compilers: what either device ignores, the other
+// ignores, too. Others are unknown to the host's back end and passed to NVRTC.
 constexpr CompilerOption option_list[] = {
     // For the preprocessor.
     {"D define-macro", true, {OptionUse::define}, {OptionUse::define}},
@@ -92,23 +93,25 @@ constexpr CompilerOption option_list[] = {
      "version-ident brief-diagnostics err-no",
      false, drop, keep},
     // Of host compilers and of nvcc's host code.
-    {"Wall Wextra pedantic expt-relaxed-constexpr extended-lambda expt-extended-lambda m64 "
-     "machine=64",
-     false, unknown, drop},
-    {"ffast-math Ofast", false, unknown, replaced_by("--use_fast_math")},
-    {"ffp-contract=off", false, unknown, replaced_by("--fmad=false")},
-    {"ffp-contract=fast", false, unknown, replaced_by("--fmad=true")},
-    {"march* mtune*", false, unknown, host_processor},
-    {"Xcompiler* compiler-options*", false, unknown, host_compiler},
-    {"ccbin*", false, unknown,
-     refused("it chooses a host compiler, and NVRTC has none; leave it out")},
-    {"fopenmp*", false, unknown, refused("kernels have no OpenMP; leave it out")},
-    {"Werror*", false, unknown, refused("NVRTC has no such option; leave it out")},
-    {"fsanitize*", false, unknown,
+    {"Wall Wextra pedantic Wno-* Wreorder expt-relaxed-constexpr extended-lambda "
+     "expt-extended-lambda m64 machine=64 fPIC allow-unsupported-compiler "
+     "forward-unknown-to-host-compiler forward-unknown-to-host-linker resource-usage res-usage "
+     "keep v verbose dryrun source-in-ptx no-host-device-initializer-list Werror=* cudart=*",
+     false, drop, drop},
+    {"Xcompiler compiler-options ccbin compiler-bindir Xlinker linker-options Xcudafe "
+     "cudafe-options Xfatbin fatbin-options Werror default-stream cudart keep-dir threads L "
+     "library-path",
+     true, drop, drop},
+    {"l*", false, drop, drop},
+    {"ffast-math Ofast", false, replaced_by("-freciprocal-math"), replaced_by("--use_fast_math")},
+    {"ffp-contract=off", false, replaced_by("-ffp-contract=off"), replaced_by("--fmad=false")},
+    {"ffp-contract=fast", false, drop, replaced_by("--fmad=true")},
+    {"march* mtune*", false, host_processor, host_processor},
+    {"fopenmp*", false, refused("kernels have no OpenMP; leave it out"),
+     refused("kernels have no OpenMP; leave it out")},
+    {"fsanitize*", false, refused("set config.cpu_sanitize instead"),
      refused("it instruments host code; run the program under compute-sanitizer instead")},
-    {"cubin", false, unknown, refused("Spanwise chooses the output format; leave it out")},
-    {"ptx", false, unknown,
-     refused("Spanwise chooses the output format; write -arch=compute_90 for PTX")},
+    {"cubin ptx fatbin", false, output_format, output_format},
 };
 
 // Reads options one by one.
@@ -150,7 +153,7 @@ class OptionReader {
   // Whether it is one of the options whose value may follow a letter.
   bool has_letter() const noexcept {
     return option().size() > 1 &&
-           std::string_view("DUI").find(option()[1]) != std::string_view::npos;
+           std::string_view("DUIL").find(option()[1]) != std::string_view::npos;
   }
   bool matches(const CompilerOption& entry) const {
     return std::ranges::any_of(split(entry.names, ' '), [&](std::string_view listed) {
@@ -210,6 +213,8 @@ void add_host_option(OptionReader& reader, HostOptions& out) {
     fail<ArgumentError>("cpu: option '", option,
                         "' is unknown; expected -D, -U, -I, -std=, -O0 to -O3, -g, --pre-include, "
                         "-fmad, --use_fast_math, or one that only concerns GPU code");
+  if (action.use == OptionUse::refuse)
+    fail<ArgumentError>("cpu: option '", option, "' cannot be used: ", action.text);
   const std::string name(reader.name());
   const std::string value = entry->has_value ? reader.value() : std::string();
   if (add_for_preprocessor(action.use, value, out)) return;
@@ -291,6 +296,14 @@ HostOptions host_options(std::span<const std::string> options) {
   HostOptions out;
   for (OptionReader reader(options); reader.next();) add_host_option(reader, out);
   return out;
+}
+
+bool sets_standard(std::span<const std::string> options) {
+  for (OptionReader reader(options); reader.next();)
+    if (const CompilerOption* entry = reader.find();
+        entry != nullptr && entry->host.use == OptionUse::standard)
+      return true;
+  return false;
 }
 
 NvrtcOptions nvrtc_options(std::span<const std::string> options, int major, int minor) {

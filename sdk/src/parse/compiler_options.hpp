@@ -38,6 +38,9 @@ struct HostOptions : PreprocessorOptions {
 /// tables, ptxas, register counts) are ignored. Throws ArgumentError for any other option.
 HostOptions host_options(std::span<const std::string> options);
 
+/// Whether one of the options chooses the language standard.
+bool sets_standard(std::span<const std::string> options);
+
 /// Options for NVRTC.
 struct NvrtcOptions : PreprocessorOptions {
   /// Arguments for NVRTC, without the architecture and Spanwise's own include folders; with -I for

@@ -209,6 +209,7 @@ class Splitter {
       ++state_.parentheses;
     } else if (state_.braces == 0 && text == ")") {
       state_.parentheses -= state_.parentheses > 0 ? 1 : 0;
+      if (ends_macro_use()) finish();
     } else if (state_.parentheses > 0) {
       return;
     } else if (text == "{") {
@@ -220,6 +221,18 @@ class Splitter {
     } else if (text == ";" && state_.braces == 0) {
       finish();
     }
+  }
+
+  // Whether the ')' at index_ ends a line MACRO(arguments), without a ';', that is a declaration.
+  bool ends_macro_use() const {
+    if (state_.parentheses > 0 || text_at(state_.begin + 1) != "(" ||
+        skip_balanced(tokens_, state_.begin + 1) != index_ + 1 || index_ + 1 == tokens_.size())
+      return false;
+    const Token& next = tokens_[index_ + 1];
+    return next.line > tokens_[index_].line &&
+           (next.kind == Token::Kind::directive || next.kind == Token::Kind::identifier) &&
+           !is_attribute_word(next.text) &&
+           !is_one_of(next.text, {"const", "override", "final", "try", "throw", "requires"});
   }
 
   void open_brace() {
@@ -538,6 +551,14 @@ bool DeviceCode::remove_unreached(std::string_view text, int line) {
   return has_removed;
 }
 
+bool DeviceCode::remove_users(std::string_view name) {
+  bool has_removed = false;
+  for (SourceFile& file : files_)
+    for (std::size_t i = 0; i < file.tokens.size(); ++i)
+      if (file.tokens[i].text == name) has_removed |= remove_at(file, i, true);
+  return has_removed;
+}
+
 bool DeviceCode::remove_unreached_at(std::string_view text, std::size_t offset) {
   SourceFile* file = find_file(text);
   if (file == nullptr) return false;
@@ -606,7 +627,8 @@ constexpr std::string_view cuda_libraries =
     "cudaEGL nvjpeg";
 constexpr std::string_view other_libraries =
     "CL/ opencv GL/ GLES GLFW EGL/ glad/ OpenGL/ GLUT/ X11/ mpi.h SDL glog/ gflags/ gtest/ boost/ "
-    "hdf5 leveldb/ lmdb google/protobuf vulkan/ FreeImage windows.h nvmedia nvsci drm xf86drm";
+    "hdf5 leveldb/ lmdb google/protobuf vulkan/ FreeImage windows.h nvmedia nvsci drm xf86drm "
+    "torch/ ATen/ c10/ THC/ pybind11/ nanobind/ Python.h numpy/ tensorflow/ xla/ spdlog/ fmt/";
 
 }  // namespace
 

@@ -57,6 +57,8 @@ class DeviceCode {
   /// and of functions without specifiers, which only the CPU back end accepts in kernels. Returns
   /// whether it removed anything. Lines count from 1.
   bool remove_unreached(std::string_view text, int line);
+  /// As remove_unreached(), for the declarations that use a name.
+  bool remove_users(std::string_view name);
   /// As remove_unreached(), for the declaration around an offset; false if a kernel reaches it.
   bool remove_unreached_at(std::string_view text, std::size_t offset);
   /// How a kernel reaches the function around an offset of `text`: "kernel k calls f, which calls

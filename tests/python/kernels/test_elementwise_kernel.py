@@ -27,6 +27,35 @@ class TestCalls:
         lin_comb(5, sw.array(x, device=device), 6, sw.array(y, device=device), z)
         np.testing.assert_allclose(z.numpy(), np.sin(5 * x) * (6 * y), rtol=2e-5)
 
+    @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+    @pytest.mark.parametrize("step", [1, -2])
+    def test_16_bit_floats_mix_with_numbers_of_c(self, device, dtype, step):
+        """They compute in float, and the result is rounded once."""
+        x = sw.array(np.linspace(-3, 3, 24, dtype="float32"), device=device).astype(dtype)[::step]
+        wide = x.astype("float32").numpy()
+        i = np.arange(len(wide), dtype="float32")
+        for expression, expected in (
+            ("y = x * 2", wide * 2),
+            ("y = 2.0f * x", wide * 2),
+            ("y = 1 - x", 1 - wide),
+            ("y = x + 1L", wide + 1),
+            ("y = x > 0 ? x : T(0)", np.maximum(wide, 0)),
+            ("y = x / 3", wide / np.float32(3)),
+            ("y = x == 3", wide == 3),
+            ("y = x <= 0.5", wide <= 0.5),
+            ("y = x * i", wide * i),
+            ("y = max(x, T(0))", np.maximum(wide, 0)),
+            ("y = x * 0.1", wide * 0.1),
+        ):
+            y = poisoned(len(wide), dtype, device)
+            sw.ElementwiseKernel("T x", "T y", expression)(x, y)
+            rounded = sw.array(np.asarray(expected, "float32"), device="cpu").astype(dtype)
+            np.testing.assert_array_equal(
+                y.astype("float32").numpy(), rounded.astype("float32").numpy(), expression
+            )
+        total = sw.ReductionKernel("T x", "float y", "x * 2", "a + b", "y = a", "0")(x)
+        np.testing.assert_allclose(total.item(), 2 * wide.sum(), atol=1e-4)
+
     def test_raw_arrays_are_indexed_by_the_kernel(self, device):
         roll = sw.ElementwiseKernel(
             "raw T w, int32 s", "T z", "z = w[(i + s) % _ind.size()]", "roll"

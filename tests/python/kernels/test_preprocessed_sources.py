@@ -106,6 +106,21 @@ UNREACHED = {
     "PTX in a method": f"struct S {{ float v; __device__ void arrive(int a) {{ {PTX} }} }};\n"
     "__global__ void grow(S *s) { s->v = 1; }\n" + KERNEL,
     "PTX in a macro": f"#define ARRIVE(a) {PTX}\n" + KERNEL,
+    "a method of a library that is left out": "#include <torch/extension.h>\n#include <ATen/ATen.h>\n"
+    "struct Tree { float *p; at::Tensor all() const; };\n"
+    "torch::Tensor build(torch::Tensor x) { add<<<1, 1>>>(x.data_ptr<float>()); return x; }\n"
+    'PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("build", &build); }\n'
+    "__global__ void grow(Tree t) { t.p[0] = 1; }\n" + KERNEL,
+    "a function that another source defines": "int elsewhere(int n);\n"
+    "int count(int n) { return elsewhere(n); }\n" + KERNEL,
+    "PTX in a template without an instance": f"template <class T> __device__ void arrive(int a) {{ {PTX} }}\n"
+    "template <class T> __global__ void tree(T *x) { arrive<T>(3); *x = 1; }\n" + KERNEL,
+    "uses of a macro without semicolons": "template <class T> struct vec { T x; };\n"
+    "#define TYPES(name, T) using name = vec<T>; using name##_all = vec<T>;\n"
+    "TYPES(f, float)\n#ifdef __CUDACC__\nTYPES(d, double)\n#endif\n"
+    "template <class T> struct quat { T x; };\nTYPES(i, int)\n"
+    "template <class T> __device__ quat<T> operator-(const quat<T> &a) { return {-a.x}; }\n"
+    + KERNEL,
     "host only": "__host__ int count() { return missing(3); }\n" + KERNEL,
 }
 
@@ -202,3 +217,23 @@ def test_kernel_may_have_the_name_of_a_function_of_cuda(device, name):
         source = f"{head} void {name}(float *x) {{ x[threadIdx.x] = threadIdx.x; }}"
         sw.SourceModule(source, device=device).get_function(name)(x, block=4)
         assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_cpp20_needs_no_option(device, compiler):
+    source = """
+    template <class T> concept Small = sizeof(T) <= 4;
+    template <Small T> __device__ T twice(T x) { return x + x; }
+    struct Pair { int a, b; };
+    __global__ void k(int *x) {
+      constexpr auto add = []<class T>(T a, T b) { return a + b; };
+      Pair p{.a = x[0], .b = 2};
+      if (p.a > 0) [[likely]] x[0] = add(twice(p.a), p.b);
+    }
+    """
+    x = sw.array(np.full(1, 5, "int32"), device=device)
+    sw.SourceModule(source, device=device).get_function("k")(x, block=1)
+    assert x.tolist() == [12]
+    with pytest.raises(sw.CompileError, match="missing"):
+        sw.SourceModule(source + "__global__ void f(int *x) { *x = missing; }", device=device)
+    with pytest.raises(sw.CompileError, match="concept"):
+        sw.SourceModule(source, options=["-std=c++17"], device=device)

@@ -88,6 +88,29 @@ def test_arrays_of_wrong_number_shape_or_dtype_raise(axpy, device):
         axpy(2.5, x.astype("int32"), x.astype("int32"))  # no int32 holds 2.5
 
 
+@pytest.mark.parametrize("dtype", ["complex64", "complex128", "float32", "int32"])
+@pytest.mark.parametrize("layout", ["contiguous", "strided"])
+def test_complex_types_of_a_letter_have_operators(device, dtype, layout):
+    body = "{ int i = threadIdx.x; if (i < n) z[i] = x[i] * x[i] + T(1); }"
+    parameters = "const T *x, T *z, int n"
+    if layout == "strided":
+        body = "{ int i = threadIdx.x; if (i < n) z(i) = x(i) * x(i) + T(1); }"
+        parameters = "spanwise::View<const T, 1> x, spanwise::View<T, 1> z, int n"
+    square = sw.kernel_op(
+        "square",
+        f"#include <spanwise/view.cuh>\n__global__ void k({parameters}) {body}",
+        inputs=f"x: {layout} T[n]",
+        outputs=f"z: {layout} T[n]",
+    )
+    x = np.array([2, -3, 1], dtype)
+    if np.iscomplexobj(x):
+        x = x + np.array([0, 1, -2], dtype) * 1j
+    on_device = sw.array(x, device=device)
+    np.testing.assert_array_equal(square(on_device).numpy(), x * x + 1)
+    v = sw.TensorType(dtype, (None,))()
+    np.testing.assert_array_equal(sw.function([v], square(v))(on_device).numpy(), x * x + 1)
+
+
 def test_numbers_take_a_declared_dtype_that_holds_them(device):
     scale = sw.kernel_op(
         "scale",

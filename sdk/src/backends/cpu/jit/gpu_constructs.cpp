@@ -65,7 +65,9 @@ class UnsupportedFinder {
       if (token.kind == Token::Kind::identifier) error = identifier_error(i);
       if (token.text == "<" && parse::opens_launch(scan_.tokens, i))
         error = message("kernel launches in device code", "<<<");
-      if (!error.empty()) uses.push_back({i, std::move(error)});
+      if (error.empty()) continue;
+      const auto statement = is_asm(token.text) ? read_ptx(scan_.tokens, i) : std::nullopt;
+      uses.push_back({i, statement ? statement->end : 0, std::move(error)});
     }
     return uses;
   }

@@ -13,6 +13,7 @@ namespace spanwise::cpu_backend {
 /// A use of something that the CPU does not support.
 struct UnsupportedUse {
   std::size_t token = 0;  ///< index
+  std::size_t end = 0;    ///< of an asm, the token after its ')'; 0 for others
   std::string message;    ///< "cubemap textures (texCubemap) exist only on a GPU. ..."
 };
 

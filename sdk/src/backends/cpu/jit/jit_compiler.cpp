@@ -329,6 +329,11 @@ std::string remedy_for(const std::string& log, const Translation& module) {
 [[noreturn]] void fail_compile(const runtime::CompileRequest& request, const HostCompiler& compiler,
                                const Translation& module, const std::string& log) {
   const parse::KernelSource* source = request.source;
+  // The message of something that only a GPU has, which the compiler has found to be used.
+  if (log.find("sw_refused_") != log.npos) {
+    const std::string message = log.substr(0, log.find('\n'));
+    throw CompileError(message, message, parse::with_line_numbers(source->text));
+  }
   for (const parse::KernelSource& linked : request.linked)
     if (log.find(linked.file_name) != log.npos) source = &linked;
   if (!request.linked.empty() &&
@@ -413,21 +418,31 @@ void require_text(const parse::KernelSource& source) {
                         "source");
 }
 
-// The lines of which a log has errors: "kernel.cu:12:5: error: ...", and of the linker
-// "kernel.cu:12: undefined reference to ...".
-std::set<FailedLine> failed_lines(std::string_view log) {
-  std::set<FailedLine> lines;
+// What a log has errors of: "kernel.cu:12:5: error: ...", and of the linker "undefined reference to
+// `f(int)'".
+std::set<Failure> failures_in(std::string_view log) {
+  constexpr std::string_view undefined = "undefined reference to ";
+  std::set<Failure> failures;
   for (const std::string_view line : split(log, '\n')) {
-    const std::size_t end = std::min(line.find(": error:"), line.find(": undefined reference to"));
+    if (const std::size_t at = line.find(undefined); at != line.npos) {
+      // The last name before the parameters: "n::f(int)".
+      std::string_view name = line.substr(at + undefined.size() + 1);
+      name = name.substr(0, name.find_first_of("(<'"));
+      const std::size_t scope = name.rfind(':');
+      failures.insert({std::string(name.substr(scope == name.npos ? 0 : scope + 1)), 0});
+      continue;
+    }
+    const std::size_t end = line.find(": error:");
+    if (end == line.npos) continue;
     for (std::size_t colon = line.find(':'); colon < end; colon = line.find(':', colon + 1)) {
       std::string_view number = line.substr(colon + 1, end - colon - 1);
       const std::optional<int> found = take_number<int>(number);
       if (!found || (!number.empty() && number.front() != ':')) continue;
-      lines.emplace(std::string(line.substr(0, colon)), *found);
+      failures.insert({std::string(line.substr(0, colon)), *found});
       break;
     }
   }
-  return lines;
+  return failures;
 }
 
 // Compiles a request; an object serves one call of run().
@@ -470,6 +485,7 @@ class JitCompilation {
   std::string output() const { return folder_.path() + "/kernel.so"; }
 
   void preprocess_sources() {
+    texts_.clear();
     std::vector<std::string> command{compiler_.path};
     command.insert(command.end(), compiler_.arguments.begin(), compiler_.arguments.end());
     for (const std::string& flag : base_flags(is_clang_compiler(compiler_)))
@@ -486,20 +502,38 @@ class JitCompilation {
     for (const parse::KernelSource& linked : request_.linked) add(linked);
   }
 
-  // Tries each head; if none compiles, without the code in the failed lines that no kernel reaches.
-  // Each round finds at least one more such line; code that fails after many is not worth the time.
+  // Tries each head; if none compiles, with C++20 in place of C++17, and without failing code that
+  // no kernel reaches. Each round finds at least one more such failure; a source that fails after
+  // many is not worth the time. The error that is reported is that of the source as it is.
   void compile() {
-    std::set<FailedLine> failed;
-    std::string first_log;
-    for (int round = 0; !try_heads(); ++round) {
-      if (first_log.empty()) first_log = log_;
-      const std::size_t removed = module_.removed;
-      failed.merge(failed_lines(log_));
-      Translation next = translate(request_, options_, texts_, failed, thread_order());
-      if (next.removed == removed || round == 12)
-        fail_compile(request_, compiler_, module_, first_log);
-      module_ = std::move(next);
+    if (try_heads()) return;
+    std::string first_log = log_;
+    std::set<Failure> failures = failures_in(log_);
+    if (!parse::sets_standard(request_.options)) {
+      set_language("-std=c++20");
+      if (try_heads()) return;
+      std::set<Failure> others = failures_in(log_);
+      if (others.size() < failures.size()) {
+        first_log = log_;
+        failures = std::move(others);
+      } else {
+        set_language(parse::host_options(request_.options).language);
+      }
     }
+    for (int round = 0; round < 12; ++round) {
+      const std::size_t removed = module_.removed;
+      module_ = translate(request_, options_, texts_, failures, thread_order());
+      if (module_.removed == removed) break;
+      if (try_heads()) return;
+      failures.merge(failures_in(log_));
+    }
+    fail_compile(request_, compiler_, module_, first_log);
+  }
+
+  void set_language(const std::string& language) {
+    options_.language = language;
+    preprocess_sources();
+    module_ = translate(request_, options_, texts_, {}, thread_order());
   }
 
   bool try_heads() {
@@ -529,6 +563,11 @@ class JitCompilation {
                                       with_system, with_cccl);
     const ProcessResult result = run_process(command, folder_.path());
     log_ = readable_log(result.output, folder_);
+    constexpr std::string_view refused = "sw_refused_";
+    if (const std::size_t at = log_.find(refused); at != log_.npos) {
+      std::string_view number = std::string_view(log_).substr(at + refused.size());
+      log_.insert(0, module_.refusals[take_number<std::size_t>(number).value_or(0)] + '\n');
+    }
     if (result.timed_out) fail_timeout(request_, compiler_, log_);
     return result.exit_code == 0 && fs::exists(output());
   }

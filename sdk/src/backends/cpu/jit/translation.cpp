@@ -345,32 +345,30 @@ class SourceRewriter {
     device_code_.resolve();
   }
 
-  // Removes code that no kernel reaches from a line of which the compiler reported an error;
-  // returns whether there was any.
-  bool remove_unreached(std::string_view file, int line) {
+  // Removes code of which the compiler reported an error and that no kernel reaches; returns
+  // whether there was any.
+  bool remove_unreached(const Failure& failure) {
+    if (failure.line == 0) return device_code_.remove_users(failure.name);
     bool has_removed = false;
-    for (const int physical : source_.lines.lines_from(file, line))
+    for (const int physical : source_.lines.lines_from(failure.name, failure.line))
       has_removed |= device_code_.remove_unreached(source_.text, physical);
     return has_removed;
   }
 
   // The rewritten text. Throws CompileError for constructs that the CPU does not support and that
-  // a kernel reaches.
-  std::string rewrite() {
-    std::string text = device_code_.without_host_code(source_.text);
-    SourceScan scan = parse::scan_source(text);
-    for (bool has_removed = true; has_removed;) {
+  // a kernel reaches; an asm becomes a call that is an error if it is compiled, and its message is
+  // added to `refusals`.
+  std::string rewrite(std::vector<std::string>& refusals) {
+    for (bool has_removed = true;;) {
+      const std::string text = device_code_.without_host_code(source_.text);
+      const SourceScan scan = parse::scan_source(text);
+      const std::vector<UnsupportedUse> uses = find_unsupported(scan);
+      if (!has_removed) return rewrite(text, scan, uses, refusals);
       has_removed = false;
-      for (const UnsupportedUse& use : find_unsupported(scan)) {
-        const std::size_t offset = scan.tokens[use.token].offset;
-        if (!device_code_.remove_unreached_at(source_.text, offset)) fail_unsupported(use, scan);
-        has_removed = true;
-      }
-      if (!has_removed) break;
-      text = device_code_.without_host_code(source_.text);
-      scan = parse::scan_source(text);
+      for (const UnsupportedUse& use : uses)
+        has_removed |=
+            device_code_.remove_unreached_at(source_.text, scan.tokens[use.token].offset);
     }
-    return rewrite(text, scan);
   }
 
   const RewriteResult& result() const noexcept { return result_; }
@@ -391,21 +389,31 @@ class SourceRewriter {
   const std::set<std::string>& cccl_headers() const noexcept { return cccl_headers_; }
 
  private:
-  [[noreturn]] void fail_unsupported(const UnsupportedUse& use, const SourceScan& scan) const {
+  std::string refusal(const UnsupportedUse& use, const SourceScan& scan) const {
     const Token& token = scan.tokens[use.token];
     const parse::LineMap::Line line = source_.lines.origin(token.offset, token.line);
     const std::string way = device_code_.way_to(source_.text, token.offset);
-    const std::string message = spanwise::text(line.file, ":", line.number, ": ", use.message,
-                                               way.empty() ? "" : " (" + way + ")");
-    throw CompileError(message, message, parse::with_line_numbers(original_.text));
+    return spanwise::text(line.file, ":", line.number, ": ", use.message,
+                          way.empty() ? "" : " (" + way + ")");
   }
 
-  std::string rewrite(const std::string& text, const SourceScan& scan) {
+  std::string rewrite(const std::string& text, const SourceScan& scan,
+                      const std::vector<UnsupportedUse>& unsupported,
+                      std::vector<std::string>& refusals) {
     uses_.merge(scan.uses);
     const parse::WarpOrder warps = parse::find_warp_order(scan.tokens);
     result_.warps.lines.insert(result_.warps.lines.end(), warps.lines.begin(), warps.lines.end());
     result_.warps.has_plain_stores |= warps.has_plain_stores;
     TextEdits edits(text);
+    for (const UnsupportedUse& use : unsupported) {
+      const std::string message = refusal(use, scan);
+      if (use.end == 0)
+        throw CompileError(message, message, parse::with_line_numbers(original_.text));
+      const std::size_t begin = scan.tokens[use.token].offset;
+      edits.replace(begin, scan.tokens[use.end - 1].offset + 1 - begin,
+                    spanwise::text("sw_refused_", refusals.size(), "()"));
+      refusals.push_back(message);
+    }
     if (!source_.is_unchanged)
       for (const parse::LineMap::Mark& mark : source_.lines.marks())
         edits.insert(mark.offset,
@@ -729,7 +737,7 @@ std::string module_info_name(std::size_t unit) {
 
 Translation translate(const runtime::CompileRequest& request, const HostOptions& options,
                       const std::vector<PreprocessedSource>& texts,
-                      const std::set<FailedLine>& failed, ThreadOrder order) {
+                      const std::set<Failure>& failures, ThreadOrder order) {
   std::vector<const parse::KernelSource*> sources{request.source};
   for (const parse::KernelSource& linked : request.linked) sources.push_back(&linked);
   Translation module;
@@ -743,9 +751,9 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
   parse::ReferenceGraph uses;  // of all sources: a barrier may be in a function of another source
   for (std::size_t i = 0; i < sources.size(); ++i) {
     files.emplace_back(*sources[i], texts[i], used_elsewhere(request, *sources[i]));
-    for (const auto& [file, line] : failed)
-      module.removed += files.back().remove_unreached(file, line) ? 1 : 0;
-    rewritten.push_back(files.back().rewrite());
+    for (const Failure& failure : failures)
+      module.removed += files.back().remove_unreached(failure) ? 1 : 0;
+    rewritten.push_back(files.back().rewrite(module.refusals));
     add_macro_uses(options, files.back().uses());
     uses.merge(files.back().uses());
     // kernel_check reports what relies on it: on today's GPUs that is a race.
@@ -763,6 +771,8 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
     if (sources.size() > 1) out << "#define SW_UNIT " << i << "\n";
     write_head(options, texts[i], order.reverse, module, has_plain_stores, out);
     rename_kernels(files[i].result().kernels, out);
+    for (std::size_t k = 0; k < module.refusals.size(); ++k)
+      out << "void sw_refused_" << k << "() __attribute__((error(\"\")));\n";
     out << "#line 1 " << c_literal(sources[i]->file_name) << "\n" << rewritten[i];
     ModuleTableWriter(files[i].result(), uses, module)
         .write(*sources[i], i == 0 ? request.names : std::vector<std::string>{}, i, sources.size(),

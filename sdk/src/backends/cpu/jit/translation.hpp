@@ -35,7 +35,9 @@ struct Translation {
   bool checked = false;                        ///< compiled with runtime::check_option
   bool in_step = false;                        ///< the lanes of a warp run in step
   std::set<std::string> left_out;              ///< included headers that are left out
-  std::size_t removed = 0;  ///< failed lines from which code was removed that no kernel reaches
+  /// Of each function sw_refused_<n>, whose calls are errors where they are compiled: the message.
+  std::vector<std::string> refusals;
+  std::size_t removed = 0;  ///< failures for which code was removed that no kernel reaches
   std::string cccl;         ///< the folder of CCCL's headers, if a source includes some
 };
 
@@ -48,8 +50,12 @@ bool is_cccl_head(std::string_view head);
 /// The symbol of a source's sw_module in the library.
 std::string module_info_name(std::size_t unit);
 
-/// A line of a file in which the compiler reported an error.
-using FailedLine = std::pair<std::string, int>;
+/// What the compiler reported an error of: a line of a file, or an undefined name.
+struct Failure {
+  std::string name;  ///< of the file, or undefined
+  int line = 0;      ///< 0 for an undefined name
+  friend auto operator<=>(const Failure&, const Failure&) = default;
+};
 
 /// How the threads of a block run.
 struct ThreadOrder {
@@ -57,11 +63,11 @@ struct ThreadOrder {
   bool in_step = false;  ///< the lanes of a warp in step, even where no source seems to rely on it
 };
 
-/// `texts` are the sources of the request in turn. Code in `failed` lines that no kernel reaches is
+/// `texts` are the sources of the request in turn. Code with `failures` that no kernel reaches is
 /// left out. Throws CompileError, with the line in the source, for constructs that the CPU does not
 /// support and that a kernel reaches.
 Translation translate(const runtime::CompileRequest& request, const HostOptions& options,
                       const std::vector<PreprocessedSource>& texts,
-                      const std::set<FailedLine>& failed, ThreadOrder order);
+                      const std::set<Failure>& failures, ThreadOrder order);
 
 }  // namespace spanwise::cpu_backend

@@ -69,7 +69,7 @@ bool is_sample_header(std::string_view name) {
                      [&](const embedded::TextFile& file) { return file.name == name; });
 }
 
-// Removes host code from a source and its headers.
+// Removes host code from a source and its headers. `toolkit` are the folders of CUDA's headers.
 class HostCodeRemoval {
  public:
   HostCodeRemoval(std::vector<std::string> folders, const std::vector<fs::path>& toolkit)
@@ -229,19 +229,15 @@ class HostCodeRemoval {
 };
 
 // Prepares the removal of host code (ADR 15) from `source`, of the request, and from the user's
-// headers, and of headers of the host that NVRTC lacks. `toolkit` are the folders of CUDA's
 // headers. Throws DeviceError if a header cannot be read.
-HostCodeRemoval host_code_removal(const CompileRequest& request, const parse::KernelSource& source,
-                                  const NvrtcOptions& options,
-                                  const std::vector<fs::path>& toolkit) {
-  HostCodeRemoval removal(folders_of(request, options), toolkit);
+void prepare(HostCodeRemoval& removal, const CompileRequest& request,
+             const parse::KernelSource& source, const NvrtcOptions& options) {
   for (const std::string& expression : request.names) removal.add_names(expression);
   for (const std::string& directive : options.directives) removal.add_names(directive);
   if (&source != request.source) removal.add_names(request.source->text);
   for (const parse::KernelSource& linked : request.linked)
     if (&source != &linked && !linked.is_compiled) removal.add_names(linked.text);
   removal.read(source);
-  return removal;
 }
 
 // Whether the text contains a launch, kernel<<<...>>>(...), possibly in host-only code that NVRTC
@@ -499,55 +495,71 @@ class NvrtcCompilation {
     return makes_ptx() ? relocatable_ptx : relocatable_cubin;
   }
 
-  // Stores the symbol of each name expression of `names` in `named`. A source that does not compile
-  // as it is may have host code, and is compiled again without it, and then without code that no
-  // kernel reaches in the lines that have errors.
-  std::string compile(const parse::KernelSource& source, const ImageForm& form,
-                      const std::vector<std::string>& names,
-                      std::map<std::string, std::string>& named) const {
-    const RtcHeaders provided = rtc_headers(!folders_.empty());
-    const Attempt unmodified = attempt(source, form, names, provided);
-    if (unmodified.result == nvrtc::success)
-      return accept(source, form, names, named, *unmodified.program);
-    const auto fail = [&](const Attempt& attempt) {
-      fail_compilation(library_, attempt.result, source, architecture_, attempt.program->log(),
-                       folders_);
-    };
-    if (unmodified.result != nvrtc::compilation_error) fail(unmodified);
-    HostCodeRemoval removal = host_code_removal(request_, source, options_, folders_);
-    std::optional<DeviceSource> device = removal.result(false);
-    // The error that is reported is that of the source with all code that no kernel reaches.
-    Attempt first;
-    std::string log = unmodified.program->log();
-    for (int round = 0; round < 16; ++round) {
-      if (round > 0 || !device) {
-        if (!removal.remove_unreached(log)) break;
-        device = removal.result(true);
-      }
-      RtcHeaders headers = provided;
-      for (const auto& [name, contents] : device->headers) {
-        headers.names.push_back(name.c_str());
-        headers.texts.push_back(contents.c_str());
-      }
-      Attempt device_only = attempt(device->source, form, names, headers);
-      if (device_only.result == nvrtc::success)
-        return accept(source, form, names, named, *device_only.program);
-      log = device_only.program->log();
-      if (round == 0) first = std::move(device_only);
-    }
-    fail(first.program ? first : unmodified);
-    return {};
-  }
-
   struct Attempt {
     std::unique_ptr<NvrtcProgram> program;
     nvrtc::Result result = nvrtc::success;
   };
-  Attempt attempt(const parse::KernelSource& source, const ImageForm& form,
-                  const std::vector<std::string>& names, const RtcHeaders& headers) const {
+
+  // Stores the symbol of each name expression of `names` in `named`. A source that does not compile
+  // as it is may have host code, and is compiled again without it; then as C++20, if no option
+  // chooses another standard; then without code that no kernel reaches in lines that have errors.
+  std::string compile(const parse::KernelSource& source, const ImageForm& form,
+                      const std::vector<std::string>& names,
+                      std::map<std::string, std::string>& named) const {
+    std::optional<HostCodeRemoval> removal;
+    std::optional<DeviceSource> device;
+    bool is_newer = false;  // C++20
+    const auto run = [&] { return attempt(source, device, form, names, is_newer); };
+    const auto is_success = [](const Attempt& each) { return each.result == nvrtc::success; };
+    Attempt best = run();
+    if (is_success(best)) return accept(source, form, names, named, *best.program);
+    if (best.result == nvrtc::compilation_error)
+      prepare(removal.emplace(folders_of(request_, options_), folders_), request_, source,
+              options_);
+    if (removal && (device = removal->result(false))) best = run();
+    if (is_success(best)) return accept(device->source, form, names, named, *best.program);
+    if (removal && !parse::sets_standard(request_.options)) {
+      is_newer = true;
+      Attempt newer = run();
+      is_newer = is_success(newer) || error_count(newer) < error_count(best);
+      if (is_newer) best = std::move(newer);
+      if (is_success(best)) return accept(source, form, names, named, *best.program);
+    }
+    // The error that is reported is that of the source with all code that no kernel reaches.
+    std::string log = best.program->log();
+    for (int round = 0; round < 16 && removal && removal->remove_unreached(log); ++round) {
+      device = removal->result(true);
+      const Attempt next = run();
+      if (is_success(next)) return accept(device->source, form, names, named, *next.program);
+      log = next.program->log();
+    }
+    fail_compilation(library_, best.result, source, architecture_, best.program->log(), folders_);
+  }
+
+  static std::size_t error_count(const Attempt& attempt) {
+    const std::string log = attempt.program->log();
+    std::size_t count = attempt.result == nvrtc::compilation_error ? 0 : log.npos;
+    for (std::size_t at = log.find("error:"); at != log.npos; at = log.find("error:", at + 1))
+      ++count;
+    return count;
+  }
+
+  // Compiles `device` or, without it, `original`.
+  Attempt attempt(const parse::KernelSource& original, const std::optional<DeviceSource>& device,
+                  const ImageForm& form, const std::vector<std::string>& names,
+                  bool is_newer) const {
+    const parse::KernelSource& source = device ? device->source : original;
+    RtcHeaders headers = rtc_headers(!folders_.empty());
+    if (device) {
+      for (const auto& [name, contents] : device->headers) {
+        headers.names.push_back(name.c_str());
+        headers.texts.push_back(contents.c_str());
+      }
+    }
     const std::string source_text = with_directives(source, options_);
     auto arguments = arguments_for(request_, options_, architecture_, folders_);
     arguments.insert(arguments.end(), form.options.begin(), form.options.end());
+    if (is_newer) std::ranges::replace(arguments, "-std=c++17", "-std=c++20");
     const auto run = [&]() -> Attempt {
       auto program =
           std::make_unique<NvrtcProgram>(library_, source_text, source.file_name, headers);

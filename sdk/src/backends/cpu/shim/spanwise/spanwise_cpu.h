@@ -91,6 +91,9 @@ SW_GUARDED_DIVISION("q", "%rax", "%rdx", SW_BITS_OF_DIVIDEND);
 #define __CUDA_ALIGN__(n) __attribute__((aligned(n)))
 // A worker thread runs one block at a time, so the block shares its thread-local variables.
 #define __shared__ static __thread __attribute__((aligned(16)))
+#if defined(__GNUC__) && !defined(__clang__)
+#define __builtin_assume(...) ((void)0)
+#endif
 #define asm \
   _Pragma("GCC error \"inline PTX does not run on the CPU; guard it with #ifndef SW_CPU\"") asm
 
