@@ -128,6 +128,14 @@ TEST(DeviceCode, RemovesMethodsOfTheHostFromAClassOfDeviceCode) {
                                "__global__ void k(S s) { s.get(); }"));
 }
 
+TEST(Declarations, EndAtTheUseOfAMacroInALineOfItsOwn) {
+  const auto names = declared_names(
+      "TYPES(a, float)\n#if X\nTYPES(b, double)\n#endif\ntemplate <class T> struct vec { T x; };\n"
+      "__attribute__((noinline))\nint f(int x);\nalignas(8)\nint number;\nBOUNDS(3) void g() {}\n");
+  // A declaration may have more names than it declares.
+  EXPECT_EQ(names, (std::vector<std::string>{"", "", "vec vec", "f", "alignas number", "BOUNDS g"}));
+}
+
 TEST(DeviceCode, RemovesLinesOnlyWhereNoKernelReachesThem) {
   const std::string text =
       "struct S {\n  __device__ int used() { return 1; }\n  __device__ int unused() { return 2; "

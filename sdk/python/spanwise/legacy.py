@@ -14,6 +14,7 @@ from . import _core
 from ._core import ArgumentError
 from .kernels._cu_file import (
     LegacyFile,
+    left_out,
     literal as _literal,
     printable as _printable,
     read_legacy,
@@ -52,6 +53,8 @@ def _kernels(legacy: LegacyFile) -> Iterator[str]:
             *["its threads wait for one another"] * kernel.has_barrier,
         ]
         yield f"      args={kernel.declarations!r}" + "".join(f"; {note}" for note in notes)
+    for line in left_out(legacy.file.kernels):
+        yield f"  {line}"
     if lines := _core._warp_step_lines(legacy.file.source):
         yield f"  relies on warps in step, lines {', '.join(map(str, lines))}"
     for problem in legacy.file.problems:

@@ -226,6 +226,7 @@ class Splitter {
   // Whether the ')' at index_ ends a line MACRO(arguments), without a ';', that is a declaration.
   bool ends_macro_use() const {
     if (state_.parentheses > 0 || text_at(state_.begin + 1) != "(" ||
+        is_attribute_word(text_at(state_.begin)) ||
         skip_balanced(tokens_, state_.begin + 1) != index_ + 1 || index_ + 1 == tokens_.size())
       return false;
     const Token& next = tokens_[index_ + 1];

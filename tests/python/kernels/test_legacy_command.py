@@ -209,10 +209,59 @@ def test_headers_elsewhere_are_not_copied(capsys, tmp_path):
     assert "not copied: " in text and "far.h" in text
 
 
+def test_a_package_says_what_it_does_not_test(capsys, tmp_path):
+    source = tmp_path / "many.cu"
+    source.write_text("""
+template <class T, unsigned int blockSize, bool nIsPow2> __global__ void reduce6(T *in, T *out, unsigned int n) {
+  extern __shared__ float shared[];
+  if (nIsPow2) out[blockIdx.x] = in[blockSize];
+}
+template <int N> __global__ void fixed(float *x) { x[threadIdx.x] = N; }
+template <class T, int N = 4> __global__ void defaulted(T *x) { x[threadIdx.x] = N; }
+__global__ void flags(float *x, bool on, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (on && i < n) x[i] = 1;
+}
+__global__ void transpose(float *out, const float *in, int n) {
+  extern __shared__ float tile[];
+  int i = blockIdx.x * blockDim.x + threadIdx.x, j = blockIdx.y * blockDim.y + threadIdx.y;
+  tile[threadIdx.y * 16 + threadIdx.x] = in[j * n + i];
+  __syncthreads();
+  out[i * n + j] = tile[threadIdx.y * 16 + threadIdx.x];
+}
+__global__ void sample(float *out, cudaTextureObject_t image) { out[0] = tex2D<float>(image, 0, 0); }
+__global__ void rows(float **matrix) { matrix[0][0] = 1; }
+__global__ void shift(float *x, int n) { x[threadIdx.x + n] = 0; }
+template <class T> __global__ void bits(T *x) { x[threadIdx.x] ^= 1; }
+""")
+    lines = listing(capsys, source)
+    assert (
+        "reduce6 is left out, a template <class T, unsigned int blockSize, bool nIsPow2>" in lines
+    )
+    assert 'names=["reduce6<float, 256, true>"]' in lines and 'names=["fixed<256>"]' in lines
+    listing(capsys, source, "--package", "many", "--output", tmp_path / "many")
+    module = (tmp_path / "many" / "many" / "__init__.py").read_text()
+    assert "def reduce6" not in module and "# reduce6 is left out" in module
+    assert "def defaulted" in module
+    # No kernel of a file compiles if one does not: bits<float> is none.
+    assert run_tests(tmp_path / "many").startswith("9 skipped")
+    source.write_text(source.read_text().replace("^= 1", "+= 1"))
+    listing(capsys, source, "--package", "most", "--output", tmp_path / "most")
+    assert run_tests(tmp_path / "most").startswith("3 passed, 6 skipped")
+    (tmp_path / "only.cu").write_text(
+        "template <int N> __global__ void fixed(float *x) { *x = N; }"
+    )
+    listing(capsys, tmp_path / "only.cu", "--package", "only", "--output", tmp_path / "only")
+    assert run_tests(tmp_path / "only").startswith("1 skipped")
+
+
 def test_a_faulty_kernel_fails_the_tests_of_its_package(capsys, tmp_path):
     source = tmp_path / "faulty.cu"
     source.write_text("__global__ void shift(float *x, int n) { x[threadIdx.x + n] = 0; }\n")
     listing(capsys, source, "--package", "faulty", "--output", tmp_path / "faulty")
+    assert run_tests(tmp_path / "faulty").startswith("1 skipped")
+    tests = tmp_path / "faulty" / "tests" / "test_kernels.py"
+    tests.write_text(tests.read_text().replace("GUESSED = True", "GUESSED = False"))
     with pytest.raises(AssertionError, match="KernelFaultError.*writes 4 bytes outside"):
         run_tests(tmp_path / "faulty")
 
