@@ -84,8 +84,8 @@ extern "C" {
 #endif
 
 #define SW_PLUGIN_ABI_MAJOR 1u
-#define SW_PLUGIN_ABI_MINOR \
-  2u /* since 1: need_input, computed, SW_LAZY; since 2: gradient_op, element_body */
+/* Since 1: need_input, computed, SW_LAZY; since 2: gradient_op, element_body; since 3: needed_if */
+#define SW_PLUGIN_ABI_MINOR 3u
 
 typedef int32_t sw_status;
 enum {
@@ -242,6 +242,14 @@ enum {
   SW_LAZY = 16
 };
 
+/* Of an SW_LAZY op: run requests `input` only where the number in input `condition` is not 0, or,
+ * with is_true 0, where it is 0. */
+typedef struct sw_condition {
+  int32_t input;
+  int32_t condition;
+  int32_t is_true;
+} sw_condition;
+
 /* An op. The `op` argument of infer, bind and run is the result of create, or user_data where
  * create is null. Several threads may call them for one op at the same time. */
 typedef struct sw_op {
@@ -295,6 +303,11 @@ typedef struct sw_op {
    * a fused kernel, for which run is not called. Null: the op is not elementwise. */
   const char* element_body;
   const char* const* element_names; /* of input_count inputs, then output_count outputs */
+
+  /* Since 1.3. The derivatives with respect to these inputs, which gradient_op computes for the
+   * case that the condition holds, are 0 elsewhere, and are computed only where it holds. */
+  const sw_condition* needed_if;
+  int32_t needed_if_count;
 } sw_op;
 
 typedef struct sw_plugin {

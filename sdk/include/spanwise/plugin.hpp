@@ -493,6 +493,7 @@ struct OpInfo {
   Gradient gradient{};
   const char* element_body = nullptr;        ///< "z = x * y": see sw_op; Op::run computes the same
   std::vector<const char*> element_names{};  ///< of the inputs, then the outputs
+  std::vector<sw_condition> needed_if{};     ///< {input, condition, is_true}: see sw_op
 };
 
 /// The values of an op's properties.
@@ -569,6 +570,7 @@ class Registration {
     const Gradient& gradient = info_.gradient;
     table_.gradient_inputs = gradient.inputs.empty() ? nullptr : gradient.inputs.data();
     table_.element_names = info_.element_names.data();
+    table_.needed_if = info_.needed_if.data();
     table_.gradient_wrt = gradient.wrt.empty() ? nullptr : gradient.wrt.data();
     return table_;
   }
@@ -590,6 +592,7 @@ class Registration {
     table_.element_body = info_.element_body;
     table_.gradient_input_count = count(info_.gradient.inputs);
     table_.gradient_wrt_count = count(info_.gradient.wrt);
+    table_.needed_if_count = count(info_.needed_if);
     table_.destroy = [](void* op) { delete static_cast<Op*>(op); };
     table_.infer = [](void* op, const sw_infer* infer) {
       return guarded(infer->call, [&] { static_cast<const Op*>(op)->infer(Infer(*infer)); });

@@ -303,6 +303,13 @@ Ref<const Op> PluginOp::overwriting(int input) const {
   return make_ref<const PluginOp>(instance_, input);
 }
 
+std::optional<InputCondition> PluginOp::needed_if(int input) const {
+  const auto& conditions = instance_->table().needed_if;
+  const auto condition = conditions.find(input);
+  if (condition == conditions.end()) return std::nullopt;
+  return condition->second;
+}
+
 namespace {
 
 sw_device plugin_device(Device device) noexcept {

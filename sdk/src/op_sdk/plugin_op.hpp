@@ -99,6 +99,7 @@ class PluginOp final : public Op, public HasElementBody {
   AliasMap view_map() const override { return instance_->table().views; }
   AliasMap destroy_map() const override;
   Ref<const Op> overwriting(int input) const override;
+  std::optional<InputCondition> needed_if(int input) const override;
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override;
   std::shared_ptr<const ElementBody> element_body(const Apply& node) const override;

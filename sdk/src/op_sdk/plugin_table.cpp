@@ -59,6 +59,7 @@ class OpReader {
     table_.overwrites = aliases(op.overwrites, op.overwrite_count, "overwrites");
     read_reusable();
     read_element_names();
+    read_conditions();
     expect(!table_.has(SW_LAZY) || (table_.views.empty() && table_.overwrites.empty() &&
                                     table_.reusable_inputs.empty()),
            "is SW_LAZY, and shares memory with inputs; expected no views, overwrites and "
@@ -116,6 +117,17 @@ class OpReader {
              "reusable_inputs names input ", input, " of ", op.input_count, " for ",
              op.output_count, " outputs; expected one of its inputs, one output, no overwrites");
       table_.reusable_inputs.push_back(input);
+    }
+  }
+
+  void read_conditions() {
+    const sw_op& op = table_.functions;
+    for (const sw_condition& each : list(op.needed_if, op.needed_if_count, "needed_if")) {
+      expect(table_.has(SW_LAZY) && is_input(each.input) && is_input(each.condition) &&
+                 each.input != each.condition,
+             "needed_if names input ", each.input, " and condition ", each.condition,
+             "; expected two of its inputs, and SW_LAZY in flags");
+      table_.needed_if[each.input] = {each.condition, each.is_true != 0};
     }
   }
 

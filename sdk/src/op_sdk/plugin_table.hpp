@@ -36,6 +36,7 @@ struct PluginOpTable {
   std::vector<PluginProperty> properties;
   AliasMap views, overwrites;
   std::vector<int> reusable_inputs;
+  std::map<int, InputCondition> needed_if;  ///< by input
   std::optional<PluginGradient> gradient;
   std::vector<std::string> element_names;  ///< of inputs, then outputs; empty without a body
 

@@ -85,7 +85,29 @@ class Choose final : public swp::Op {
     for (std::int64_t i = 0; i < z.size(); ++i) z.data<double>()[i] = x(i);
   }
 };
-SW_REGISTER_OP(Choose, {.name = "choose", .inputs = 3, .flags = SW_ON_CPU | SW_LAZY});
+SW_REGISTER_OP(Choose, {.name = "choose",
+                        .inputs = 3,
+                        .flags = SW_ON_CPU | SW_LAZY,
+                        .gradient = {.op = "choose_gradient",
+                                     .inputs = {swp::from_gradient(0)},
+                                     .wrt = {1, 2}},
+                        .needed_if = {{1, 0, true}, {2, 0, false}}});
+
+/// The derivative with respect to the chosen input, for both.
+class ChooseGradient final : public swp::Op {
+ public:
+  void infer(const swp::Infer& infer) const override {
+    for (int i : {0, 1}) infer.output(i, infer.input(0));
+  }
+  void run(const swp::Run& run) const override {
+    const auto x = run.input(0).view<const double, 1>();
+    for (int i : {0, 1}) {
+      const swp::Array z = run.new_output(i, run.input(0).shape());
+      for (std::int64_t k = 0; k < z.size(); ++k) z.data<double>()[k] = x(k);
+    }
+  }
+};
+SW_REGISTER_OP(ChooseGradient, {.name = "choose_gradient", .outputs = 2, .flags = SW_ON_CPU});
 
 /// x + 1 in the memory of x.
 class OverwriteOp final : public swp::Op {

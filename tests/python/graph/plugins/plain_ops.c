@@ -32,7 +32,8 @@ static sw_status scale_infer(void* op, const sw_infer* infer) {
   return host->set_output_type(infer->call, 0, x);
 }
 
-// Writes factor * x from `axis` on, beginning at the element `offset` of x, to *out and advances it.
+// Writes factor * x from `axis` on, beginning at the element `offset` of x, to *out and advances
+// it.
 static void scale_axes(const sw_array* x, int axis, int64_t offset, double factor, double** out) {
   int64_t i;
   if (axis == x->rank) {
@@ -55,12 +56,13 @@ static sw_status scale_run(void* op, const sw_run* run) {
 
 // The user_data of the op, a factor too.
 static double unit = 1;
-// The second property, the alias, the reusable input and the last two gradient inputs are errors that
-// apply_fault() puts into the tables.
+// The second property, the alias, the reusable input and the last two gradient inputs are errors
+// that apply_fault() puts into the tables.
 static sw_property properties[] = {{"factor", {SW_REAL, 0, {0}}, 1},
                                    {"factor", {SW_REAL, 0, {0}}, 0}};
 static sw_alias alias = {0, 7};
 static int32_t reusable = 3;
+static sw_condition condition = {0, 0, 1};
 // The derivative of x * factor is that of the output, times factor.
 static sw_gradient_input gradient_inputs[] = {{SW_FROM_GRADIENT, 0}, {SW_FROM_OUTPUT, 1}, {9, 0}};
 static int32_t wrt[] = {0, 0};
@@ -122,6 +124,7 @@ static void apply_fault(void) {
   if (fault_is("gradient wrt count")) scale.gradient_wrt_count = 2;
   if (fault_is("gradient wrt")) wrt[0] = 1;
   if (fault_is("element names")) scale.element_body = "z = x";
+  if (fault_is("needed_if")) scale.needed_if = &condition, scale.needed_if_count = 1;
   if (fault_is("reusable")) scale.reusable_inputs = &reusable, scale.reusable_count = 1;
 }
 

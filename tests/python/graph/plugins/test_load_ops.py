@@ -45,6 +45,15 @@ def test_lazy_op_requests_needed_inputs(ops, mode):
     assert [g(i, [1, 2]).tolist() for i in (1, 0, 1)] == [[3, 2], [2, 3], [3, 2]]
 
 
+@pytest.mark.parametrize("mode", ["fast_run", "fast_compile", "debug"])
+def test_derivatives_of_a_lazy_op_are_those_of_the_inputs_that_it_needs(ops, mode):
+    condition, x = T.dscalar("condition"), T.dvector("x")
+    chosen = ops.choose(condition, T.sqrt(x), x * 3)
+    f = cpu_function([condition, x], sw.tensor.grad(chosen.sum(), x), mode=mode)
+    assert f(0, [0, 1]).tolist() == [3, 3], "the derivative of sqrt(0) is infinite"
+    assert f(1, [4, 1]).tolist() == [0.25, 0.5]
+
+
 def test_nested_lazy_ops_compute_only_the_chosen_inputs(gnu):
     p, q, x = T.dscalar("p"), T.dscalar("q"), T.dvector("x")
     bad = gnu.throw(x, where="run", exception="plug-in error")

@@ -77,6 +77,7 @@ FAULTS = {
     "gradient wrt count": "gradient_wrt names 2 inputs, and its gradient_op plain.scale has 1 outputs",
     "gradient wrt": "is the derivative with respect to input 1; expected distinct inputs of 1",
     "element names": "element_names are 2 at no address",
+    "needed_if": "needed_if names input 0 and condition 0; expected two of its inputs, and SW_LAZY",
     "fails silently": "gives status 42 and no reason",
     "no table": "gives no table",
 }
