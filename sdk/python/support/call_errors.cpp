@@ -112,7 +112,9 @@ void explain_refused_calls(const py::module_& module) {
     const py::dict members(value.attr("__dict__"));
     for (const auto& [member_name, member] : members) {
       explain_function(member);
-      for (const char* attribute : {"__func__", "fget", "fset"})  // static methods and properties
+      const bool is_property = PyObject_TypeCheck(member.ptr(), &PyProperty_Type);
+      if (!is_property && !PyObject_TypeCheck(member.ptr(), &PyStaticMethod_Type)) continue;
+      for (const char* attribute : {"__func__", "fget", "fset"})
         explain_function(py::getattr(member, attribute, py::none()));
     }
   }
