@@ -22,9 +22,9 @@ bool is_barrier_name(std::string_view name) {
       "__syncwarp __activemask __all __any __ballot __uni_sync __all_sync __any_sync "
       "__ballot_sync cooperative_groups this_thread_block tiled_partition coalesced_threads "
       "this_grid grid_group thread_block arrive_and_wait __barrier_sync mma_sync "
-      "load_matrix_sync store_matrix_sync";
+      "load_matrix_sync store_matrix_sync barrier consumer_wait producer_acquire make_pipeline";
   static constexpr std::string_view prefixes =
-      "__syncthreads __shfl __match_ __reduce_ __barrier_sync BlockReduce BlockScan WarpScan "
+      "__syncthreads __shfl __match_ __reduce_ __barrier_sync __mbarrier_ BlockReduce BlockScan WarpScan "
       "BlockExchange BlockRadixSort WarpReduce";
   return is_word_of(name, names) || starts_with_word_of(name, prefixes);
 }

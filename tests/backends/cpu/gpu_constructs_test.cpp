@@ -47,9 +47,6 @@ const Refusal refusals[] = {
      "#include <cooperative_groups.h>\n__global__ void __cluster_dims__(2, 1, 1) k(int* out) {\n  "
      "cooperative_groups::this_cluster().sync();\n}",
      {"kernel.cu:3", "clusters"}},
-    {"asynchronous_barriers",
-     "#include <cuda/barrier>\n__global__ void k() {}",
-     {"kernel.cu:1", "cuda/barrier"}},
     {"syntax_error",
      "__global__ void k(int* out) {\n  int x = ;\n}",
      {"kernel.cu:2", "could not compile"}},

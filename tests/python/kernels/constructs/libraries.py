@@ -177,6 +177,26 @@ __global__ void k(int* out) {
 """,
     ),
     Construct(
+        "asynchronous barriers",
+        r"""
+#include <cuda/barrier>
+__global__ void k(int* out) {
+  __shared__ cuda::barrier<cuda::thread_scope_block> bar;
+  __shared__ int tile[64];
+  const int t = threadIdx.x;
+  if (t == 0) init(&bar, 64);
+  __syncthreads();
+  cuda::memcpy_async(&tile[t], &out[t], sizeof(int), bar);
+  bar.arrive_and_wait();
+  tile[t] += 65 - t;
+  auto token = bar.arrive();
+  bar.wait(static_cast<decltype(token)&&>(token));
+  out[63 - t] = tile[t];
+}
+""",
+        note="and `cuda::pipeline`; copies are synchronous",
+    ),
+    Construct(
         "tensor cores",
         r"""
 #include <mma.h>

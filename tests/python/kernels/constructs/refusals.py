@@ -69,15 +69,4 @@ __global__ void __cluster_dims__(2, 1, 1) k(int* out) {
             "clusters",
         ),
     ),
-    Refusal(
-        "asynchronous barriers",
-        r"""
-#include <cuda/barrier>
-__global__ void k() {}
-""",
-        (
-            "kernel.cu:1",
-            "cuda/barrier",
-        ),
-    ),
 ]

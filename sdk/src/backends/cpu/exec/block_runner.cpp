@@ -97,6 +97,12 @@ std::uint64_t common_result(const Warp::Group& group, const LaneCall* calls) {
   return sum;
 }
 
+// Whether the word that the thread of `call` waits for has another value than it waits on.
+bool is_changed(const LaneCall& call) {
+  const auto* word = reinterpret_cast<const unsigned*>(static_cast<std::uintptr_t>(call.value));
+  return *static_cast<const volatile unsigned*>(word) != static_cast<unsigned>(call.width);
+}
+
 // Calls the module's function of a collective, which needs all lanes.
 void call_module(const Warp::Group& group, LaneCall* calls) {
   std::array<sw_lane_call*, 32> lanes{};
@@ -401,6 +407,19 @@ void BlockRunner::release_barrier() {
   ++generation_;
 }
 
+void BlockRunner::watch(const unsigned* word, unsigned value, int line) {
+  if (!running_) fail_undetected("a wait for a barrier", line);
+  LaneCall& call = calls_[current_];
+  call.value = reinterpret_cast<std::uintptr_t>(word);
+  call.width = static_cast<int>(value);
+  call.line = line;
+  if (!is_changed(call)) {
+    threads_[current_].state = watching;
+    wait();
+  }
+  if (check_ != nullptr) fail_unless(check_->barrier());
+}
+
 void BlockRunner::named_barrier(unsigned id, unsigned count, int waits, int line) {
   if (!running_) fail_undetected("bar.sync", line);
   if (id >= named_.size() || count == 0 || count > count_)
@@ -569,10 +588,16 @@ unsigned BlockRunner::active_mask(int line) {
 }
 
 // Called if no thread is runnable: the lanes of a warp that wait at the same __activemask(), or in
-// step(), have converged there. Makes them runnable and returns whether there were any.
+// step(), have converged there, or words that threads watch have changed. Makes them runnable and
+// returns whether there were any.
 bool BlockRunner::try_release_converged() {
   bool has_released = false;
   for (unsigned warp = 0; warp * 32 < count_; ++warp) has_released |= release_step(warp);
+  for (unsigned t = 0; t < count_; ++t)
+    if (threads_[t].state == watching && is_changed(calls_[t])) {
+      threads_[t].state = ready;
+      has_released = true;
+    }
   if (has_released) return true;
   for (unsigned t = 0; t < count_; ++t) {
     if (threads_[t].state != converging) continue;
@@ -668,6 +693,8 @@ std::string BlockRunner::thread_label(unsigned thread) const {
 std::string BlockRunner::awaited_call(unsigned thread) const {
   const LaneCall& call = calls_[thread];
   if (threads_[thread].state == converging) return text("__activemask() in line ", call.line);
+  if (threads_[thread].state == watching)
+    return text("the wait for a cuda::barrier or pipeline in line ", call.line);
   if (threads_[thread].state != in_collective)
     return text(barrier_names[barrier_op_], " in line ", barrier_line_);
   for (std::size_t id = 0; id < named_.size(); ++id)
@@ -835,6 +862,7 @@ const sw_runtime& runtime_table() {
   static constexpr sw_runtime table{.run_blocks = run_blocks,
                                     .barrier = RunnerCall<&BlockRunner::barrier>::call,
                                     .barrier_vote = RunnerCall<&BlockRunner::barrier_vote>::call,
+                                    .watch = RunnerCall<&BlockRunner::watch>::call,
                                     .named_barrier = RunnerCall<&BlockRunner::named_barrier>::call,
                                     .warp = RunnerCall<&BlockRunner::warp>::call,
                                     .active_mask = RunnerCall<&BlockRunner::active_mask>::call,

@@ -117,6 +117,8 @@ class BlockRunner {
   /// A barrier that combines predicates. `op` is a sw_barrier_op; returns the count, and, or of the
   /// block's predicates.
   int barrier_vote(int op, int predicate, int line);
+  /// Waits while `word`, which another thread of the block changes, is `value`.
+  void watch(const unsigned* word, unsigned value, int line);
   /// PTX's bar.sync and bar.arrive with a number of threads; a thread that does not wait only
   /// counts as arrived.
   void named_barrier(unsigned id, unsigned count, int waits, int line);
@@ -171,13 +173,15 @@ class BlockRunner {
   };
   // States. A value from first_generation on is the number of the barrier that the thread waits
   // for; the thread is runnable once the barrier has been released. A thread is `converging` while
-  // it waits at __activemask(), and `stepping` while it waits in step().
+  // it waits at __activemask(), `stepping` while it waits in step(), and `watching` while it waits
+  // for a word to change.
   enum : std::uint32_t {
     unstarted,
     ready,
     in_collective,
     converging,
     stepping,
+    watching,
     ended,
     first_generation
   };
@@ -191,7 +195,8 @@ class BlockRunner {
   };
 
   bool is_runnable(std::uint32_t state) const noexcept {
-    // Not in_collective, converging, stepping or ended, and not waiting for the current barrier.
+    // Not in_collective, converging, stepping, watching or ended, and not waiting for the current
+    // barrier.
     return state - in_collective > ended - in_collective && state != generation_;
   }
   unsigned after(unsigned thread) const noexcept {

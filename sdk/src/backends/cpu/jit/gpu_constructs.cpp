@@ -38,11 +38,8 @@ constexpr std::array<Construct, 15> gpu_identifiers{{
     {"__nv_aligned_device_malloc", "aligned device allocation"},
 }};
 
-constexpr std::array<Construct, 11> gpu_headers{{
-    {"cuda/barrier", "asynchronous barriers"},
-    {"cuda/pipeline", "asynchronous pipelines"},
+constexpr std::array<Construct, 8> gpu_headers{{
     {"cuda/ptx", "PTX instructions"},
-    {"cuda_awbarrier", "asynchronous barriers"},
     {"cutlass/", "CUTLASS"},
     {"cute/", "CuTe"},
     {"cuda/std/barrier", "barriers of libcu++"},

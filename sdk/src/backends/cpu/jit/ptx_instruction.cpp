@@ -571,8 +571,8 @@ class Writer {
     const std::string mask = has_mask ? get(4, "unsigned") : "__activemask()";
     const std::string width = text("(int)(32u - (", get(3, "unsigned"), " >> 8 & 31u))");
     std::string out = text("const int sw_width = ", width, "; const int sw_distance = (int)",
-                           get(2, "unsigned"), "; const unsigned sw_value = sw_shuffle(__LINE__, ", op,
-                           ", ", mask, ", ", get(1, "unsigned"), ", sw_distance, sw_width); ");
+                           get(2, "unsigned"), "; const unsigned sw_value = sw_shuffle(__LINE__, ",
+                           op, ", ", mask, ", ", get(1, "unsigned"), ", sw_distance, sw_width); ");
     out += put(0, "sw_value");
     if (operands_[0].second.empty()) return out;
     return out + text(" sw_put(", operands_[0].second, ", sw_shuffle_is_inside(", op,

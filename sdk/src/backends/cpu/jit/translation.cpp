@@ -435,8 +435,8 @@ class SourceRewriter {
   std::optional<std::string> replacement_for(const std::string& name) {
     const bool is_library = parse::is_host_library_header(name);
     if (is_library) left_out_.insert(name);
-    // Headers of CCCL are included before the shim, see system_head().
-    if (parse::is_cccl_header(name)) {
+    // Headers of CCCL that the shim does not replace are included before it, see system_head().
+    if (parse::is_cccl_header(name) && (is_library || !shim_header(name))) {
       cccl_headers_.insert(name);
       if (!is_library) return "";
     }

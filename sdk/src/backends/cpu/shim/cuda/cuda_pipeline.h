@@ -19,3 +19,6 @@ SW_FN void __pipeline_memcpy_async(void* target, const void* source, size_t byte
 }
 SW_FN void __pipeline_commit() {}
 SW_FN void __pipeline_wait_prior(size_t) {}
+// __pipeline_arrive_on() of cuda_awbarrier_primitives.h counts an arrival for finished copies.
+#include "cuda_awbarrier_primitives.h"
+SW_FN void __pipeline_arrive_on(__mbarrier_t*) {}

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// cuRAND's device API with the generators XORWOW and Philox4x32-10: the numbers of a GPU for the
-// same seed, subsequence and offset; normal numbers agree to the accuracy of the math functions.
+// cuRAND's device API with the generators XORWOW, MRG32k3a and Philox4x32-10: the numbers of a GPU
+// for the same seed, subsequence and offset; normal numbers agree to the accuracy of the math
+// functions.
 
 #include "curand_philox4x32_x.h"
 
@@ -91,6 +92,80 @@ SW_FN unsigned curand(curandStateXORWOW* s) {
   return s->v[4] + s->d;
 }
 
+// The generator MRG32k3a (L'Ecuyer, "Good parameters and implementations for combined multiple
+// recursive random number generators", 1999): two recurrences modulo primes. Skipping multiplies
+// their three last numbers by a power of a matrix.
+struct curandStateMRG32k3a {
+  unsigned s1[3], s2[3];
+  int boxmuller_flag, boxmuller_flag_double;
+  float boxmuller_extra;
+  double boxmuller_extra_double;
+};
+typedef curandStateMRG32k3a curandStateMRG32k3a_t;
+
+constexpr unsigned long long sw_mrg_modulus_1 = 4294967087, sw_mrg_modulus_2 = 4294944443;
+struct sw_mrg_matrix {
+  unsigned long long rows[3][3];
+};
+static inline sw_mrg_matrix sw_mrg_product(const sw_mrg_matrix& a, const sw_mrg_matrix& b,
+                                           unsigned long long modulus) {
+  sw_mrg_matrix c{};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int k = 0; k < 3; ++k)
+        c.rows[i][j] = (c.rows[i][j] + a.rows[i][k] * b.rows[k][j] % modulus) % modulus;
+  return c;
+}
+// Multiplies s by the matrix of n * 2^power steps.
+static inline void sw_mrg_skip(unsigned* s, sw_mrg_matrix step, unsigned long long modulus,
+                               unsigned long long n, int power) {
+  if (n == 0) return;
+  for (int i = 0; i < power; ++i) step = sw_mrg_product(step, step, modulus);
+  for (; n != 0; n >>= 1, step = sw_mrg_product(step, step, modulus)) {
+    if ((n & 1) == 0) continue;
+    unsigned long long sum[3] = {};
+    for (int i = 0; i < 3; ++i)
+      for (int k = 0; k < 3; ++k) sum[i] = (sum[i] + step.rows[i][k] * s[k] % modulus) % modulus;
+    for (int i = 0; i < 3; ++i) s[i] = (unsigned)sum[i];
+  }
+}
+SW_FN void sw_mrg_skip(curandStateMRG32k3a* s, unsigned long long n, int power) {
+  constexpr unsigned long long m1 = sw_mrg_modulus_1, m2 = sw_mrg_modulus_2;
+  sw_mrg_skip(s->s1, {{{0, 1, 0}, {0, 0, 1}, {m1 - 810728, 1403580, 0}}}, m1, n, power);
+  sw_mrg_skip(s->s2, {{{0, 1, 0}, {0, 0, 1}, {m2 - 1370589, 0, 527612}}}, m2, n, power);
+}
+SW_FN void skipahead(unsigned long long n, curandStateMRG32k3a* s) { sw_mrg_skip(s, n, 0); }
+SW_FN void skipahead_subsequence(unsigned long long n, curandStateMRG32k3a* s) {
+  sw_mrg_skip(s, n, 76);
+}
+SW_FN void skipahead_sequence(unsigned long long n, curandStateMRG32k3a* s) {
+  sw_mrg_skip(s, n, 127);
+}
+SW_FN void curand_init(unsigned long long seed, unsigned long long subsequence,
+                       unsigned long long offset, curandStateMRG32k3a* s) {
+  *s = {};
+  const unsigned long long x[2] = {(unsigned)seed ^ 0x55555555u,
+                                   (unsigned)(seed >> 32) ^ 0xaaaaaaaau};
+  for (int i = 0; i < 3; ++i) {
+    s->s1[i] = (unsigned)(seed == 0 ? 12345 : x[i % 2] * 12345 % sw_mrg_modulus_1);
+    s->s2[i] = (unsigned)(seed == 0 ? 12345 : x[1 - i % 2] * 12345 % sw_mrg_modulus_2);
+  }
+  skipahead_subsequence(subsequence, s);
+  skipahead(offset, s);
+}
+// A whole number of [1, m1], as a double.
+SW_FN double curand_MRG32k3a(curandStateMRG32k3a* s) {
+  constexpr unsigned long long m1 = sw_mrg_modulus_1, m2 = sw_mrg_modulus_2;
+  const auto x = (unsigned)((1403580ull * s->s1[1] + 810728ull * (m1 - s->s1[0])) % m1);
+  const auto y = (unsigned)((527612ull * s->s2[2] + 1370589ull * (m2 - s->s2[0])) % m2);
+  s->s1[0] = s->s1[1], s->s1[1] = s->s1[2], s->s1[2] = x;
+  s->s2[0] = s->s2[1], s->s2[1] = s->s2[2], s->s2[2] = y;
+  return x <= y ? (double)(x - y + (unsigned)m1) : (double)(x - y);
+}
+SW_FN unsigned curand(curandStateMRG32k3a* s) {
+  return (unsigned)(curand_MRG32k3a(s) * 1.000000048662);
+}
+
 // In (0, 1]: the middle of one of 2^32 or 2^53 intervals, whose lengths are the constants, rounded.
 SW_FN float sw_curand_fraction(unsigned x) { return x * 2.3283064e-10f + 2.3283064e-10f / 2; }
 SW_FN double sw_curand_fraction(unsigned low, unsigned high) {
@@ -127,6 +202,23 @@ template <class SwState>
 SW_FN double2 curand_normal2_double(SwState* state) {
   const unsigned x0 = curand(state), x1 = curand(state), y0 = curand(state), y1 = curand(state);
   return sw_box_muller(x0, x1, y0, y1);
+}
+// Those of MRG32k3a, whose fractions are of another kind.
+SW_FN float curand_uniform(curandStateMRG32k3a* s) {
+  return (float)(curand_MRG32k3a(s) * 2.3283065498378288e-10);
+}
+SW_FN double curand_uniform_double(curandStateMRG32k3a* s) {
+  return curand_MRG32k3a(s) * 2.3283065498378288e-10;
+}
+SW_FN float2 curand_normal2(curandStateMRG32k3a* s) {
+  const float x = curand_uniform(s), y = curand_uniform(s) * 6.2831855f;
+  const float radius = sqrtf(-2.0f * logf(x));
+  return {radius * sinf(y), radius * cosf(y)};
+}
+SW_FN double2 curand_normal2_double(curandStateMRG32k3a* s) {
+  const double x = curand_uniform_double(s), y = curand_uniform_double(s) * 2;
+  const double radius = sqrt(-2.0 * log(x));
+  return {radius * sinpi(y), radius * cospi(y)};
 }
 // The second number of a pair is kept for the next call.
 #define SW_NORMAL(real, suffix, exponential)                                        \

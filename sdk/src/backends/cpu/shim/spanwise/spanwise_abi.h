@@ -78,6 +78,8 @@ struct sw_runtime {
                      const void* arguments);
   void (*barrier)(void* worker, int line);
   int (*barrier_vote)(void* worker, int op, int predicate, int line);
+  // Waits while `word`, which another thread of the block changes, is `value`.
+  void (*watch)(void* worker, const unsigned* word, unsigned value, int line);
   // Barrier `id`, 0 to 15, of `count` threads of the block, at which a thread waits or only counts
   // as arrived.
   void (*named_barrier)(void* worker, unsigned id, unsigned count, int waits, int line);

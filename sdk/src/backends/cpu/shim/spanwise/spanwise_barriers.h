@@ -15,6 +15,9 @@
   threadIdx.z = sw_z
 
 SW_FN void sw_barrier(int line) { SW_WAITING(sw_rt->barrier(sw_worker, line)); }
+SW_FN void sw_watch(const unsigned* word, unsigned value, int line) {
+  SW_WAITING(sw_rt->watch(sw_worker, word, value, line));
+}
 // bar.sync and bar.arrive of `count` threads; without a number, of all.
 SW_FN void sw_named_barrier(unsigned id, unsigned count, int waits, int line) {
   SW_WAITING(sw_rt->named_barrier(sw_worker, id, count, waits, line));

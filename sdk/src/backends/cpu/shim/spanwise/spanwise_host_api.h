@@ -81,6 +81,10 @@ typedef struct cudaMipmappedArray* cudaMipmappedArray_t;
 typedef struct cudaGraphicsResource* cudaGraphicsResource_t;
 typedef struct CUmemPoolHandle_st* cudaMemPool_t;
 typedef unsigned long long CUdeviceptr, CUtexObject, CUsurfObject, cudaGraphConditionalHandle;
+// Copies by them exist on a GPU only.
+struct alignas(64) CUtensorMap {
+  unsigned long long opaque[16];
+};
 typedef int CUdevice;
 typedef cudaError CUresult;
 
