@@ -25,8 +25,12 @@ __all__ = [
     "clone",
     "config",
     "dot",
+    "foldl",
+    "foldr",
     "function",
     "grad",
+    "map",
+    "reduce",
     "scan",
     "shared",
 ]
@@ -35,7 +39,7 @@ __all__ = [
 __version__ = version = "1.0.5"
 
 _MODULES = (
-    "compile", "gof", "gpuarray", "gradient", "misc", "printing", "sandbox", "scalar", "tensor",
+    "compile", "gof", "gpuarray", "gradient", "ifelse", "misc", "printing", "sandbox", "scalar", "tensor",
 )  # fmt: skip
 
 

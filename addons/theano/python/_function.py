@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
-from operator import methodcaller
 from types import SimpleNamespace
 from typing import Any
 
@@ -145,13 +144,12 @@ Conversion = Callable[[Any], Any]
 
 
 def result_conversion(variable: Any, on_gpu: bool) -> Conversion | None:
-    """Makes a result of `variable` a device array if it stays on the GPU, or int8 if it is a bool
-    array on the host. None if the result is returned as it is."""
-    dtype = str(variable.type.dtype)
-    if on_gpu:
-        # The class's own __new__ checks what the compiler of the graph has checked.
-        return partial(sw.Array.__new__, class_for(dtype))
-    return methodcaller("view", "int8") if dtype == "bool" else None
+    """Makes a result of `variable` a device array if it stays on the GPU. None if the result is
+    returned as it is."""
+    if not on_gpu:
+        return None
+    # The class's own __new__ checks what the compiler of the graph has checked.
+    return partial(sw.Array.__new__, class_for(str(variable.type.dtype)))
 
 
 def combined(conversions: Any) -> Conversion | None:
@@ -211,7 +209,7 @@ class Out(sw.Out):
 
 class Function:
     """A compiled function. Results are NumPy arrays, or device arrays for outputs that were
-    transferred to the device; those of comparisons are int8, as in Theano."""
+    transferred to the device."""
 
     # A call of the object calls the content of the slot directly, with no method in between.
     __slots__ = ("__call__", "__dict__", "__weakref__")

@@ -93,7 +93,8 @@ def _listed(x: Any) -> list[Any]:
 
 __all__ = [
     "Apply", "Constant", "In", "Mode", "Op", "OpFromGraph", "Out", "Param", "SharedVariable", "Type",
-    "Variable", "as_op", "clone", "config", "dot", "function", "grad", "scan", "shared",
+    "Variable", "as_op", "clone", "config", "dot", "foldl", "foldr",
+    "function", "grad", "map", "reduce", "scan", "shared",
 ]  # fmt: skip
 
 
@@ -129,7 +130,7 @@ def as_op(itypes: Any, otypes: Any, infer_shape: Any = None) -> Callable[..., An
     def decorate(function: Callable[..., Any]) -> Any:
         @functools.wraps(function)
         def adapted(*values: Any) -> Any:
-            results = function(*map(as_theano, values))
+            results = function(*[as_theano(value) for value in values])
             if not isinstance(results, (list, tuple)):
                 return unwrap(results)
             arrays = [unwrap(result) for result in results]
@@ -143,6 +144,17 @@ def as_op(itypes: Any, otypes: Any, infer_shape: Any = None) -> Callable[..., An
 def _asarray(a: Any, dtype: Any, order: Any = None) -> np.ndarray:
     """numpy.asarray(); `dtype` may be "floatX"."""
     return np.asarray(a, config.floatX if dtype == "floatX" else dtype, order)
+
+
+def _slices(sequence: Any) -> list[Any]:
+    """A sequence for each tap k of dict(input=x, taps=[...]), which has x[t + k] in step t: step 0 is
+    the first for which all taps are elements."""
+    if not isinstance(sequence, dict):
+        return [sequence]
+    x, taps = T.as_variable(sequence["input"]), sequence.get("taps")
+    taps = [0] if taps is None else _listed(taps)
+    first, last = min(*taps, 0), max(*taps, 0)
+    return [x[k - first :] if k == last else x[k - first : k - last] for k in taps]
 
 
 def scan(
@@ -166,7 +178,44 @@ def scan(
     gradient."""
     if truncate_gradient != -1:
         raise GraphError("scan: truncate_gradient is not available; leave it out")
+    listed = _listed(sequences) if sequences is not None else []
+    sequences = [part for sequence in listed for part in _slices(sequence)]
     outputs, updates = _scan(
         fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, name, return_updates=True
     )
     return _listed(outputs) if return_list else outputs, OrderedDict(updates)
+
+
+def map(
+    fn: Callable[..., Any], sequences: Any, non_sequences: Any = None, **options: Any
+) -> tuple[Any, OrderedDict[Any, Any]]:
+    """scan() without a state: fn of each element of the sequences."""
+    return scan(fn, sequences, None, non_sequences, **options)
+
+
+def reduce(
+    fn: Callable[..., Any],
+    sequences: Any,
+    outputs_info: Any,
+    non_sequences: Any = None,
+    **options: Any,
+) -> tuple[Any, OrderedDict[Any, Any]]:
+    """scan() that returns the last state of each output only."""
+    outputs, updates = scan(fn, sequences, outputs_info, non_sequences, **options)
+    if isinstance(outputs, (list, tuple)):
+        return [x[-1] for x in outputs], updates
+    return outputs[-1], updates
+
+
+foldl = reduce
+
+
+def foldr(
+    fn: Callable[..., Any],
+    sequences: Any,
+    outputs_info: Any,
+    non_sequences: Any = None,
+    **options: Any,
+) -> tuple[Any, OrderedDict[Any, Any]]:
+    """reduce() from the last element to the first."""
+    return reduce(fn, sequences, outputs_info, non_sequences, go_backwards=True, **options)

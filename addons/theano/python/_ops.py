@@ -85,6 +85,56 @@ class Op(sw.Op):
                 setattr(cls, name, adapt(cls.__dict__[name]))
 
 
+class ArrayOp(sw.Op):
+    """Calls `function` with the arrays of its inputs when the program runs. `types` gives the types of
+    the results for the inputs; `gradient` the slopes of the inputs for (inputs, outputs, slopes).
+    Ops of one name and `settings` are equal."""
+
+    def __init__(
+        self, name: str, function: Any, types: Any, gradient: Any = None, settings: Any = ()
+    ) -> None:
+        self.name, self.settings = name, settings
+        self._function, self._types, self._gradient = function, types, gradient
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ArrayOp) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> Any:
+        return self.name, self.settings
+
+    def make_node(self, *inputs: Any) -> Any:
+        variables = [sw.tensor.as_variable(x) for x in inputs]
+        types = self._types(*variables)
+        types = types if isinstance(types, list) else [types]
+        return sw.Apply(self, variables, [type_() for type_ in types])
+
+    def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
+        results = self._function(*inputs)
+        results = results if isinstance(results, tuple) else (results,)
+        for cell, result, output in zip(output_storage, results, node.outputs, strict=True):
+            cell[0] = sw.asarray(result, output.dtype)
+
+    def L_op(self, inputs: Any, outputs: Any, output_gradients: Any) -> Any:  # noqa: N802
+        if self._gradient is None:
+            raise sw.NotSupportedError(f"{self}: has no derivative")
+        return self._gradient(inputs, outputs, output_gradients)
+
+    def connection_pattern(self, node: Any) -> list[list[bool]]:
+        return [[self._gradient is not None] * len(node.outputs) for _ in node.inputs]
+
+
+def tensor_of(dtype: Any, ndim: int, like: Any = None) -> Any:
+    """A type of any extents, on the device of the variable `like`."""
+    device = like.type.device if like is not None else None
+    return sw.TensorType(dtype, (None,) * ndim, device)
+
+
 # ---- Classes of the ops of programs ----
 
 

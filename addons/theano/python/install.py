@@ -25,6 +25,7 @@ def install() -> None:
 def _adapt() -> None:
     # Not before: scripts that only use NumPy or PyCUDA start sooner without graphs.
     import_module("spanwise.theano._function").adapt_variables()
+    import_module("spanwise.theano._variable_methods").add_methods()
 
 
 install()

@@ -34,7 +34,7 @@ def test_results_have_the_types_of_theanos(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", RESULTS, "device=gpu,floatX=float32")
     on_host = "ndarray float32 [2.0, -4.0, 6.0]"
     on_gpu = "CudaNdarray float32 [3.0, -6.0, 9.0]"
-    positive = "ndarray int8 [1, 0, 1]"
+    positive = "ndarray bool [True, False, True]"
     lines = printed.splitlines()
     assert [eval(line) for line in lines[:3]] == [
         [kind] * 2 for kind in (on_host, on_gpu, positive)
@@ -81,4 +81,4 @@ UNCONVERTED = """
 
 def test_calls_without_conversions_run_the_compiled_function(tmp_path):
     printed, _ = run_script(tmp_path / "script.py", UNCONVERTED, "device=cpu,floatX=float32")
-    assert printed.splitlines() == ["True True True", "False", *["g ['int8', 'float32']"] * 3]
+    assert printed.splitlines() == ["True True True", "False", *["g ['bool', 'float32']"] * 3]

@@ -24,9 +24,12 @@ CONSTRUCTOR = re.compile(r"[bwilfdcz]?(scalar|vector|row|col|matrix|tensor[345]|
 MODULES = [
     "theano",
     "theano.tensor",
+    "theano.tensor.extra_ops",
     "theano.tensor.nlinalg",
     "theano.tensor.nnet",
+    "theano.tensor.opt",
     "theano.tensor.shared_randomstreams",
+    "theano.tensor.slinalg",
     "theano.compile",
     "theano.gof",
     "theano.gradient",

@@ -123,7 +123,7 @@ RESULTS = """
 def test_results_updates_and_shared_variables_have_theanos_values(tmp_path, device):
     printed, _ = run_script(tmp_path / "script.py", RESULTS, f"device={device},floatX=float32")
     lines = printed.splitlines()
-    assert lines[0] == "ndarray [[ 2. -4.]] [[1 0]] int8 [[ 3. -6.]]"
+    assert lines[0] == "ndarray [[ 2. -4.]] [[ True False]] bool [[ 3. -6.]]"
     assert lines[1] == "[] [] [[ 3. -6.]] ndarray [[ 1. -2.]]"
     assert lines[2] == "[[ 10. -20.]] [[ 10.  40.]] [[ 20.  20.]]"
     assert lines[3] == "[[ 10. -20.]] ['other'] True"

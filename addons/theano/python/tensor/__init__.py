@@ -17,16 +17,30 @@ from spanwise.tensor import *  # noqa: F403
 from .._function import shared
 from .._namespace import hessian, jacobian
 from .._ops import Alloc, CAReduce, DimShuffle, Dot, Elemwise, Subtensor
-from . import nnet as nnet, shared_randomstreams as shared_randomstreams
-from .basic import alloc, fill, ones, zeros
+from . import (
+    basic as basic,
+    blas as blas,
+    elemwise as elemwise,
+    extra_ops as extra_ops,
+    nlinalg as nlinalg,
+    nnet as nnet,
+    opt as opt,
+    shared_randomstreams as shared_randomstreams,
+    slinalg as slinalg,
+    subtensor as subtensor,
+)
+from .basic import *  # noqa: F403
+from .extra_ops import bincount, compress, diff, fill_diagonal, searchsorted
 from .shared_randomstreams import RandomStreams as RandomStreams
 
-as_tensor = as_tensor_variable = _tensor.as_tensor_variable
+Variable = TensorVariable
+as_tensor = basic.as_tensor_variable
 
 __all__ = [
-    *_tensor.__all__, "hessian", "jacobian", "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
-    "TensorConstant", "TensorType", "TensorVariable", "alloc", "as_tensor", "fill", "nnet", "ones", "shared",
-    "shared_randomstreams", "zeros",
+    *{*_tensor.__all__, *basic.__all__}, "Variable", "hessian", "jacobian", "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
+    "TensorConstant", "TensorType", "TensorVariable", "as_tensor", "basic", "bincount", "compress", "diff",
+    "extra_ops", "fill_diagonal", "nlinalg", "nnet", "opt", "searchsorted", "shared", "shared_randomstreams",
+    "slinalg",
 ]  # fmt: skip
 
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from spanwise import tensor as T  # noqa: N812
@@ -11,8 +12,10 @@ from spanwise.graph import Variable
 from spanwise.tensor import as_variable, exp, log, sigmoid, softmax, softplus, where
 
 __all__ = [
-    "binary_crossentropy", "categorical_crossentropy", "elu", "hard_sigmoid", "relu", "sigmoid",
-    "softmax", "softplus", "ultra_fast_sigmoid",
+    "batch_normalization", "binary_crossentropy", "categorical_crossentropy", "confusion_matrix",
+    "crossentropy_categorical_1hot", "crossentropy_softmax_1hot", "crossentropy_softmax_1hot_with_bias",
+    "elu", "hard_sigmoid", "logsoftmax", "relu", "selu", "sigmoid", "sigmoid_binary_crossentropy", "softmax",
+    "softmax_graph", "softmax_with_bias", "softplus", "softsign", "ultra_fast_sigmoid",
 ]  # fmt: skip
 
 #: Theano approximated it; here it is exact.
@@ -54,3 +57,78 @@ def categorical_crossentropy(coding_dist: Any, true_dist: Any) -> Variable:
 def _rows(x: Any) -> Variable:
     """0, 1, ..., one for each row of the matrix `x`."""
     return T.cumsum(T.ones_like(x[:, 0], dtype="int64"), axis=0) - 1
+
+
+crossentropy_categorical_1hot = categorical_crossentropy
+
+
+def logsoftmax(c: Any) -> Variable:
+    """The logarithm of softmax(c), exact also where that is 0."""
+    return T.log_softmax(_rows_of(c), axis=-1)
+
+
+def softmax_graph(c: Any) -> Variable:
+    """softmax() of the rows of `c`."""
+    return softmax(_rows_of(c), axis=-1)
+
+
+def _rows_of(c: Any) -> Variable:
+    """`c` as a matrix: a vector is one row."""
+    c = as_variable(c)
+    return T.shape_padleft(c) if c.ndim == 1 else c
+
+
+def softmax_with_bias(x: Any, b: Any) -> Variable:
+    """softmax() of the rows of x + b."""
+    return softmax_graph(as_variable(x) + b)
+
+
+def crossentropy_softmax_1hot(x: Any, y_idx: Any, **options: Any) -> tuple[Variable, Variable]:
+    """(the cross-entropy of each row of softmax(x) with the class y_idx, softmax(x))."""
+    x = _rows_of(x)
+    return -logsoftmax(x)[_rows(x), as_variable(y_idx)], softmax_graph(x)
+
+
+def crossentropy_softmax_1hot_with_bias(
+    x: Any, b: Any, y_idx: Any, **options: Any
+) -> tuple[Variable, Variable]:
+    """crossentropy_softmax_1hot() of x + b."""
+    return crossentropy_softmax_1hot(as_variable(x) + b, y_idx)
+
+
+def sigmoid_binary_crossentropy(output: Any, target: Any) -> Variable:
+    """binary_crossentropy() of sigmoid(output), exact also where that is 0 or 1."""
+    output, target = as_variable(output), as_variable(target)
+    return target * softplus(-output) + (1 - target) * softplus(output)
+
+
+def softsign(x: Any) -> Variable:
+    """x / (1 + |x|)."""
+    x = as_variable(x)
+    return x / (1 + abs(x))
+
+
+def selu(x: Any) -> Variable:
+    """The scaled elu() of Klambauer et al. (arXiv:1706.02515)."""
+    return 1.0507009873554804934193349852946 * elu(x, 1.6732632423543772848170429916717)
+
+
+def confusion_matrix(actual: Any, pred: Any) -> list[Variable]:
+    """[how often class i was predicted as class j, the classes that occur, sorted]."""
+    from .extra_ops import Unique
+
+    actual, pred = as_variable(actual), as_variable(pred)
+    order = Unique()(T.concatenate([actual.flatten(), pred.flatten()]))
+    rows = T.eq(actual.dimshuffle(0, "x"), order.dimshuffle("x", 0)).astype("int64")
+    columns = T.eq(pred.dimshuffle(0, "x"), order.dimshuffle("x", 0)).astype("int64")
+    return [T.dot(rows.T, columns), order]
+
+
+def batch_normalization(
+    inputs: Any, gamma: Any, beta: Any, mean: Any, std: Any, mode: str = "low_mem"
+) -> Variable:
+    """(inputs - mean) * gamma / std + beta; `mode` has no effect."""
+    return (as_variable(inputs) - mean) * (as_variable(gamma) / std) + beta
+
+
+nnet = bn = sys.modules[__name__]  # Theano's modules of these functions
