@@ -380,6 +380,8 @@ class GPUArray(Views, Operators):
             gpudata = self.allocator(nbytes) if nbytes else mem_alloc(0)
         elif not is_address(gpudata):
             gpudata = as_allocation(gpudata, nbytes, "GPUArray")
+        if nbytes and is_address(gpudata) and int(gpudata) == 0:
+            gpudata = mem_alloc(nbytes)  # until the derived class sets `gpudata`
         self._gpudata = gpudata if nbytes else None
         self.array = array_over(gpudata, shape, self.dtype, tuple(int(s) for s in strides))
 
@@ -424,12 +426,20 @@ class GPUArray(Views, Operators):
     mem_size = size
     ndim = property(lambda self: len(self.shape))
     itemsize = property(lambda self: self.dtype.itemsize)
-    nbytes = property(lambda self: self.size * self.dtype.itemsize)
     flags = property(ArrayFlags)
     ptr = property(lambda self: self.array.ptr)
     T = property(lambda self: self.transpose())
     _grid = property(lambda self: splay(self.size)[0])
     _block = property(lambda self: splay(self.size)[1])
+
+    @property
+    def nbytes(self):
+        # PyCUDA's is a plain attribute, which derived classes set.
+        return self.__dict__.get("_nbytes", self.size * self.dtype.itemsize)
+
+    @nbytes.setter
+    def nbytes(self, nbytes):
+        self._nbytes = nbytes
 
     @property
     def gpudata(self):
@@ -441,6 +451,11 @@ class GPUArray(Views, Operators):
             else:
                 registered(self._gpudata)
         return self._gpudata
+
+    @gpudata.setter
+    def gpudata(self, memory):
+        self._gpudata = memory
+        self.array = array_over(memory, self.shape, self.dtype, self.strides)
 
     def _bytes(self):
         """The memory from element 0 to the end of the array, or of the array it is a view of."""

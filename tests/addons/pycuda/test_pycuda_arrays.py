@@ -291,3 +291,26 @@ def test_quantities_with_units_are_no_operands():
             call()
     assert x.get().tolist() == [1.0, 2.0]
     assert (x * np.array(3.0)).get().tolist() == [3.0, 6.0]
+
+
+def test_derived_classes_set_the_memory_later(rng):
+    class Later(gpuarray.GPUArray):
+        def __init__(self, shape, dtype):
+            super().__init__(shape, dtype, allocator=lambda nbytes: 0)
+            self.nbytes = 4096
+
+    x = rng.random((3, 5), "float32")
+    later, memory = Later(x.shape, x.dtype), gpuarray.to_gpu(x)
+    assert later.nbytes == 4096 and memory.nbytes == x.nbytes
+    later.gpudata = int(memory.gpudata)
+    assert int(later.gpudata) == int(memory.gpudata)
+    np.testing.assert_array_equal(later.get(), x)
+    later.fill(3)
+    np.testing.assert_array_equal(memory.get(), np.full_like(x, 3))
+
+
+def test_attributes_of_a_device_have_lower_case_names_too():
+    device = drv.Device(0)
+    assert device.max_threads_per_block == device.MAX_THREADS_PER_BLOCK > 0
+    with pytest.raises(AttributeError, match="no_such_attribute"):
+        _ = device.no_such_attribute

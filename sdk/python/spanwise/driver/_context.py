@@ -365,9 +365,10 @@ class Device:
         return attributes_of(self._device)
 
     def __getattr__(self, name):
-        if name not in device_attribute.__members__:
+        # PyCUDA also has the names in lower case.
+        if name.upper() not in device_attribute.__members__:
             raise AttributeError(f"Device has no attribute {name!r}; see drv.device_attribute")
-        return self.get_attribute(device_attribute[name])
+        return self.get_attribute(device_attribute[name.upper()])
 
     def make_context(self, flags=0):
         """The primary context, after pushing it on this thread; `flags` are ignored."""
