@@ -19,8 +19,10 @@ struct Construct {
   std::string_view description;  // plural, for "... exist only on a GPU"
 };
 
+constexpr std::string_view rounding_argument =
+    "operations with a rounding mode as an argument, which CUDA deprecates,";
 // Identifiers that start with these stems and are called or used as a type.
-constexpr std::array<Construct, 15> gpu_identifiers{{
+constexpr std::array<Construct, 41> gpu_identifiers{{
     {"bmma_sync", "tensor-core matrices of bits"},
     {"tex1DL", "texture fetches of levels of detail"},
     {"tex1DG", "texture fetches by gradients"},
@@ -36,6 +38,32 @@ constexpr std::array<Construct, 15> gpu_identifiers{{
     {"cp_async", "asynchronous copies to shared memory"},
     {"cudaLaunchDevice", "kernel launches from a kernel"},
     {"__nv_aligned_device_malloc", "aligned device allocation"},
+    {"__cluster", "thread block clusters"},
+    {"__threadfence_cluster", "thread block clusters"},
+    {"__isClusterShared", "thread block clusters"},
+    {"__isCtaShared", "tests of address spaces"},
+    {"__isShared", "tests of address spaces"},
+    {"__isGlobal", "tests of address spaces"},
+    {"__isLocal", "tests of address spaces"},
+    {"__isConstant", "tests of address spaces"},
+    {"__isGridConstant", "tests of address spaces"},
+    {"__nv_fp128_", "numbers of 128 bits"},
+    {"__u128Atomic", "atomic operations on 128 bits"},
+    {"__nv_memcpy_async_shared_global_", "asynchronous copies to shared memory"},
+    {"__nv_associate_access_property", "properties of accesses"},
+    {"__mbarrier_token_pending_count", "counts of the arrivals at a barrier"},
+    {"dadd", rounding_argument},
+    {"dsub", rounding_argument},
+    {"dmul", rounding_argument},
+    {"double2int", rounding_argument},
+    {"double2uint", rounding_argument},
+    {"double2ll", rounding_argument},
+    {"double2ull", rounding_argument},
+    {"float2double", rounding_argument},
+    {"int2double", rounding_argument},
+    {"uint2double", rounding_argument},
+    {"ll2double", rounding_argument},
+    {"ull2double", rounding_argument},
 }};
 
 constexpr std::array<Construct, 8> gpu_headers{{
@@ -119,6 +147,8 @@ class UnsupportedFinder {
     const bool is_supported = name == "tex1DLayered" || name == "tex2DLayered";
     if (construct.stem.starts_with("tex") || construct.stem.starts_with("surf"))
       return is_called && !is_supported;
+    // Of names in the language's own space the stem suffices.
+    if (construct.stem.starts_with("__")) return is_called;
     return name == construct.stem && (is_called || next == "::" || previous == "::" ||
                                       at(i + 1).kind == Token::Kind::identifier);
   }
