@@ -26,6 +26,7 @@ from . import (
     nnet as nnet,
     opt as opt,
     shared_randomstreams as shared_randomstreams,
+    signal as signal,
     slinalg as slinalg,
     subtensor as subtensor,
 )
@@ -40,7 +41,7 @@ __all__ = [
     *{*_tensor.__all__, *basic.__all__}, "Variable", "hessian", "jacobian", "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
     "TensorConstant", "TensorType", "TensorVariable", "as_tensor", "basic", "bincount", "compress", "diff",
     "extra_ops", "fill_diagonal", "nlinalg", "nnet", "opt", "searchsorted", "shared", "shared_randomstreams",
-    "slinalg",
+    "signal", "slinalg",
 ]  # fmt: skip
 
 

@@ -11,10 +11,13 @@ from spanwise import tensor as T  # noqa: N812
 from spanwise.graph import Variable
 from spanwise.tensor import as_variable, exp, log, sigmoid, softmax, softplus, where
 
+from ._windows import convolve, windows
+
 __all__ = [
-    "batch_normalization", "binary_crossentropy", "categorical_crossentropy", "confusion_matrix",
+    "batch_normalization", "binary_crossentropy", "categorical_crossentropy", "confusion_matrix", "conv2d",
+    "conv3d",
     "crossentropy_categorical_1hot", "crossentropy_softmax_1hot", "crossentropy_softmax_1hot_with_bias",
-    "elu", "hard_sigmoid", "logsoftmax", "relu", "selu", "sigmoid", "sigmoid_binary_crossentropy", "softmax",
+    "elu", "hard_sigmoid", "images2neibs", "logsoftmax", "relu", "selu", "sigmoid", "sigmoid_binary_crossentropy", "softmax",
     "softmax_graph", "softmax_with_bias", "softplus", "softsign", "ultra_fast_sigmoid",
 ]  # fmt: skip
 
@@ -132,3 +135,75 @@ def batch_normalization(
 
 
 nnet = bn = sys.modules[__name__]  # Theano's modules of these functions
+
+
+# ---- Convolutions ----
+
+
+def conv2d(
+    input: Any,
+    filters: Any,
+    input_shape: Any = None,
+    filter_shape: Any = None,
+    border_mode: Any = "valid",
+    subsample: Any = (1, 1),
+    filter_flip: bool = True,
+    image_shape: Any = None,
+    filter_dilation: Any = (1, 1),
+    num_groups: int = 1,
+    unshared: bool = False,
+    **options: Any,
+) -> Variable:
+    """The convolution of images (batch, channels, rows, columns) with filters (outputs, channels /
+    num_groups, rows, columns).
+
+    `border_mode`: "valid", "full", "half", a number of zeros around the images, or one for rows and
+    one for columns, each also as a pair of (before, after). With filter_flip=False the correlation.
+    The shapes have no effect. Raises ValueError for another mode and for unshared filters.
+    """
+    if unshared:
+        raise ValueError("conv2d: unshared filters are not available")
+    return convolve(
+        as_variable(input), as_variable(filters), border_mode, subsample, filter_flip, filter_dilation,
+        num_groups,
+    )  # fmt: skip
+
+
+def conv3d(
+    input: Any,
+    filters: Any,
+    input_shape: Any = None,
+    filter_shape: Any = None,
+    border_mode: Any = "valid",
+    subsample: Any = (1, 1, 1),
+    filter_flip: bool = True,
+    filter_dilation: Any = (1, 1, 1),
+    num_groups: int = 1,
+) -> Variable:
+    """conv2d() in three spatial dimensions: (batch, channels, depth, rows, columns)."""
+    return convolve(
+        as_variable(input), as_variable(filters), border_mode, subsample, filter_flip, filter_dilation,
+        num_groups,
+    )  # fmt: skip
+
+
+def images2neibs(
+    ten4: Any, neib_shape: Any, neib_step: Any = None, mode: str = "valid"
+) -> Variable:
+    """A matrix with a row for each window of the last two axes, which has the extents `neib_shape`;
+    windows are `neib_step` apart, by default their extents. Windows that leave the image are left
+    out, in all modes: "valid" and "ignore_borders"."""
+    if mode not in ("valid", "ignore_borders"):
+        raise ValueError(
+            f'images2neibs: expected the mode "valid" or "ignore_borders", got {mode!r}'
+        )
+    x = as_variable(ten4)
+    steps = neib_shape if neib_step is None else neib_step
+    sizes = [neib_shape[0], neib_shape[1]]
+    parts, counts = windows(x, sizes, [steps[0], steps[1]], (1, 1))
+    rows = parts.dimshuffle(0, 1, 4, 5, 2, 3)
+    count = x.shape[0] * x.shape[1] * counts[0] * counts[1]
+    return rows.reshape((count, sizes[0] * sizes[1]))
+
+
+conv = neighbours = abstract_conv = nnet
