@@ -26,6 +26,9 @@ import numpy as np
 #: Seconds for the calls of one number, and for the preparation; a child that takes longer hangs.
 TIMEOUT = 120
 
+#: More than a free list holds blocks.
+ROUNDS_OF_FREE_LISTS = 40
+
 #: An operation with so many is stopped.
 MAX_FINDINGS = 40
 
@@ -138,7 +141,11 @@ class Child:
                 self.report(f"the next call: {problem}")
         except BaseException as error:
             self.report(f"the next call: {error!r}"[:600])
-        if warm and (growth := self.growth()) > 2 * self.growth_without_failure:
+        limit = 2 * self.growth_without_failure
+        if not warm or self.growth() <= limit:
+            return
+        # Calls that fail may fill free lists that successful ones do not.
+        if (growth := self.growth(ROUNDS_OF_FREE_LISTS)) > limit:
             self.report(f"each call leaves {growth} {self.source.unit}")
 
     def problem_of_failing_call(self) -> str:
@@ -159,10 +166,10 @@ class Child:
             return ""
         return f"the failure is not named: {error!r}"[:600]
 
-    def growth(self) -> int:
+    def growth(self, rounds: int = 0) -> int:
         """The least growth of what is held in the last rounds of this failing call."""
         sizes = []
-        for _ in range(self.source.rounds):
+        for _ in range(rounds or self.source.rounds):
             try:
                 with self.source.failing(self.number, self.fault.code):
                     self.call()
