@@ -255,7 +255,12 @@ class WaitingOwners {
       const auto first =
           std::stable_partition(owners_.begin(), owners_.end(),
                                 [](const auto& owner) { return !owner->is_work_complete(); });
-      completed.assign(std::make_move_iterator(first), std::make_move_iterator(owners_.end()));
+      try {
+        completed.reserve(static_cast<std::size_t>(owners_.end() - first));
+      } catch (const std::bad_alloc&) {
+        return;  // a later call releases them
+      }
+      std::move(first, owners_.end(), std::back_inserter(completed));
       owners_.erase(first, owners_.end());
       has_waiting_owners.store(!owners_.empty(), std::memory_order_release);
     }
