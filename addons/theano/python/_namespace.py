@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -157,6 +158,67 @@ def _slices(sequence: Any) -> list[Any]:
     return [x[k - first :] if k == last else x[k - first : k - last] for k in taps]
 
 
+# An output that later steps read at several distances is a state for each distance up to the
+# largest: the newest result, then older ones, each of which is the one before in the next step.
+
+
+def _output_taps(info: Any) -> list[int] | None:
+    """The taps of an entry of outputs_info; None for an output that no step reads. Raises ValueError for
+    one that is not negative."""
+    if info is None or (isinstance(info, dict) and info.get("initial") is None):
+        return None
+    taps = info.get("taps", [-1]) if isinstance(info, dict) else [-1]
+    taps = [-1] if taps is None else list(_listed(taps))
+    if not taps or max(taps) >= 0:
+        raise ValueError(f"scan: expected negative taps of an output, got {taps}")
+    return taps
+
+
+def _depth(taps: list[int] | None) -> int:
+    return 1 if taps is None else -min(taps)
+
+
+def _older_results(infos: Sequence[Any], taps: Sequence[list[int] | None]) -> list[Any]:
+    """The initial value of each state; `initial` has those of the steps before the first, the oldest
+    first, but is a single one for the tap -1 alone."""
+    states: list[Any] = []
+    for info, each in zip(infos, taps, strict=True):
+        value = info["initial"] if isinstance(info, dict) and each else info
+        if each in (None, [-1]):
+            states.append(value if each else None)
+        else:
+            states += [
+                T.as_variable(value)[_depth(each) - lag] for lag in range(1, _depth(each) + 1)
+            ]
+    return states
+
+
+def _with_older_results(
+    fn: Callable[..., Any], taps: Sequence[list[int] | None], count: int
+) -> Callable[..., Any]:
+    """`fn` as a function of all states, of which it gets those of its taps."""
+
+    def step(*arguments: Any) -> Any:
+        states, rest = [], list(arguments[count:])
+        for each in taps:
+            depth = _depth(each) if each else 0
+            states.append(rest[:depth])
+            rest = rest[depth:]
+        read = [
+            older[-tap - 1] for older, each in zip(states, taps, strict=True) for tap in each or ()
+        ]
+        returned, updates = fn(*arguments[:count], *read, *rest), {}
+        if isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], dict):
+            returned, updates = returned
+        results = _listed(returned)
+        if len(results) != len(taps):
+            raise GraphError(f"scan: fn returns {len(results)} outputs, expected {len(taps)}")
+        shifted = [[new, *older[:-1]] for new, older in zip(results, states, strict=True)]
+        return [state for each in shifted for state in each], updates
+
+    return step
+
+
 def scan(
     fn: Callable[..., Any],
     sequences: Any = None,
@@ -178,11 +240,22 @@ def scan(
     gradient."""
     if truncate_gradient != -1:
         raise GraphError("scan: truncate_gradient is not available; leave it out")
-    listed = _listed(sequences) if sequences is not None else []
+    listed = [] if sequences is None else _listed(sequences)
     sequences = [part for sequence in listed for part in _slices(sequence)]
-    outputs, updates = _scan(
-        fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, name, return_updates=True
-    )
+    infos = [] if outputs_info is None else _listed(outputs_info)
+    taps = [_output_taps(info) for info in infos]
+    if all(each in (None, [-1]) for each in taps):
+        outputs, updates = _scan(
+            fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, name, return_updates=True
+        )  # fmt: skip
+    else:
+        outputs, updates = _scan(
+            _with_older_results(fn, taps, len(sequences)), sequences, _older_results(infos, taps),
+            non_sequences, n_steps, go_backwards, name, return_updates=True,
+        )  # fmt: skip
+        firsts = itertools.accumulate((_depth(each) for each in taps[:-1]), initial=0)
+        outputs = [_listed(outputs)[first] for first in firsts]
+        outputs = outputs[0] if len(outputs) == 1 else outputs
     return _listed(outputs) if return_list else outputs, OrderedDict(updates)
 
 

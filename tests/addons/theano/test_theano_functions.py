@@ -227,6 +227,50 @@ def test_taps_of_a_sequence_are_its_shifted_elements(taps, count):
     assert sw.function([x], y, device="cpu")(host).tolist() == expected
 
 
+@given(
+    st.lists(st.integers(-4, -1), min_size=1, max_size=3, unique=True),
+    st.lists(st.integers(-3, -1), min_size=1, max_size=2, unique=True),
+    st.integers(0, 6),
+)
+def test_steps_read_older_results_of_outputs(taps, other_taps, steps):
+    x, start, other = T.dvector("x"), T.dvector("start"), T.dvector("other")
+
+    def step(element, *rest):
+        first, second, factor = rest[: len(taps)], rest[len(taps) : -1], rest[-1]
+        return [sum(first) + element, element * 3, sum(second) * factor + first[0]]
+
+    (a, b, c), _ = theano.scan(
+        step,
+        sequences=x,
+        outputs_info=[
+            {"initial": start if taps != [-1] else start[0], "taps": taps},
+            None,
+            {"initial": other if other_taps != [-1] else other[0], "taps": other_taps},
+        ],
+        non_sequences=T.constant(np.float64(0.5)),
+    )
+    f = sw.function([x, start, other], [a, b, c], device="cpu")
+    elements = np.arange(float(steps)) + 1
+    starts = [np.arange(float(-min(t))) + 2 for t in (taps, other_taps)]
+    first, second, middle = list(starts[0]), list(starts[1]), []
+    for element in elements:
+        new = sum(first[t] for t in taps) + element
+        second.append(sum(second[t] for t in other_taps) * 0.5 + first[taps[0]])
+        first.append(new)
+        middle.append(element * 3)
+    got = [y.tolist() for y in f(elements, *starts)]
+    assert got == [first[len(starts[0]) :], middle, second[len(starts[1]) :]]
+
+
+def test_derivative_goes_through_older_results():
+    def build(x):
+        step = lambda element, two_ago, one_ago: element * two_ago + one_ago  # noqa: E731
+        y, _ = theano.scan(step, sequences=x, outputs_info={"initial": x[:2], "taps": [-2, -1]})
+        return y
+
+    sw.tensor.verify_grad(build, [R.standard_normal(6)], rng=np.random.RandomState(3))
+
+
 def test_folds_return_the_last_state():
     x = T.dvector("x")
     zero = T.constant(np.float64(0))
