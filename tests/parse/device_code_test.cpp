@@ -128,12 +128,23 @@ TEST(DeviceCode, RemovesMethodsOfTheHostFromAClassOfDeviceCode) {
                                "__global__ void k(S s) { s.get(); }"));
 }
 
+TEST(Declarations, OfOperatorsAreFunctions) {
+  const std::string text =
+      "bool operator<(const S& a, const S& b) { return a.x < b.x; }\n"
+      "S operator<<(S a, int b) { return a; }\nint f() { return 1; }\n";
+  const std::vector<Token> tokens = lex(text);
+  const auto declarations = split_declarations(tokens);
+  ASSERT_EQ(declarations.size(), 3u);
+  for (const Declaration& each : declarations) EXPECT_EQ(each.kind, Declaration::Kind::function);
+}
+
 TEST(Declarations, EndAtTheUseOfAMacroInALineOfItsOwn) {
   const auto names = declared_names(
       "TYPES(a, float)\n#if X\nTYPES(b, double)\n#endif\ntemplate <class T> struct vec { T x; };\n"
       "__attribute__((noinline))\nint f(int x);\nalignas(8)\nint number;\nBOUNDS(3) void g() {}\n");
   // A declaration may have more names than it declares.
-  EXPECT_EQ(names, (std::vector<std::string>{"", "", "vec vec", "f", "alignas number", "BOUNDS g"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"", "", "vec vec", "f", "alignas number", "BOUNDS g"}));
 }
 
 TEST(DeviceCode, RemovesLinesOnlyWhereNoKernelReachesThem) {

@@ -97,7 +97,8 @@ class DeclarationReader {
     last_word_ = text;
     if (std::size_t open = 0; begins_ignored_part(i, open)) return skip_balanced(tokens_, open);
     if (text == "(") return read_parentheses(i);
-    if (text == "<" && (is_type_ || (i > begin_ && is_name(i - 1)))) {
+    const bool names_operator = i > begin_ && text_at(i - 1) == "operator";
+    if (text == "<" && !names_operator && (is_type_ || (i > begin_ && is_name(i - 1)))) {
       const std::size_t end = skip_balanced(tokens_, i);
       if (text_at(end) == "(") function_names_.push_back(text_at(i - 1));  // name<float>(...)
       return end;
@@ -442,8 +443,10 @@ void DeviceCode::add_uses(const SourceFile& file, std::size_t index) {
   const bool is_root = !is_member && (is_device(file, declaration) || declaration.names.empty());
   const Names words = specifiers(file, declaration);
   const bool is_kernel = words.contains("__global__");
-  const bool is_needed_root = !is_member && (is_kernel || declaration.names.empty() ||
-                                             (is_root && declaration.kind == Kind::variable));
+  const bool is_needed_root =
+      !is_member &&
+      (is_kernel || (is_device(file, declaration) &&
+                     (declaration.names.empty() || declaration.kind == Kind::variable)));
   if (is_kernel) kernels_.insert(declaration.names.begin(), declaration.names.end());
   std::vector<std::string_view> owners = declaration.names;
   if (is_member && owners.empty()) owners = file.declarations[declaration.owner - 1].names;
@@ -505,9 +508,9 @@ bool DeviceCode::is_kept(const SourceFile& file, const Declaration& declaration)
 bool DeviceCode::is_needed(const SourceFile& file, const Declaration& declaration) const {
   const bool is_operator = declaration.names.empty() && declaration.owner != 0;
   const Declaration& named = is_operator ? file.declarations[declaration.owner - 1] : declaration;
-  return named.names.empty() || std::ranges::any_of(named.names, [&](std::string_view name) {
-           return needed_.contains(name);
-         });
+  return (named.names.empty() && is_device(file, named)) ||
+         std::ranges::any_of(named.names,
+                             [&](std::string_view name) { return needed_.contains(name); });
 }
 
 const DeviceCode::SourceFile* DeviceCode::find_file(std::string_view text) const {
@@ -665,7 +668,8 @@ bool can_follow_shim(std::string_view name) {
 
 bool is_implicit_name(std::string_view name) {
   static constexpr std::string_view names =
-      "uint ushort ulong __extension__ CHAR_BIT SCHAR_MIN SCHAR_MAX UCHAR_MAX CHAR_MIN CHAR_MAX "
+      "uint ushort ulong register __extension__ CHAR_BIT SCHAR_MIN SCHAR_MAX UCHAR_MAX CHAR_MIN "
+      "CHAR_MAX "
       "SHRT_MIN SHRT_MAX USHRT_MAX INT_MIN INT_MAX UINT_MAX LONG_MIN LONG_MAX ULONG_MAX LLONG_MIN "
       "LLONG_MAX ULLONG_MAX RAND_MAX HUGE_VAL HUGE_VALF INFINITY NAN M_E M_LOG2E M_LOG10E M_LN2 "
       "M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2";

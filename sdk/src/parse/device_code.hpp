@@ -114,7 +114,8 @@ bool is_cccl_header(std::string_view name);
 bool is_c_header(std::string_view name);
 /// Whether `name` is a small header of the C++ library that compiles after the shim's own headers.
 bool can_follow_shim(std::string_view name);
-/// Whether `name` is a macro or a type of the C library that nvcc's implicit headers declare.
+/// Whether `name` is a macro or a type of the C library that nvcc's implicit headers declare, or a
+/// keyword that nvcc takes and NVRTC does not.
 bool is_implicit_name(std::string_view name);
 /// Whether `name` is a header of the C++17 library that the shim does not replace.
 bool is_cpp_header(std::string_view name);

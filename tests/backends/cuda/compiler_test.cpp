@@ -101,6 +101,17 @@ TEST_F(Compiler, CodeThatNoKernelReachesIsNoError) {
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(Compiler, LeavesOutOperatorsAndHeadersThatOnlyTheHostUses) {
+  EXPECT_THAT(build("#include <thrust/device_vector.h>\n#include <functional>\n#include <string>\n"
+                    "struct Text { std::string text; };\n"
+                    "bool operator<(const Text& a, const Text& b) { return a.text < b.text; }\n"
+                    "struct Twice : std::unary_function<int, int> {\n"
+                    "  __device__ int operator()(int x) const { return 2 * x; }\n};\n"
+                    "__global__ void k(int* x) { register int i = *x; *x = Twice()(i); }\n")
+                  .symbols,
+              Contains(Key("k")));
+}
+
 TEST_F(Compiler, DeclaresWhatNvccIncludesByItself) {
   EXPECT_THAT(build("__extension__ typedef long long wide;\n"
                     "__global__ void k(double* x, wide* n) {\n"

@@ -133,6 +133,7 @@ class HostCodeRemoval {
   // Names in a file that decide about its headers.
   struct Uses {
     bool std_names = false;
+    bool thrust_names = false;
     bool driver_types = false;    // such as CUtensorMap
     bool implicit_names = false;  // such as uint, which nvcc's implicit headers declare
   };
@@ -142,6 +143,7 @@ class HostCodeRemoval {
       const std::string_view name = token.text;
       if (token.kind != Token::Kind::identifier) continue;
       uses.std_names |= name == "std";
+      uses.thrust_names |= name == "thrust";
       uses.implicit_names |= parse::is_implicit_name(name);
       uses.driver_types |=
           name.starts_with("CU") && name.size() > 2 && name[2] >= 'a' && name[2] <= 'z';
@@ -174,6 +176,10 @@ class HostCodeRemoval {
     // The driver's functions have parameters called N, which sources and options define as macros.
     if (name == "cuda.h") return uses.driver_types ? std::nullopt : std::optional<std::string>("");
     if (known_to_nvrtc_.contains(name)) return {};
+    if (name.starts_with("thrust/") && !uses.thrust_names) {
+      lacks_header_ = true;
+      return "";
+    }
     // The whole of CUB has host code; its primitives of blocks and warps have none.
     if (name == "cub/cub.cuh" || name.starts_with("cub/device/")) {
       lacks_header_ = true;
@@ -211,6 +217,15 @@ class HostCodeRemoval {
     header.name = "spanwise_std_" + name;
     header.text = text("#include <", file.string(), ">\n",
                        "namespace std { using namespace ::cuda::std; }\n");
+    // Still in the libraries of hosts.
+    if (name == "functional")
+      header.text +=
+          "namespace std {\n"
+          "template <class A, class R> struct unary_function {\n"
+          "  typedef A argument_type; typedef R result_type; };\n"
+          "template <class A, class B, class R> struct binary_function {\n"
+          "  typedef A first_argument_type; typedef B second_argument_type;\n"
+          "  typedef R result_type; };\n}\n";
     return "#include " + c_literal(header.name);
   }
 

@@ -12,6 +12,7 @@
 
 #define RAND_MAX 2147483647
 #define __extension__
+#define register
 #define __linux__ 1
 #define __unix__ 1
 #define _POSIX_VERSION 200809L
