@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA C on the CPU: an elementwise kernel compared with a plain loop, and the time of a barrier."""
+"""CUDA C on the CPU: an elementwise kernel compared with a plain loop, kernels with barriers compared
+with the same bodies split by hand, and the time of a barrier on fibers."""
 
 import ctypes
 
@@ -42,9 +43,74 @@ __global__ void blur(float *y, const float *x) {
 }
 """
 
+# Barriers that all threads of a block reach, shuffles and atomic operations on shared memory.
+SPLIT = r"""
+#define TILE 16
+__global__ void matmul(float* C, const float* A, const float* B, int n) {
+  __shared__ float As[TILE][TILE], Bs[TILE][TILE];
+  int tx = threadIdx.x, ty = threadIdx.y;
+  int row = blockIdx.y * TILE + ty, col = blockIdx.x * TILE + tx;
+  float acc = 0.0f;
+  for (int m = 0; m < n / TILE; ++m) {
+    As[ty][tx] = A[row * n + m * TILE + tx];
+    Bs[ty][tx] = B[(m * TILE + ty) * n + col];
+    __syncthreads();
+    for (int k = 0; k < TILE; ++k) acc += As[ty][k] * Bs[k][tx];
+    __syncthreads();
+  }
+  C[row * n + col] = acc;
+}
+__global__ void tree(float* out, const float* in, int n) {
+  __shared__ float s[256];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  s[t] = i < n ? in[i] : 0.0f;
+  __syncthreads();
+  for (int k = blockDim.x / 2; k > 0; k >>= 1) {
+    if (t < k) s[t] += s[t + k];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = s[0];
+}
+__global__ void blur(float* out, const float* in, int w, int h) {
+  __shared__ float s[20][20];
+  int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+  for (int j = threadIdx.y; j < 20; j += 16)
+    for (int i = threadIdx.x; i < 20; i += 16) {
+      int gx = min(max((int)(blockIdx.x * 16) + i - 2, 0), w - 1), gy = min(max((int)(blockIdx.y * 16) + j - 2, 0), h - 1);
+      s[j][i] = in[gy * w + gx];
+    }
+  __syncthreads();
+  float sum = 0;
+  for (int j = 0; j < 5; ++j) for (int i = 0; i < 5; ++i) sum += s[threadIdx.y + j][threadIdx.x + i];
+  if (x < w && y < h) out[y * w + x] = sum / 25;
+}
+__global__ void shuffle(float* out, const float* in, int n) {
+  __shared__ float part[32];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  float v = i < n ? in[i] : 0.0f;
+  for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o);
+  if (t % 32 == 0) part[t / 32] = v;
+  __syncthreads();
+  if (t < 32) {
+    v = t < blockDim.x / 32 ? part[t] : 0.0f;
+    for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffff, v, o);
+    if (t == 0) out[blockIdx.x] = v;
+  }
+}
+__global__ void hist(int* out, const int* in, int n) {
+  __shared__ int bins[256];
+  for (int b = threadIdx.x; b < 256; b += blockDim.x) bins[b] = 0;
+  __syncthreads();
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) atomicAdd(&bins[in[i]], 1);
+  __syncthreads();
+  for (int b = threadIdx.x; b < 256; b += blockDim.x) atomicAdd(&out[b], bins[b]);
+}
+"""
+
 
 def measure():
     with sw.config.change(cpu_threads=1):
+        yield from _split()
         yield _elementwise(1 << 25, "33.5M float32, memory bound, one thread each")
         yield _barrier()
         yield _blur()
@@ -79,7 +145,7 @@ def _elementwise(n, note):
 def _barrier():
     threads, blocks, few, many = 256, 16, 1, 201
     out = sw.zeros(threads * blocks, dtype="int32", device="cpu")
-    f = sw.SourceModule(MEET, device="cpu").get_function("meet")
+    f = sw.SourceModule(MEET, device="cpu", cpu_barriers="fibers").get_function("meet")
     call = lambda rounds: f(out, np.int32(rounds), block=threads, grid=blocks)  # noqa: E731
     call(many)
     np.testing.assert_array_equal(out.numpy(), many)
@@ -90,7 +156,7 @@ def _barrier():
         for m, f in zip(figures["many"].seconds, figures["few"].seconds, strict=True)
     ]
     return Result(
-        f"__syncthreads() on the CPU, a thread and barrier, blocks of {threads}, one worker",
+        f"__syncthreads() on fibers, a thread and barrier, blocks of {threads}, one worker",
         "__syncthreads()",
         {"__syncthreads()": Contender(per_thread_and_barrier)},
         goal=("at most", None, 15e-9),
@@ -101,7 +167,7 @@ def _blur():
     blocks = 4096
     x = np.random.default_rng(0).random(256 * blocks, dtype="float32")
     y = sw.zeros(x.size, "float32", device="cpu")
-    f = sw.SourceModule(BLUR, device="cpu").get_function("blur")
+    f = sw.SourceModule(BLUR, device="cpu", cpu_barriers="fibers").get_function("blur")
     source = sw.asarray(x)
     call = lambda: f(y, source, block=256, grid=blocks)  # noqa: E731
     call()
@@ -109,8 +175,111 @@ def _blur():
     np.testing.assert_allclose(y.numpy(), (padded[:-2] + x + padded[2:]) / 3, rtol=1e-5)
     seconds = interleave({"blur": call})["blur"].seconds
     return Result(
-        "a blur on the CPU with one __syncthreads(), a thread, blocks of 256, one worker",
+        "a blur on fibers with one __syncthreads(), a thread, blocks of 256, one worker",
         "the kernel",
         {"the kernel": Contender([s / x.size for s in seconds])},
         goal=("at most", None, 20e-9),
+    )
+
+
+def _split():
+    rng = np.random.default_rng(0)
+    n, size = 1 << 22, 512
+    x, image, bins = (
+        rng.random(n, "f4"),
+        rng.random((1024, 1024), "f4"),
+        rng.integers(0, 256, 1 << 20, "i4"),
+    )
+    a, b = rng.random((2, size, size), "f4")
+    sums = x.reshape(-1, 256).astype("f8").sum(1)
+    padded = np.pad(image.astype("f8"), 2, mode="edge")
+    window = sum(padded[i : i + 1024, j : j + 1024] for i in range(5) for j in range(5)) / 25
+    square, blocks = {"block": (16, 16)}, {"block": 256, "grid": n // 256}
+    cases = (
+        (
+            "tree",
+            "tree reduction of 4M floats in blocks of 256",
+            (x,),
+            n,
+            sums,
+            blocks,
+            "split_tree",
+            1.5,
+        ),
+        (
+            "matmul",
+            "512 x 512 matmul in 16 x 16 tiles",
+            (a, b),
+            size,
+            a.astype("f8") @ b,
+            {**square, "grid": (32, 32)},
+            "split_matmul",
+            1.5,
+        ),
+        (
+            "blur",
+            "5 x 5 blur through shared memory, 1024^2",
+            (image,),
+            1024,
+            window,
+            {**square, "grid": (64, 64)},
+            "split_window",
+            1.5,
+        ),
+        (
+            "shuffle",
+            "warp-shuffle reduction of 4M floats",
+            (x,),
+            n,
+            sums,
+            blocks,
+            "split_shuffles",
+            3,
+        ),
+        (
+            "hist",
+            "histogram of 1M ints with shared atomics",
+            (bins,),
+            bins.size,
+            None,
+            {"block": 256, "grid": 64},
+            "plain_histogram",
+            5,
+        ),
+    )
+    module, native = sw.SourceModule(SPLIT, device="cpu"), build("split_loops")
+    for name, title, inputs, count, expected, launch, peer, ratio in cases:
+        yield _beside_split(
+            module.get_function(name),
+            getattr(native, peer),
+            title,
+            inputs,
+            count,
+            expected,
+            launch,
+            ratio,
+        )
+
+
+def _beside_split(kernel, peer, title, inputs, count, expected, launch, ratio):
+    dtype = inputs[0].dtype
+    shape = (256,) if expected is None else expected.shape
+    host, out = np.zeros(shape, dtype), sw.zeros(shape, dtype.name, device="cpu")
+    arrays = [sw.asarray(each) for each in inputs]
+    scalars = [np.int32(count)] * (2 if "blur" in title else 1)
+    call = lambda: kernel(out, *arrays, *scalars, **launch)  # noqa: E731
+    pointers = [each.ctypes.data for each in (host, *inputs)]
+    plain = lambda: peer(*map(ctypes.c_void_p, pointers), count)  # noqa: E731
+    call()
+    plain()
+    if expected is None:
+        expected = np.bincount(inputs[0], minlength=256)
+    for result in (out.numpy(), host):
+        np.testing.assert_allclose(result, expected, rtol=1e-4)
+    contenders = {"the CUDA C kernel": call, "the same split by hand, -O3": plain}
+    return Result(
+        f"{title} in CUDA C on the CPU, one thread",
+        "the CUDA C kernel",
+        interleave(contenders),
+        goal=("ratio", "the same split by hand, -O3", ratio),
     )

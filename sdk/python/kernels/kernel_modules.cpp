@@ -221,8 +221,8 @@ void add_choice(const char* keyword, const std::string& value, const char* other
 std::unique_ptr<RecordedSourceModule> compile_source(py::handle source, py::handle options,
                                                      py::handle names, py::handle include_dirs,
                                                      py::handle device, bool keep, py::handle link,
-                                                     py::handle path,
-                                                     const std::string& cpu_warps) {
+                                                     py::handle path, const std::string& cpu_warps,
+                                                     const std::string& cpu_barriers) {
   const py::object units = rereadable(link);
   ModuleOptions request{.options = strings_from(options, "options"),
                         .names = strings_from(names, "names"),
@@ -230,6 +230,7 @@ std::unique_ptr<RecordedSourceModule> compile_source(py::handle source, py::hand
                         .keep = keep,
                         .link = link_inputs(units)};
   add_choice("cpu_warps", cpu_warps, "step", "-DSW_CPU_WARPS=step", request.options);
+  add_choice("cpu_barriers", cpu_barriers, "fibers", "-DSW_CPU_BARRIERS=fibers", request.options);
   py::tuple arguments = py::make_tuple(source, request.options, request.names, request.include_dirs,
                                        device, keep, units, path);
   if (!device.is_none()) request.device = device_from(device);
@@ -320,7 +321,7 @@ void bind_source_module(py::module_& module) {
       py::init(&compile_source), py::arg("source") = py::none(), py::arg("options") = py::tuple(),
       py::arg("names") = py::tuple(), py::arg("include_dirs") = py::tuple(),
       py::arg("device") = py::none(), py::arg("keep") = false, py::arg("link") = py::tuple(),
-      py::arg("path") = py::none(), py::arg("cpu_warps") = "auto",
+      py::arg("path") = py::none(), py::arg("cpu_warps") = "auto", py::arg("cpu_barriers") = "auto",
       "`names` lists the template instances to compile, such as \"scale<float>\". `keep` keeps the "
       "compiler's files. `path` names a file to compile in place of `source`; its folder is the "
       "last include\nfolder, and messages give its name.\n\n"
@@ -329,7 +330,11 @@ void bind_source_module(py::module_& module) {
       "fat binaries, objects,\narchives). extern declarations are resolved between them. Raises "
       "CompileError with .log and\n.source, also for link errors.\n\n"
       "On the CPU, the lanes of a warp execute each store together where the source seems to rely "
-      "on it (stores\nthrough volatile), and with `cpu_warps=\"step\"` in all kernels.");
+      "on it (stores\nthrough volatile), and with `cpu_warps=\"step\"` in all kernels. Kernels "
+      "with barriers run as\n"
+      "loops between the barriers where the source shows that all threads of a block reach them; "
+      "with\n"
+      "`cpu_barriers=\"fibers\"`, each thread is a fiber.");
   type.def_readonly("from_cache", &RecordedSourceModule::from_cache,
                     "Whether the binary came from the disk cache.");
   type.def("__repr__",

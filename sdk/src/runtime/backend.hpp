@@ -194,6 +194,8 @@ class LaunchBatch : public RefCounted {
 inline constexpr const char* check_option = "-DSW_KERNEL_CHECK";
 /// Makes the lanes of a warp run in step on the CPU; no effect on a GPU.
 inline constexpr const char* warp_step_option = "-DSW_CPU_WARPS=step";
+/// Runs the threads of kernels with barriers as fibers on the CPU; no effect on a GPU.
+inline constexpr const char* fibers_option = "-DSW_CPU_BARRIERS=fibers";
 
 /// A binary loaded on one device; its kernels keep it loaded.
 class LoadedModule : public RefCounted {

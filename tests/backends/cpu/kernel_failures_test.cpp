@@ -149,6 +149,7 @@ TEST(CpuStacks, HoldARecursion) {
 TEST(CpuStacks, SmallOverflowIsReportedAtTheNextBarrier) {
   // The depth is read from memory, so no compiler can compute it. Each frame is a little over 1000
   // bytes.
+  const test::SettingGuard fibers("cpu_barriers", "fibers");
   CpuKernels kernels(
       "__device__ __noinline__ int depth(int left) {\n"
       "  volatile char pad[1000];\n  pad[left % 1000] = 1;\n"

@@ -65,6 +65,12 @@ bool declare_all() {
                                   "seems to rely on it",
                    .default_value = "auto",
                    .choices = {"auto", "step"}});
+  config::declare({.name = "cpu_barriers",
+                   .description = "fibers: the threads of CPU kernels with barriers run as fibers; "
+                                  "auto: as loops between the barriers where the source shows "
+                                  "that all threads reach each barrier",
+                   .default_value = "auto",
+                   .choices = {"auto", "fibers"}});
   config::declare({.name = "cpu_stack_kb",
                    .description = "minimum stack in KiB of a CPU kernel's thread that waits at "
                                   "barriers, for deep recursions",
@@ -118,6 +124,8 @@ int worker_setting() {
 bool reverse_order_setting() { return config::get("cpu_thread_order") == "reverse"; }
 
 bool warps_in_step_setting() { return config::get("cpu_warps") == "step"; }
+
+bool fibers_setting() { return config::get("cpu_barriers") == "fibers"; }
 
 std::size_t stack_setting() { return number_setting("cpu_stack_kb") << 10; }
 

@@ -17,6 +17,9 @@ bool reverse_order_setting();
 /// Whether the lanes of a warp run in step in every kernel: config "cpu_warps".
 bool warps_in_step_setting();
 
+/// Whether all kernels with barriers run on fibers: config "cpu_barriers".
+bool fibers_setting();
+
 /// Minimum stack, in bytes, of a kernel's thread that waits at barriers: config "cpu_stack_kb", 0
 /// by default. Stacks are at least as large as the compiler reports; it cannot report the depth of
 /// a recursion.

@@ -362,6 +362,10 @@ std::size_t stack_need(std::string_view report, const Translation& module) {
   for (const std::string_view line : split(report, '\n')) {
     const std::optional<Frame> frame = read_frame(line);
     if (!frame) continue;
+    // Fibers do not run split forms.
+    if (frame->function.find("sw_split_") != line.npos ||
+        frame->function.find("run_split") != line.npos)
+      continue;
     is_bounded &= frame->is_fixed;
     // A kernel may be inlined into members of sw_code (spanwise_launch.h), which then have its
     // frame.
@@ -405,7 +409,8 @@ std::string jit_fingerprint() {
   return text(compiler ? compiler->identity : "", "\ncpu ", processor_features(), "\nshim ",
               shim_fingerprint(), "\ntranslator " SW_TRANSLATOR_DIGEST "\nflags ",
               flags_fingerprint(), "\norder ", reverse_order_setting() ? "reverse" : "forward",
-              "\nsanitize ", sanitize_setting(), warps_in_step_setting() ? "\nwarps step" : "");
+              "\nsanitize ", sanitize_setting(), warps_in_step_setting() ? "\nwarps step" : "",
+              fibers_setting() ? "\nbarriers fibers" : "");
 }
 
 namespace {
@@ -481,7 +486,9 @@ class JitCompilation {
  private:
   using Lifetime = runtime::TemporaryFolder::Lifetime;
 
-  static ThreadOrder thread_order() { return {reverse_order_setting(), warps_in_step_setting()}; }
+  static ThreadOrder thread_order() {
+    return {reverse_order_setting(), warps_in_step_setting(), !fibers_setting()};
+  }
   std::string output() const { return folder_.path() + "/kernel.so"; }
 
   void preprocess_sources() {
@@ -546,15 +553,20 @@ class JitCompilation {
   }
 
   // Compiles the units below their heads number `head_`; returns false, and the compiler's output
-  // in `log_`, if that fails.
+  // in `log_`, if that fails. A split form that the compiler refuses is left out.
   bool try_compile() {
+    if (try_compile(module_.splits)) return true;
+    return module_.splits && log_.find("sw_split_") != log_.npos && try_compile(false);
+  }
+  bool try_compile(bool splits) {
     bool with_system = false, with_cccl = false;
     std::vector<std::string> inputs;
     for (const TranslationUnit& unit : module_.units) {
       const std::string& head = unit.heads[std::min(head_, unit.heads.size() - 1)];
       const std::string name =
           inputs.empty() ? "kernel.cpp" : text("link[", inputs.size() - 1, "].cpp");
-      inputs.push_back(folder_.write(name, head + unit.text));
+      inputs.push_back(
+          folder_.write(name, text(head, splits ? "#define SW_SPLIT_KERNELS 1\n" : "", unit.text)));
       with_system |= is_system_head(head);
       with_cccl |= is_cccl_head(head);
     }

@@ -8,6 +8,7 @@
 #include <optional>
 #include <sstream>
 
+#include "backends/cpu/jit/block_loops.hpp"
 #include "backends/cpu/jit/gpu_constructs.hpp"
 #include "backends/cpu/jit/preprocessor.hpp"
 #include "backends/cpu/jit/ptx.hpp"
@@ -75,6 +76,10 @@ struct RewriteResult {
     parse::SourceKernel kernel;
     // The type of the kernel's global index: the Counter of sw_launcher (spanwise_launch.h).
     std::string counter = "int";
+    // The kernel split at its barriers, "" if it is not, and the names in its body.
+    std::string split{};
+    bool needs_warp_rows = false;
+    std::set<std::string> calls{};
   };
   std::vector<MarkedKernel> kernels;  // definitions
   // Constants with the bounds of a kernel, from the attributes of one declaration: `name` is the
@@ -88,13 +93,18 @@ struct RewriteResult {
   std::vector<std::string> instances;  // name expressions of explicit instantiations
 };
 
+bool reaches_barrier(const parse::ReferenceGraph& uses, const std::set<std::string>& names) {
+  return std::ranges::any_of(names,
+                             [&](const std::string& name) { return uses.reaches_barrier(name); });
+}
+
 // Rewrites CUDA C++ that macros cannot turn into C++: `extern __shared__` arrays become pointers,
 // and specifiers move to where C++ allows them. Appends to `result`.
 class Rewriter {
  public:
   Rewriter(const SourceScan& scan, const parse::LineMap& lines, TextEdits& edits,
-           RewriteResult& result)
-      : scan_(scan), lines_(lines), edits_(edits), result_(result) {}
+           RewriteResult& result, const SplitContext* split_context)
+      : scan_(scan), lines_(lines), edits_(edits), result_(result), split_context_(split_context) {}
 
   void run() {
     for (const parse::KernelSite& site : scan_.sites) mark_kernel(site);
@@ -173,8 +183,27 @@ class Rewriter {
     kernel.kernel = site.kernel;
     kernel.name = site.kernel.qualified_name;
     kernel.counter = counter_of(body);
+    if (split_context_ != nullptr && body.end < scan_.tokens.size()) split(site, body, kernel);
     result_.kernels.push_back(std::move(kernel));
     mark_returns(body);
+  }
+
+  // Appends the kernel's split form to its definition.
+  void split(const parse::KernelSite& site, const TokenRange& body,
+             RewriteResult::MarkedKernel& kernel) {
+    if (!scan_.uses.reaches_barrier(site.kernel.name)) return;
+    const std::string name = text("sw_split_", result_.kernels.size());
+    auto split =
+        split_at_barriers(scan_, site, body.begin, body.end, lines_, name, *split_context_);
+    if (!split || reaches_barrier(scan_.uses, split->calls)) return;
+    const std::string_view qualified = kernel.name;
+    kernel.split = text(qualified.substr(0, qualified.size() - site.kernel.name.size()), name);
+    kernel.calls = std::move(split->calls);
+    kernel.needs_warp_rows = split->needs_warp_rows;
+    const Token& last = token(body.end);
+    const parse::LineMap::Line origin = lines_.origin(last.offset, last.line);
+    edits_.insert(last.offset + 1, text(split->definition, "#line ", origin.number, " ",
+                                        c_literal(origin.file), "\n"));
   }
 
   // The type of the first variable in the body that is initialized from blockIdx. A wrong guess
@@ -330,6 +359,7 @@ class Rewriter {
   const parse::LineMap& lines_;
   TextEdits& edits_;
   RewriteResult& result_;
+  const SplitContext* split_context_;  // null: no kernel is split
 };
 
 // Rewrites a source. Headers of the system and of the shim are not rewritten. Host code is replaced
@@ -358,12 +388,12 @@ class SourceRewriter {
   // The rewritten text. Throws CompileError for constructs that the CPU does not support and that
   // a kernel reaches; an asm becomes a call that is an error if it is compiled, and its message is
   // added to `refusals`.
-  std::string rewrite(std::vector<std::string>& refusals) {
+  std::string rewrite(std::vector<std::string>& refusals, const SplitContext* split) {
     for (bool has_removed = true;;) {
       const std::string text = device_code_.without_host_code(source_.text);
       const SourceScan scan = parse::scan_source(text);
       const std::vector<UnsupportedUse> uses = find_unsupported(scan);
-      if (!has_removed) return rewrite(text, scan, uses, refusals);
+      if (!has_removed) return rewrite(text, scan, uses, refusals, split);
       has_removed = false;
       for (const UnsupportedUse& use : uses)
         has_removed |=
@@ -399,7 +429,7 @@ class SourceRewriter {
 
   std::string rewrite(const std::string& text, const SourceScan& scan,
                       const std::vector<UnsupportedUse>& unsupported,
-                      std::vector<std::string>& refusals) {
+                      std::vector<std::string>& refusals, const SplitContext* split) {
     uses_.merge(scan.uses);
     const parse::WarpOrder warps = parse::find_warp_order(scan.tokens);
     result_.warps.lines.insert(result_.warps.lines.end(), warps.lines.begin(), warps.lines.end());
@@ -428,7 +458,12 @@ class SourceRewriter {
         edits.replace(token.offset, token.text.size(),
                       header->empty() ? "" : "#include " + c_literal(*header));
     }
-    Rewriter(scan, source_.lines, edits, result_).run();
+    SplitContext context;
+    if (split != nullptr) {
+      context = *split;
+      context.add(scan.tokens);
+    }
+    Rewriter(scan, source_.lines, edits, result_, split != nullptr ? &context : nullptr).run();
     return edits.apply();
   }
   // The header to include instead, "" to leave the directive out; nothing to keep it.
@@ -540,7 +575,8 @@ class ModuleTableWriter {
                  (!is_overloaded(kernel) || each.kernel.line == kernel.kernel.line);
         },
         [](const Bounds& each) { return text("::", each.name); });
-    out << entry(address, uses_.reaches_barrier(kernel.kernel.name), kernel.counter, name, bounds)
+    out << entry(address, uses_.reaches_barrier(kernel.kernel.name), kernel.counter, name, bounds,
+                 split_address(kernel, ""))
         << "\n";
     module_.symbols.emplace(name, name);
     // The unqualified name, too, if it is unique.
@@ -558,14 +594,20 @@ class ModuleTableWriter {
     if (start == std::string::npos || !module_.symbols.emplace(expression, expression).second)
       return;
     bool has_barrier = false;
-    std::string counter = "int";
+    std::string counter = "int", split;
+    int kernels = 0;
+    const std::size_t arguments = expression.find('<');
     const std::vector<Token> tokens = parse::lex(expression);
     for (const Kernel& kernel : source_.kernels)
       for (const Token& token : tokens)
-        if (token.text == kernel.kernel.name) counter = kernel.counter;
+        if (token.text == kernel.kernel.name) {
+          counter = kernel.counter;
+          const bool is_known = kernel.kernel.is_template && arguments != expression.npos;
+          split =
+              is_known && ++kernels == 1 ? split_address(kernel, expression.substr(arguments)) : "";
+        }
     for (const Token& token : tokens)
       has_barrier |= token.kind == Token::Kind::identifier && uses_.reaches_barrier(token.text);
-    const std::size_t arguments = expression.find('<');
     const std::string name = trimmed_name(expression, arguments);
     const auto is_of = [&](const Bounds& each) {
       return arguments != expression.npos && each.kernel.is_template && each.kernel.name == name;
@@ -583,7 +625,7 @@ class ModuleTableWriter {
     const std::string address = is_typed ? text("static_cast<void (*)", expression.substr(types),
                                                 ">(&", expression.substr(start, types - start), ")")
                                          : text("&", expression.substr(start));
-    out << entry(address, has_barrier, counter, expression, bounds) << "\n";
+    out << entry(address, has_barrier, counter, expression, bounds, split) << "\n";
   }
 
   using Bounds = RewriteResult::MarkedBounds;
@@ -605,10 +647,23 @@ class ModuleTableWriter {
     return all + "sw_bounds{}";
   }
 
+  // The address of the kernel's form that is split at barriers; "" if it has none. A function that
+  // another source defines may have a barrier.
+  std::string split_address(const Kernel& kernel, const std::string& arguments) {
+    if (kernel.split.empty() || reaches_barrier(uses_, kernel.calls)) return {};
+    module_.splits = !module_.in_step;
+    return text("&::", kernel.split, arguments, ", ", kernel.needs_warp_rows ? "true" : "false");
+  }
+
   static std::string entry(const std::string& address, bool has_barrier, const std::string& counter,
-                           const std::string& name, const std::string& bounds) {
-    return text("sw_launcher<", address, ", ", has_barrier ? "true" : "false", ", ", counter,
-                ">::entry(", c_literal(name), ", ", bounds, "),");
+                           const std::string& name, const std::string& bounds,
+                           const std::string& split) {
+    const std::string arguments = text(">::entry(", c_literal(name), ", ", bounds, "),");
+    const std::string plain = text("sw_launcher<", address, ", ", has_barrier ? "true" : "false",
+                                   ", ", counter, arguments);
+    if (split.empty()) return plain;
+    return text("\n#ifdef SW_SPLIT_KERNELS\nsw_split_launcher<", address, ", ", split, arguments,
+                "\n#else\n", plain, "\n#endif");
   }
 
   const RewriteResult& source_;
@@ -746,6 +801,11 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
   module.in_step = order.in_step || std::ranges::find(request.options, runtime::warp_step_option) !=
                                         request.options.end();
   bool has_plain_stores = module.in_step;
+  order.splits &=
+      !module.checked && !module.in_step &&
+      std::ranges::find(request.options, runtime::fibers_option) == request.options.end();
+  SplitContext split;
+  for (const std::string& directive : options.directives) split.add_macro(directive);
   std::vector<SourceRewriter> files;
   std::vector<std::string> rewritten;
   parse::ReferenceGraph uses;  // of all sources: a barrier may be in a function of another source
@@ -753,7 +813,7 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
     files.emplace_back(*sources[i], texts[i], used_elsewhere(request, *sources[i]));
     for (const Failure& failure : failures)
       module.removed += files.back().remove_unreached(failure) ? 1 : 0;
-    rewritten.push_back(files.back().rewrite(module.refusals));
+    rewritten.push_back(files.back().rewrite(module.refusals, order.splits ? &split : nullptr));
     add_macro_uses(options, files.back().uses());
     uses.merge(files.back().uses());
     // kernel_check reports what relies on it: on today's GPUs that is a race.

@@ -34,7 +34,9 @@ struct Translation {
   bool prints = false;                         ///< uses printf
   bool checked = false;                        ///< compiled with runtime::check_option
   bool in_step = false;                        ///< the lanes of a warp run in step
-  std::set<std::string> left_out;              ///< included headers that are left out
+  /// Some kernels also have a form that is split at barriers, under #ifdef SW_SPLIT_KERNELS.
+  bool splits = false;
+  std::set<std::string> left_out;  ///< included headers that are left out
   /// Of each function sw_refused_<n>, whose calls are errors where they are compiled: the message.
   std::vector<std::string> refusals;
   std::size_t removed = 0;  ///< failures for which code was removed that no kernel reaches
@@ -61,6 +63,7 @@ struct Failure {
 struct ThreadOrder {
   bool reverse = false;  ///< in descending order
   bool in_step = false;  ///< the lanes of a warp in step, even where no source seems to rely on it
+  bool splits = false;   ///< as loops between barriers where possible
 };
 
 /// `texts` are the sources of the request in turn. Code with `failures` that no kernel reaches is

@@ -349,4 +349,7 @@ extern "C" SW_WEAK void __cxa_pure_virtual() {
 #include "math.h"
 #define RAND_MAX 2147483647
 #endif
+#ifdef SW_SPLIT_KERNELS
+#include "spanwise_split.h"
+#endif
 #include "spanwise_launch.h"

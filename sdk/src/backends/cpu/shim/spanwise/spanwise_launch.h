@@ -124,6 +124,27 @@ struct sw_code<K, Counter, void (*)(T...)> {
     sw_rt->run_blocks(r, enter_block, slow_thread, &arguments);
   }
 
+  // The blocks of a kernel that is split at its barriers; Block runs one. NeedsWarpRows: the rows of
+  // a block's threads must be whole warps.
+  template <auto Block, int... I>
+  static void call_block(const Arguments& a, sw_indices<I...>) {
+    Block(static_cast<const sw_argument<I, T>&>(a).value()...);
+  }
+  template <auto Block, bool NeedsWarpRows>
+  static void run_split(const sw_range* r) {
+    if ((unsigned long long)r->grid.x * r->block.x > SW_MAX_INDEX) return run_threads(r);
+    if (NeedsWarpRows && r->block.x % 32 != 0 && r->block.y * r->block.z != 1)
+      return run_threads(r);
+    const Arguments arguments(r->arguments);
+    enter_launch(r);
+    for (unsigned long long n = r->first; n < r->last; ++n) {
+      const unsigned long long b = SW_IN_ORDER(n, r->first, r->last), row = b / r->grid.x;
+      enter_block((unsigned)(b % r->grid.x), (unsigned)(row % r->grid.y),
+                  (unsigned)(row / r->grid.y));
+      call_block<Block>(arguments, Indices{});
+    }
+  }
+
   // Runs the threads of blocks first .. last - 1 along x as loops: row by row of the blocks'
   // threads, each row for all blocks, so that the innermost loops access memory in order. Threads
   // that never wait may run in any order. Each built-in variable is set from a scalar here, where
@@ -253,3 +274,23 @@ struct sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {
 template <auto K, bool HasBarrier, class Counter, class... T>
 struct sw_launcher<K, HasBarrier, Counter, void (*)(T...) noexcept>
     : sw_launcher<K, HasBarrier, Counter, void (*)(T...)> {};
+
+// A kernel that has the function Block for the threads of a block, split at its barriers.
+template <auto K, auto Block, bool NeedsWarpRows, class F = decltype(K)>
+struct sw_split_launcher;
+template <auto K, auto Block, bool NeedsWarpRows, class... T>
+struct sw_split_launcher<K, Block, NeedsWarpRows, void (*)(T...)> {
+  using Code = sw_code<K, int, void (*)(T...)>;
+  static constexpr sw_kernel entry(const char* name, sw_bounds bounds) {
+    return {name,
+            Code::template run_split<Block, NeedsWarpRows>,
+            Code::parameters.list,
+            sizeof...(T),
+            sw_type_list<T...>::text,
+            /*run_slowly=*/Code::run_threads,
+            bounds};
+  }
+};
+template <auto K, auto Block, bool NeedsWarpRows, class... T>
+struct sw_split_launcher<K, Block, NeedsWarpRows, void (*)(T...) noexcept>
+    : sw_split_launcher<K, Block, NeedsWarpRows, void (*)(T...)> {};

@@ -1,0 +1,110 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// What the generated text of kernels that are split at their barriers uses: loops over the threads
+// of a block, and shuffles and votes over the values that the threads have stored.
+
+// The built-in variables as constants, and the limits that the library checks.
+#define SW_SPLIT_KERNEL                                                              \
+  const uint3 blockIdx = ::blockIdx;                                                 \
+  const sw_dim blockDim = ::blockDim, gridDim = ::gridDim;                           \
+  if (blockDim.x - 1u > 1023u || blockDim.y - 1u > 1023u || blockDim.z - 1u > 63u || \
+      blockIdx.x * blockDim.x > SW_MAX_INDEX)                                        \
+    __builtin_unreachable();                                                         \
+  const unsigned sw_count = blockDim.x * blockDim.y * blockDim.z;                    \
+  if (sw_count > 1024u) __builtin_unreachable();                                     \
+  (void)gridDim;                                                                     \
+  (void)blockIdx
+
+#ifdef SW_REVERSE
+#define SW_NTH(n, count) ((count) - 1 - (n))
+#else
+#define SW_NTH(n, count) (n)
+#endif
+// Threads of a block depend on one another at barriers only.
+#define SW_THREADS                                        \
+  for (unsigned sw_nz = 0; sw_nz < blockDim.z; ++sw_nz)   \
+    for (unsigned sw_ny = 0; sw_ny < blockDim.y; ++sw_ny) \
+      for (unsigned sw_nx = 0; sw_nx < blockDim.x; ++sw_nx)
+#define SW_LOCAL_INDEX                                                        \
+  const uint3 threadIdx{SW_NTH(sw_nx, blockDim.x), SW_NTH(sw_ny, blockDim.y), \
+                        SW_NTH(sw_nz, blockDim.z)};                           \
+  [[maybe_unused]] const unsigned sw_i =                                      \
+      (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x
+#define SW_SHARED_INDEX        \
+  SW_LOCAL_INDEX;              \
+  ::threadIdx.x = threadIdx.x; \
+  ::threadIdx.y = threadIdx.y; \
+  ::threadIdx.z = threadIdx.z
+
+// An element of the array in which a variable that lives across barriers becomes one.
+#define SW_FITS(array) \
+  static_assert(sizeof(array) <= 256 * 1024, "too large for all threads of a block")
+template <class SwT>
+struct sw_storage_of {
+  typedef SwT type;
+};
+template <class SwT>
+struct sw_storage_of<const SwT> {
+  typedef SwT type;
+};
+template <class SwT>
+using sw_storage = typename sw_storage_of<SwT>::type;
+template <class SwT>
+SwT sw_value_of(SwT);
+
+template <class SwT>
+SW_FN void sw_put(unsigned char* values, unsigned i, SwT value) {
+  static_assert(sizeof(SwT) <= 8, "shuffles of larger values run on fibers");
+  reinterpret_cast<SwT*>(values)[i] = value;
+}
+template <class SwT>
+SW_FN void sw_put_vote(unsigned char* values, unsigned i, SwT value) {
+  values[i] = value ? 1 : 0;
+}
+// The lane that lane `lane` reads, as in BlockRunner; a lane reads its own value where the source
+// takes no part.
+template <class SwT>
+SW_FN SwT sw_shuffled(const unsigned char* values, const unsigned char* active, unsigned i,
+                      unsigned count, int op, int line, int argument, int width = warpSize) {
+  if (width < 1 || width > 32 || (width & (width - 1)) != 0)
+    sw_fail("the width of a warp shuffle must be 1, 2, 4, 8, 16 or 32", nullptr, line);
+  const unsigned lane = i & 31u, segment = (unsigned)width - 1, distance = (unsigned)argument;
+  const unsigned first = lane & ~segment, last = first | segment;
+  unsigned source = lane;
+  if (op == sw_warp_shuffle)
+    source = first | (distance & segment);
+  else if (op == sw_warp_shuffle_up)
+    source = lane - first >= distance ? lane - distance : lane;
+  else if (op == sw_warp_shuffle_down)
+    source = last - lane >= distance ? lane + distance : lane;
+  else
+    source = (lane ^ distance) <= last ? lane ^ distance : lane;
+  unsigned from = (i & ~31u) | source;
+  if (from >= count || (active != nullptr && !active[from])) from = i;
+  return reinterpret_cast<const SwT*>(values)[from];
+}
+SW_FN void sw_warp_votes(const unsigned char* values, const unsigned char* active, unsigned count,
+                         int op, unsigned* results) {
+  for (unsigned warp = 0; warp * 32 < count; ++warp) {
+    unsigned set = 0, present = 0;
+    for (unsigned lane = 0; lane < 32 && warp * 32 + lane < count; ++lane) {
+      const unsigned i = warp * 32 + lane;
+      const unsigned takes_part = active == nullptr || active[i] ? 1u : 0u;
+      present |= takes_part << lane;
+      set |= (takes_part & values[i]) << lane;
+    }
+    results[warp] = op == sw_warp_ballot ? set : op == sw_warp_any ? set != 0 : set == present;
+  }
+}
+SW_FN int sw_block_vote(const unsigned char* values, const unsigned char* active, unsigned count,
+                        int op) {
+  int set = 0, present = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    const int takes_part = active == nullptr || active[i] ? 1 : 0;
+    present += takes_part;
+    set += takes_part & values[i];
+  }
+  return op == sw_barrier_and ? set == present : op == sw_barrier_or ? set > 0 : set;
+}

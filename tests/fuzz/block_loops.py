@@ -1,0 +1,359 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Random kernels with barriers, shuffles, votes, divergence, loops and local variables: on the CPU
+split into loops and on fibers, and on a GPU if there is one. All results have to be the same bytes.
+
+``PYTHONPATH=build/release/python:tests python -m fuzz.block_loops --count 20000``; a case is
+determined by the seed and its number, and ``--case N`` prints its source and runs it alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import time
+
+import numpy as np
+
+import spanwise as sw
+
+PER_MODULE = 50
+OUTPUTS = 4
+SHAPES = ((32, 1), (64, 1), (16, 4), (48, 1), (7, 5), (128, 1), (1, 1), (96, 2))
+PREAMBLE = r"""
+#define FULL 0xffffffffu
+#define PICK(a, b, c) ((c) & 1 ? (a) : (b))
+#define ROUNDS 3
+__device__ int mix(int a, int b) { return (int)((unsigned)a * 2654435761u) ^ (b + (b >> 3)); }
+__device__ void bump(int &a, int b) { a = (int)((unsigned)a + (unsigned)b * 7u); }
+__device__ int place() { return (int)(threadIdx.x + 3 * threadIdx.y); }
+"""
+
+
+class Writer:
+    """One kernel. Expressions are of int, and wrap around as unsigned ones."""
+
+    def __init__(self, rng: random.Random, name: str):
+        self.rng = rng
+        self.name = name
+        self.fresh = 0
+        self.ints: list[str] = []  # differ between threads
+        self.writable: list[str] = []
+        self.uniform = ["n", "m"]
+        self.uniform_writable = ["n"]
+        self.derived: list[str] = []
+        self.arrays: list[str] = []
+        self.loops = 0  # divided loops around, which may end early
+
+    def new(self, stem: str) -> str:
+        self.fresh += 1
+        return f"{stem}{self.fresh}"
+
+    def uniform_expression(self, depth=0) -> str:
+        r = self.rng
+        kind = r.randrange(5 if depth < 2 else 2)
+        if kind == 0:
+            return str(r.randrange(-4, 9))
+        if kind == 1:
+            return r.choice([*self.uniform, "(int)blockIdx.x", "(int)blockDim.x", "ROUNDS"])
+        a, b = self.uniform_expression(depth + 1), self.uniform_expression(depth + 1)
+        return f"({a} {r.choice('+-*&|^')} {b})"
+
+    def expression(self, depth=0) -> str:
+        r = self.rng
+        kind = r.randrange(10 if depth < 3 else 4)
+        if kind == 0:
+            return str(r.randrange(-9, 30))
+        if kind == 1:
+            return r.choice([*self.uniform, "(int)threadIdx.x", "(int)threadIdx.y", "t"])
+        if kind in (2, 3):
+            return r.choice([*self.ints, *self.derived])
+        if kind == 4 and self.arrays:
+            return f"{r.choice(self.arrays)}[{self.expression(depth + 1)} & 3]"
+        if kind == 5:
+            return f"mix({self.expression(depth + 1)}, {self.expression(depth + 1)})"
+        if kind == 6:
+            a, b, c = (self.expression(depth + 1) for _ in range(3))
+            return r.choice([f"PICK({a}, {b}, {c})", f"({a} > {b} && {c} < {a} ? {b} : {c})"])
+        if kind == 7:
+            return f"min({self.expression(depth + 1)}, {self.expression(depth + 1)})"
+        if kind == 8 and depth < 2:
+            return f"(x[{self.expression(depth + 1)} & 63] + place())"
+        a, b = self.expression(depth + 1), self.expression(depth + 1)
+        return f"(int)((unsigned){a} {r.choice(['+', '-', '*', '&', '|', '^'])} (unsigned){b})"
+
+    def condition(self) -> str:
+        a = self.expression(1)
+        limit = self.rng.randrange(1, 90)
+        return self.rng.choice([f"{a} & 1", f"{a} % 3 == 0", f"t < {limit}", f"{a} >= {limit}"])
+
+    def uniform_condition(self) -> str:
+        a = self.uniform_expression(1)
+        return self.rng.choice([f"{a} & 1", f"{a} < {self.uniform_expression(1)}", f"{a} != 3"])
+
+    def assignment(self) -> str:
+        r = self.rng
+        kind = r.randrange(8)
+        if kind == 0 and self.arrays:
+            return f"{r.choice(self.arrays)}[{self.expression(2)} & 3] = {self.expression()};"
+        name = r.choice(self.writable)
+        if kind == 1:
+            return f"bump({name}, {self.expression(1)});"
+        if kind == 2:
+            return r.choice([f"++{name};", f"{name}--;"])
+        if kind == 3:
+            return f"{name} {r.choice(['^=', '|=', '&='])} {self.expression(1)};"
+        return f"{name} = {self.expression()};"
+
+    def declaration(self) -> str:
+        r = self.rng
+        kind = r.randrange(6)
+        if kind == 0:
+            name = self.new("u")
+            text = f"{r.choice(['int', 'const int'])} {name} = {self.uniform_expression()};"
+            self.uniform.append(name)
+            if text.startswith("int") and r.random() < 0.5:
+                self.uniform_writable.append(name)
+            return text
+        if kind == 1:
+            name = self.new("d")
+            text = f"{r.choice(['int', 'const int', 'auto'])} {name} = {self.uniform_expression(1)} + (int)threadIdx.x * 2 + t;"
+            self.derived.append(name)
+            return text
+        if kind == 2 and len(self.arrays) < 2:
+            name = self.new("a")
+            self.arrays.append(name)
+            return f"int {name}[4] = {{0}};"
+        name, other = self.new("v"), self.new("w")
+        text = f"int {name} = {self.expression()}, {other} = {self.expression()};"
+        self.ints += [name, other]
+        self.writable += [name, other]
+        return text
+
+    def local_loop(self) -> str:
+        i, r = self.new("i"), self.rng
+        stop = r.choice(
+            [f"if ({i} == {self.expression(2)}) break;", f"if ({self.condition()}) continue;", ""]
+        )
+        bound = r.choice([str(r.randrange(5)), "(t & 3)", f"({self.expression(2)} & 3)"])
+        return f"for (int {i} = 0; {i} < {bound}; ++{i}) {{ {stop} {self.assignment()} {self.assignment()} }}"
+
+    def choice_of(self) -> str:
+        return (
+            f"switch ({self.expression(1)} & 3) {{ case 0: {self.assignment()} break; case 1: {self.assignment()}"
+            f" default: {self.assignment()} }}"
+        )
+
+    def divergent(self) -> str:
+        kind = self.rng.randrange(6)
+        if kind == 0:
+            return f"if ({self.condition()}) {self.assignment()} else {{ {self.assignment()} {self.assignment()} }}"
+        if kind == 1:
+            return f"if ({self.condition()}) {{ {self.divergent()} {self.assignment()} }}"
+        if kind == 2:
+            return self.local_loop()
+        return self.choice_of() if kind == 3 else self.assignment()
+
+    def exchange(self) -> str:
+        name, shift = self.rng.choice(self.writable), self.rng.randrange(1, 200)
+        op = self.rng.choice(["+", "^", "-"])
+        return (
+            f"s[t] = {self.expression(1)}; __syncthreads(); {name} = (int)((unsigned){self.expression(2)} {op} "
+            f"(unsigned)s[(t + {shift}) % count]); __syncthreads();"
+        )
+
+    def shuffle(self) -> str:
+        r = self.rng
+        mode = r.choice(["_down", "_up", "_xor", ""])
+        lane = r.choice([str(r.randrange(32)), "(t & 31)", self.uniform_expression(1) + " & 31"])
+        width = r.choice(["", "", ", 8", ", 16", ", 32"])
+        mask = r.choice(["FULL", "0xffffffff", "~0u", "-1"])
+        call = f"__shfl{mode}_sync({mask}, {self.expression(1)}, {lane}{width})"
+        if r.random() < 0.2:
+            other, term = self.new("v"), self.expression(2)
+            self.ints.append(other)
+            self.writable.append(other)
+            return f"int {other} = {call} ^ {term};"
+        return f"{r.choice(self.writable)} {r.choice(['=', '^=', '|='])} {call};"
+
+    def vote(self) -> str:
+        r, name = self.rng, self.rng.choice(self.writable)
+        if r.random() < 0.5:
+            vote = r.choice(["count", "and", "or"])
+            return f"{name} ^= __syncthreads_{vote}({self.condition()});"
+        return (
+            f"{name} ^= (int)__{r.choice(['ballot', 'any', 'all'])}_sync(FULL, {self.condition()});"
+        )
+
+    def statements(self, count: int, depth: int) -> str:
+        """Statements that all threads of the block reach; names end with the block."""
+        saved = [list(names) for names in self.names()]
+        text = "\n".join(self.statement(depth) for _ in range(count))
+        for names, before in zip(self.names(), saved, strict=True):
+            names[:] = before
+        return text
+
+    def names(self):
+        return (
+            self.ints,
+            self.writable,
+            self.uniform,
+            self.uniform_writable,
+            self.derived,
+            self.arrays,
+        )
+
+    def statement(self, depth: int) -> str:
+        r = self.rng
+        kind = r.randrange(16 if depth < 3 else 11)
+        if kind <= 1:
+            return self.declaration()
+        if kind == 2:
+            return self.exchange()
+        if kind == 3:
+            return self.shuffle()
+        if kind == 4:
+            return self.vote()
+        if kind == 5:
+            return f"{r.choice(self.uniform_writable)} = {self.uniform_expression()};"
+        if kind == 6 and self.loops and r.random() < 0.5:
+            return f"if ({self.uniform_condition()}) {r.choice(['break', 'continue'])};"
+        if kind == 7 and r.random() < 0.15:
+            return f"if ({self.condition()}) return;"
+        if kind == 7 and r.random() < 0.1:
+            return f"if ({self.uniform_condition()}) return;"
+        if kind <= 10:
+            return self.divergent()
+        if kind == 11:
+            return self.uniform_if(depth)
+        if kind == 12:
+            return self.warp_if(depth)
+        return self.loop(depth)
+
+    def uniform_if(self, depth: int) -> str:
+        text = f"if ({self.uniform_condition()}) {{\n{self.statements(self.rng.randrange(1, 4), depth + 1)}\n}}"
+        if self.rng.random() < 0.5:
+            text += f" else {{\n{self.statements(2, depth + 1)}\n}}"
+        return text
+
+    def warp_if(self, depth: int) -> str:
+        """A condition that is the same for the lanes of a warp, with shuffles in it."""
+        saved = [list(names) for names in self.names()]
+        body = " ".join(
+            self.rng.choice([self.shuffle, self.assignment, self.divergent])() for _ in range(3)
+        )
+        for names, before in zip(self.names(), saved, strict=True):
+            names[:] = before
+        return f"if ({self.rng.choice(['t / 32 == 0', '(t >> 5) & 1', 't < 32'])}) {{ {body} }}"
+
+    def loop(self, depth: int) -> str:
+        r, k = self.rng, self.new("r")
+        self.loops += 1
+        bound = r.choice([str(r.randrange(1, 4)), "(m & 3)", "ROUNDS"])
+        saved = [list(names) for names in self.names()]
+        self.uniform.append(k)
+        body = self.statements(r.randrange(1, 4), depth + 1)
+        for names, before in zip(self.names(), saved, strict=True):
+            names[:] = before
+        self.loops -= 1
+        kind = r.randrange(4)
+        if kind == 0:
+            return f"for (int {k} = 8; {k} > 0; {k} >>= 1) {{\n{body}\n}}"
+        if kind == 1:
+            return f"{{ int {k} = 0; while ({k}++ < {bound}) {{\n{body}\n}} }}"
+        if kind == 2:
+            return f"{{ int {k} = 0; do {{\n{body}\n}} while (++{k} < {bound}); }}"
+        return f"for (int {k} = 0; {k} < {bound}; ++{k}) {{\n{body}\n}}"
+
+    def kernel(self) -> str:
+        r = self.rng
+        first = self.declaration_of_start()
+        body = self.statements_at_top(r.randrange(3, 10))
+        stores = "\n".join(
+            f"out[at * {OUTPUTS} + {k}] = {self.expression()};" for k in range(OUTPUTS)
+        )
+        modified = r.choice(["", "", "x += 3;", "m += (int)threadIdx.x;", "out += 0;"])
+        shared = r.choice(["__shared__ int s[256];", "extern __shared__ int s[];"])
+        return (
+            f"__global__ void {self.name}(int *out, const int *x, int n, int m) {{\n{shared}\n{first}\n{modified}\n"
+            f"s[t] = t; __syncthreads();\n{body}\n{stores}\n}}\n"
+        )
+
+    def declaration_of_start(self) -> str:
+        self.ints.append("v0")
+        self.writable.append("v0")
+        if SHAPES[int(self.name[1:]) % 8][1] == 1:
+            return "int count = blockDim.x, t = threadIdx.x;\nint at = blockIdx.x * count + t, v0 = x[at & 63];"
+        return (
+            "int count = blockDim.x * blockDim.y; int t = threadIdx.y * blockDim.x + threadIdx.x;\n"
+            "int at = blockIdx.x * count + t;\nint v0 = x[at & 63];"
+        )
+
+    def statements_at_top(self, count: int) -> str:
+        return "\n".join(self.statement(0) for _ in range(count))
+
+
+def kernel_of(seed: int, case: int) -> str:
+    return Writer(random.Random(f"{seed} {case}"), f"k{case}").kernel()
+
+
+def run(module, case: int, device: str) -> np.ndarray:
+    rng = np.random.default_rng(case)
+    block = SHAPES[case % 8]
+    x = sw.array(rng.integers(-1000, 1000, 128).astype("int32"), device=device)
+    out = sw.full(block[0] * block[1] * 3 * OUTPUTS, -77, dtype="int32", device=device)
+    kernel = module.get_function(f"k{case}")
+    kernel(out, x, np.int32(case % 7), np.int32(case % 11), block=block, grid=3, shared=1024)
+    return out.numpy()
+
+
+def compare(seed: int, cases: range, devices: list[str], options=("-O0",)) -> list[int]:
+    """The cases whose results differ."""
+    source = PREAMBLE + "".join(kernel_of(seed, case) for case in cases)
+    compiled = [
+        (sw.SourceModule(source, options=list(options), device="cpu", cpu_barriers=barriers), "cpu")
+        for barriers in ("auto", "fibers")
+    ]
+    compiled += [(sw.SourceModule(source, device=device), device) for device in devices]
+    different = []
+    for case in cases:
+        results = []
+        for module, device in compiled:
+            try:
+                results.append(run(module, case, device).tobytes())
+            except sw.KernelFaultError as error:
+                results.append(str(error).encode())
+        if len(set(results)) > 1:
+            different.append(case)
+    return different
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m fuzz.block_loops", description=__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--case", type=int)
+    parser.add_argument("--first", type=int, default=0)
+    options = parser.parse_args(arguments)
+    devices = ["cuda:0"] if sw.default_device().kind == "cuda" else []
+    if options.case is not None:
+        print(PREAMBLE + kernel_of(options.seed, options.case))
+        found = compare(options.seed, range(options.case, options.case + 1), devices)
+        print("different" if found else "the same")
+        return len(found)
+    start, different = time.monotonic(), 0
+    for first in range(options.first, options.first + options.count, PER_MODULE):
+        cases = range(first, min(first + PER_MODULE, options.first + options.count))
+        # The compiler's optimisations take most of the time, and are its own affair.
+        optimized = first // PER_MODULE % 10 == 0
+        for case in compare(options.seed, cases, devices, () if optimized else ("-O0",)):
+            different += 1
+            print(f"different: --seed {options.seed} --case {case}", flush=True)
+    seconds = time.monotonic() - start
+    print(f"{options.count} kernels, {different} different, {seconds:.0f} s")
+    return 1 if different else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
