@@ -26,6 +26,7 @@ def _adapt() -> None:
     # Not before: scripts that only use NumPy or PyCUDA start sooner without graphs.
     import_module("spanwise.theano._function").adapt_variables()
     import_module("spanwise.theano._variable_methods").add_methods()
+    import_module("spanwise.theano._old_paths").add_modules()
 
 
 install()

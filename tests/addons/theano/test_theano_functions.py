@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of theano.tensor and its modules: values of NumPy and SciPy, and derivatives."""
 
+import textwrap
+
 import numpy as np
 import pytest
 from addons.theano.runner import run_script
@@ -329,3 +331,28 @@ def test_variables_have_theanos_methods(tmp_path):
         METHODS.replace("print('comparison' in str(error))", "print ('comparison' in str(error))"),
     )
     assert printed.split() == ["True"]
+
+
+OLD_PATHS = """
+    import theano, theano.tensor as T
+    from theano.compile.ops import as_op
+    from theano.compile.io import In
+    from theano.gof.graph import Variable, inputs
+    from theano.tensor.nnet.conv import conv2d
+    from theano.tensor.nnet.nnet import softsign
+    from theano.tensor.var import TensorVariable
+    from theano.tests import unittest_tools as utt
+    from theano.updates import OrderedUpdates
+    import theano.scan_module, theano.tensor.sharedvar, theano.sandbox.linalg, theano.scalar.basic
+    x, y = T.dvector('x'), T.dvector('y')
+    print([v.name for v in inputs([x * y + x])], isinstance(x, TensorVariable), theano.tensor.nnet.bn.softsign is softsign)
+    print(theano.sandbox.linalg.det is T.nlinalg.det, utt.fetch_seed(), isinstance(OrderedUpdates(), dict))
+"""
+
+
+def test_modules_are_found_by_their_old_paths(tmp_path):
+    printed, _ = run_script(
+        tmp_path / "script.py",
+        "from __future__ import print_function\n" + textwrap.dedent(OLD_PATHS),
+    )
+    assert printed.splitlines() == ["['x', 'y'] True True", "True 666 True"]

@@ -35,6 +35,7 @@ from .extra_ops import bincount, compress, diff, fill_diagonal, searchsorted
 from .shared_randomstreams import RandomStreams as RandomStreams
 
 Variable = TensorVariable
+_shared = shared  # which scripts use, though it is private
 as_tensor = basic.as_tensor_variable
 
 __all__ = [

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from spanwise import tensor as T  # noqa: N812
@@ -134,9 +133,6 @@ def batch_normalization(
     return (as_variable(inputs) - mean) * (as_variable(gamma) / std) + beta
 
 
-nnet = bn = sys.modules[__name__]  # Theano's modules of these functions
-
-
 # ---- Convolutions ----
 
 
@@ -204,6 +200,3 @@ def images2neibs(
     rows = parts.dimshuffle(0, 1, 4, 5, 2, 3)
     count = x.shape[0] * x.shape[1] * counts[0] * counts[1]
     return rows.reshape((count, sizes[0] * sizes[1]))
-
-
-conv = neighbours = abstract_conv = nnet
