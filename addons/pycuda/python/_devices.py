@@ -411,7 +411,7 @@ Memcpy3D = _with_addresses(_drv.Memcpy3D)
 
 #: The CPU reports the compute capability that its kernels see as __CUDA_ARCH__, and CUDA 13.0, so
 #: that programs which ask for the version use no texture references.
-_CPU_CAPABILITY = (7, 0)
+_CPU_CAPABILITY = (8, 0)
 _CPU_CUDA_VERSION = 13000
 _CPU_ATTRIBUTES = {
     "COMPUTE_CAPABILITY_MAJOR": _CPU_CAPABILITY[0], "COMPUTE_CAPABILITY_MINOR": _CPU_CAPABILITY[1],

@@ -258,3 +258,38 @@ __global__ void k(int* out) {
         pytest.skip("needs the headers of a CUDA toolkit")
     kernel(out, block=8)
     assert out.tolist() == [3 * t for t in range(8)]
+
+
+def test_complex_numbers_of_cupy():
+    """On a GPU the header is CuPy's own."""
+    functions = ["exp", "log", "log10", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh", "conj"]
+    lines = "".join(f"  out[i * 16 + {k}] = {name}(z);\n" for k, name in enumerate(functions))
+    source = f"""
+#include <cupy/complex.cuh>
+__global__ void k(const complex<double>* in, complex<double>* out) {{
+  const int i = threadIdx.x;
+  const complex<double> z = in[i], w(0.5, -2.0);
+{lines}
+  out[i * 16 + 11] = z * w + 2.0 * z - w / z + 1;
+  out[i * 16 + 12] = complex<double>(abs(z), arg(z));
+  out[i * 16 + 13] = pow(z, w);
+  out[i * 16 + 14] = thrust::polar(norm(z), z.real());
+  out[i * 16 + 15] = z == w || z != z ? 1.0 : complex<double>(complex<float>(z.imag(), real(z)));
+}}
+"""
+    random = np.random.default_rng(6)
+    z = random.standard_normal(64) + 1j * random.standard_normal(64)
+    z[:4] = [1j, -1j, -2, -2 + 1e-9j]
+    out = poisoned((64, 16), "complex128", "cpu")
+    sw.SourceModule(source, device="cpu").get_function("k")(
+        sw.array(z, device="cpu"), out, block=64
+    )
+    w = 0.5 - 2j
+    swapped = (z.imag + 1j * z.real).astype("complex64").astype("complex128")
+    columns = [getattr(np, name)(z) for name in functions]
+    columns += [z * w + 2 * z - w / z + 1, abs(z) + 1j * np.angle(z), z**w]
+    columns += [abs(z) ** 2 * np.exp(1j * z.real), swapped]
+    for k, expected in enumerate(columns):
+        np.testing.assert_allclose(
+            out.get()[:, k], expected, rtol=1e-12, atol=1e-12, err_msg=str(k)
+        )

@@ -180,7 +180,7 @@ __global__ void k(int* out) {
 #endif
 }
 """,
-        note="`__CUDA_ARCH__` is 700 on the CPU",
+        note="`__CUDA_ARCH__` is 800 on the CPU",
     ),
     Construct(
         "guarded ptx",

@@ -22,7 +22,7 @@ struct Construct {
 constexpr std::string_view rounding_argument =
     "operations with a rounding mode as an argument, which CUDA deprecates,";
 // Identifiers that start with these stems and are called or used as a type.
-constexpr std::array<Construct, 41> gpu_identifiers{{
+constexpr std::array<Construct, 48> gpu_identifiers{{
     {"bmma_sync", "tensor-core matrices of bits"},
     {"tex1DL", "texture fetches of levels of detail"},
     {"tex1DG", "texture fetches by gradients"},
@@ -38,7 +38,14 @@ constexpr std::array<Construct, 41> gpu_identifiers{{
     {"cp_async", "asynchronous copies to shared memory"},
     {"cudaLaunchDevice", "kernel launches from a kernel"},
     {"__nv_aligned_device_malloc", "aligned device allocation"},
-    {"__cluster", "thread block clusters"},
+    {"__cluster_barrier", "thread block clusters"},
+    {"__cluster_map", "thread block clusters"},
+    {"__cluster_query", "thread block clusters"},
+    {"__clusterDim", "thread block clusters"},
+    {"__clusterGrid", "thread block clusters"},
+    {"__clusterIdx", "thread block clusters"},
+    {"__clusterRelative", "thread block clusters"},
+    {"__clusterSize", "thread block clusters"},
     {"__threadfence_cluster", "thread block clusters"},
     {"__isClusterShared", "thread block clusters"},
     {"__isCtaShared", "tests of address spaces"},
