@@ -128,6 +128,15 @@ TEST(DeviceCode, RemovesMethodsOfTheHostFromAClassOfDeviceCode) {
                                "__global__ void k(S s) { s.get(); }"));
 }
 
+TEST(Declarations, FollowMacrosInALineOfTheirOwn) {
+  const auto names = declared_names(
+      "BEGIN_NAMESPACE\nnamespace detail\n{\nint f() { return 1; }\nint g();\n}\nEND_NAMESPACE\n"
+      "BEGIN_NAMESPACE\nnamespace other { int a(); }\nEND_NAMESPACE\n"
+      "#include \"header.h\"\nint h();\nstatic\nint i();\nBEGIN\ntemplate <class T> T j(T x);\n"
+      "using namespace detail;\n");
+  EXPECT_EQ(names, (std::vector<std::string>{"", "f", "g", "", "a", "", "h", "i", "", "j", ""}));
+}
+
 TEST(Declarations, OfOperatorsAreFunctions) {
   const std::string text =
       "bool operator<(const S& a, const S& b) { return a.x < b.x; }\n"

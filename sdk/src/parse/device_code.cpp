@@ -204,6 +204,8 @@ class Splitter {
       }
       state_.begin = index_;
     }
+    if (is_outside && is_one_of(text, {"namespace", "template", "using", "typedef"}))
+      end_lone_macro();
     if (is_outside && text == "template" && text_at(index_ + 1) == "<") {
       index_ = skip_balanced(tokens_, index_ + 1) - 1;
     } else if (state_.braces == 0 && text == "(") {
@@ -222,6 +224,18 @@ class Splitter {
     } else if (text == ";" && state_.braces == 0) {
       finish();
     }
+  }
+
+  // Ends the declaration before index_ if it is macros in lines of their own: BEGIN_NAMESPACE.
+  void end_lone_macro() {
+    if (state_.begin == none || state_.begin == index_) return;
+    for (std::size_t i = state_.begin; i < index_; ++i)
+      if (tokens_[i].kind != Token::Kind::identifier || tokens_[i].line == tokens_[i + 1].line ||
+          is_one_of(tokens_[i].text, {"inline", "extern", "friend", "static", "using"}))
+        return;
+    --index_;
+    finish();
+    state_.begin = ++index_;
   }
 
   // Whether the ')' at index_ ends a line MACRO(arguments), without a ';', that is a declaration.
@@ -269,6 +283,9 @@ class Splitter {
       next_branch(conditionals_.back());
     } else if (word == "endif" && !conditionals_.empty()) {
       conditionals_.pop_back();
+    } else if (word == "include" && state_.braces == 0 && state_.parentheses == 0) {
+      end_lone_macro();
+      if (state_.begin == index_) state_.begin = none;
     }
   }
 

@@ -527,6 +527,9 @@ class JitCompilation {
         set_language(parse::host_options(request_.options).language);
       }
     }
+    // All errors of a round at once.
+    options_.flags.emplace_back(is_clang_compiler(compiler_) ? "-ferror-limit=1000"
+                                                             : "-fmax-errors=1000");
     for (int round = 0; round < 12; ++round) {
       const std::size_t removed = module_.removed;
       module_ = translate(request_, options_, texts_, failures, thread_order());
