@@ -37,7 +37,7 @@ void split_matmul(float* c, const float* a, const float* b, int n) {
     }
 }
 
-void split_window(float* out, const float* in, int n) {
+void split_blur(float* out, const float* in, int n) {
   for (int by = 0; by < n / 16; ++by)
     for (int bx = 0; bx < n / 16; ++bx) {
       float s[20][20];
@@ -55,7 +55,7 @@ void split_window(float* out, const float* in, int n) {
     }
 }
 
-void split_shuffles(float* out, const float* in, int n) {
+void split_shuffle(float* out, const float* in, int n) {
   for (int block = 0; block < n / 256; ++block) {
     float v[256], w[256], sum = 0;
     for (int t = 0; t < 256; ++t) v[t] = in[block * 256 + t];
@@ -68,7 +68,7 @@ void split_shuffles(float* out, const float* in, int n) {
   }
 }
 
-void plain_histogram(int* out, const int* in, int n) {
+void split_hist(int* out, const int* in, int n) {
   int bins[256] = {};
   for (int i = 0; i < n; ++i) ++bins[in[i]];
   for (int b = 0; b < 256; ++b) out[b] += bins[b];

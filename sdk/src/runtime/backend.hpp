@@ -192,10 +192,10 @@ class LaunchBatch : public RefCounted {
 
 /// The compiler option for kernels that support LaunchCheck.
 inline constexpr const char* check_option = "-DSW_KERNEL_CHECK";
-/// Makes the lanes of a warp run in step on the CPU; no effect on a GPU.
-inline constexpr const char* warp_step_option = "-DSW_CPU_WARPS=step";
-/// Runs the threads of kernels with barriers as fibers on the CPU; no effect on a GPU.
-inline constexpr const char* fibers_option = "-DSW_CPU_BARRIERS=fibers";
+/// Macro, with its value, by which options make the lanes of a warp run in step on the CPU.
+inline constexpr const char* warp_step_macro = "SW_CPU_WARPS step";
+/// The same for fibers as the threads of all kernels with barriers.
+inline constexpr const char* fibers_macro = "SW_CPU_BARRIERS fibers";
 
 /// A binary loaded on one device; its kernels keep it loaded.
 class LoadedModule : public RefCounted {

@@ -163,7 +163,9 @@ def test_cpu_barriers_refuses_other_values():
         sw.SourceModule(HEAD + "}", device="cpu", cpu_barriers="x")
 
 
-def test_config_runs_fibers():
+def test_options_and_config_run_fibers():
     x = np.arange(64, dtype="int32")
+    option = ("-D", "SW_CPU_BARRIERS=fibers")
+    np.testing.assert_array_equal(run(SPLIT["exchange"][0], x, options=option), x[::-1])
     with sw.config.change(cpu_barriers="fibers"):
         np.testing.assert_array_equal(run(SPLIT["exchange"][0], x), x[::-1])

@@ -200,6 +200,9 @@ class Rewriter {
     kernel.split = text(qualified.substr(0, qualified.size() - site.kernel.name.size()), name);
     kernel.calls = std::move(split->calls);
     kernel.needs_warp_rows = split->needs_warp_rows;
+    std::size_t specifier = site.name;
+    while (specifier > 0 && token(specifier).text != "__global__") --specifier;
+    if (!kernel.needs_warp_rows) edits_.insert(token(specifier).offset, "SW_SPLIT_COLD ");
     const Token& last = token(body.end);
     const parse::LineMap::Line origin = lines_.origin(last.offset, last.line);
     edits_.insert(last.offset + 1, text(split->definition, "#line ", origin.number, " ",
@@ -798,12 +801,13 @@ Translation translate(const runtime::CompileRequest& request, const HostOptions&
   Translation module;
   module.checked =
       std::ranges::find(request.options, runtime::check_option) != request.options.end();
-  module.in_step = order.in_step || std::ranges::find(request.options, runtime::warp_step_option) !=
-                                        request.options.end();
+  const auto has_macro = [&](const char* macro) {
+    const auto& all = options.directives;
+    return std::ranges::find(all, text("#define ", macro)) != all.end();
+  };
+  module.in_step = order.in_step || has_macro(runtime::warp_step_macro);
   bool has_plain_stores = module.in_step;
-  order.splits &=
-      !module.checked && !module.in_step &&
-      std::ranges::find(request.options, runtime::fibers_option) == request.options.end();
+  order.splits &= !module.checked && !module.in_step && !has_macro(runtime::fibers_macro);
   SplitContext split;
   for (const std::string& directive : options.directives) split.add_macro(directive);
   std::vector<SourceRewriter> files;

@@ -132,7 +132,8 @@ struct sw_code<K, Counter, void (*)(T...)> {
   }
   template <auto Block, bool NeedsWarpRows>
   static void run_split(const sw_range* r) {
-    if ((unsigned long long)r->grid.x * r->block.x > SW_MAX_INDEX) return run_threads(r);
+    if ((unsigned long long)r->grid.x * r->block.x > SW_MAX_INDEX)
+      return NeedsWarpRows ? run_threads(r) : run_slowly(r);
     if (NeedsWarpRows && r->block.x % 32 != 0 && r->block.y * r->block.z != 1)
       return run_threads(r);
     const Arguments arguments(r->arguments);
@@ -287,7 +288,7 @@ struct sw_split_launcher<K, Block, NeedsWarpRows, void (*)(T...)> {
             Code::parameters.list,
             sizeof...(T),
             sw_type_list<T...>::text,
-            /*run_slowly=*/Code::run_threads,
+            /*run_slowly=*/NeedsWarpRows ? Code::run_threads : Code::run_slowly,
             bounds};
   }
 };
