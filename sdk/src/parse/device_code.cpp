@@ -689,7 +689,8 @@ bool is_implicit_name(std::string_view name) {
       "CHAR_MAX "
       "SHRT_MIN SHRT_MAX USHRT_MAX INT_MIN INT_MAX UINT_MAX LONG_MIN LONG_MAX ULONG_MAX LLONG_MIN "
       "LLONG_MAX ULLONG_MAX RAND_MAX HUGE_VAL HUGE_VALF INFINITY NAN M_E M_LOG2E M_LOG10E M_LN2 "
-      "M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2";
+      "M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2 "
+      "cudaGridDependencySynchronize cudaTriggerProgrammaticLaunchCompletion";
   return is_word_of(name, names);
 }
 

@@ -113,6 +113,10 @@ TEST_F(Compiler, LeavesOutOperatorsAndHeadersThatOnlyTheHostUses) {
 }
 
 TEST_F(Compiler, DeclaresWhatNvccIncludesByItself) {
+  EXPECT_THAT(build("__global__ void waits() { cudaGridDependencySynchronize(); "
+                    "cudaTriggerProgrammaticLaunchCompletion(); }")
+                  .symbols,
+              Contains(Key("waits")));
   EXPECT_THAT(build("__extension__ typedef long long wide;\n"
                     "__global__ void k(double* x, wide* n) {\n"
                     "  *x = M_PI + INFINITY + NAN + HUGE_VAL;\n"

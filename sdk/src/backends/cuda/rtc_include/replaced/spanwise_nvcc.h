@@ -21,4 +21,8 @@ using uint = unsigned int;
 using ushort = unsigned short;
 using ulong = unsigned long;
 
+#if __has_include(<cuda_device_runtime_api.h>)
+#include <cuda_device_runtime_api.h>  // cudaGridDependencySynchronize()
+#endif
+
 namespace std {}  // namespace std
