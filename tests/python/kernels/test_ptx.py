@@ -397,7 +397,7 @@ def test_operands_may_have_the_names_that_the_translation_uses(device):
     source = """
 __global__ void k(unsigned* out) {
   unsigned a = 1, b = 2, c = 3, T = 4, value = 5, to = 6, word = 7;
-  asm("mad.lo.u32 %0, %[b], %[c], %3;" : "=r"(a) : [b] "r"(c), [c] "r"(T), "r"(b));
+  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(a) : "r"(c), "r"(T), "r"(b));
   asm("add.u32 %0, %1, %2;" : "=r"(value) : "r"(value), "r"(to));
   asm("mov.b64 {%0, %1}, %2;" : "=r"(to), "=r"(word) : "l"((unsigned long long)word << 32 | a));
   out[0] = a;

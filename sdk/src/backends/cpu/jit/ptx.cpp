@@ -90,8 +90,7 @@ std::string instruction_text(std::string_view literal) {
 // Translates the text of one asm statement.
 class PtxTranslator {
  public:
-  PtxTranslator(std::vector<std::string> operands, std::map<std::string, std::size_t> names)
-      : operands_(std::move(operands)), names_(std::move(names)) {}
+  explicit PtxTranslator(std::vector<std::string> operands) : operands_(std::move(operands)) {}
 
   // C++ statements; the first unsupported instruction is unsupported().
   std::string run(std::string_view text) {
@@ -232,7 +231,7 @@ class PtxTranslator {
     }
     if (const auto known = variables_.find(std::string(text)); known != variables_.end())
       return known->second;
-    if (text.starts_with("%")) return from_percent(text.substr(1));
+    if (text.size() > 1 && text.starts_with("%")) return from_percent(text.substr(1));
     if (text.starts_with("0f") || text.starts_with("0F"))
       return "sw_bits<float>(0x" + std::string(text.substr(2)) + "u)";
     if (text.starts_with("0d") || text.starts_with("0D"))
@@ -251,10 +250,7 @@ class PtxTranslator {
 
   std::string from_percent(std::string_view text) const {
     std::size_t index = operands_.size();
-    if (text.starts_with("[")) {
-      const auto name = names_.find(std::string(text.substr(1, text.size() - 2)));
-      if (name != names_.end()) index = name->second;
-    } else if (std::isdigit(static_cast<unsigned char>(text.front())) != 0) {
+    if (std::isdigit(static_cast<unsigned char>(text.front())) != 0) {
       index = parse_number<std::size_t>(text).value_or(index);
     } else {
       const auto special =
@@ -265,7 +261,6 @@ class PtxTranslator {
   }
 
   std::vector<std::string> operands_;
-  std::map<std::string, std::size_t> names_;
   std::map<std::string, std::string> variables_;
   std::string unsupported_;
 };
@@ -283,12 +278,10 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
   if (end >= tokens.size()) return {};
   std::string literal;
   for (++i; i < end && tokens[i].kind == Token::Kind::string; ++i) literal += contents(at(i));
-  // [name] "constraint" (operand), of the outputs and inputs alike; strings alone are clobbers.
+  // "constraint" (operand), of the outputs and inputs alike; strings alone are clobbers.
   std::vector<std::string> operands;
-  std::map<std::string, std::size_t> names;
   for (; i < end; ++i) {
     if (tokens[i].kind != Token::Kind::string || at(i + 1) != "(") continue;
-    if (at(i - 1) == "]") names[std::string(at(i - 2))] = operands.size();
     const std::size_t close = parse::skip_balanced(tokens, i + 1);
     // The source text, because joined tokens would separate << and >>.
     const char* first = tokens[i + 1].text.data();
@@ -297,7 +290,7 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
     i = close - 1;
   }
   const std::string text = instruction_text(literal);
-  PtxTranslator translator(std::move(operands), std::move(names));
+  PtxTranslator translator(std::move(operands));
   const std::string code = translator.run(text);
   PtxStatement statement{end, std::string(trimmed(text)), ""};
   if (code.empty() && translator.unsupported().empty())
