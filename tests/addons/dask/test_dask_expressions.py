@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spanwise as sw
-from spanwise._numpy import array_protocols
+from spanwise._numpy import array_protocols, borrowed
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -76,7 +76,9 @@ def without_numpy(monkeypatch):
         raise TypeError(f"numpy.{name}: {reason}, and NumPy's cannot read the memory of cuda:0")
 
     if not on_gpu:
-        monkeypatch.setattr(array_protocols, "_on_host", refuse)
+        for module in (array_protocols, borrowed):
+            monkeypatch.setattr(module, "on_host", refuse)
+        monkeypatch.setattr(borrowed, "_is_one_array_on_the_cpu", lambda *arguments: False)
 
 
 @pytest.mark.filterwarnings("ignore")

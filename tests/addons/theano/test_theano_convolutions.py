@@ -4,11 +4,10 @@
 
 import numpy as np
 import pytest
+from addons.theano.in_process import T, nnet, signal
 from hypothesis import given, settings, strategies as st
 
 import spanwise as sw
-import spanwise.theano.tensor as T  # noqa: N812
-from spanwise.theano.tensor import nnet, signal
 
 R = np.random.default_rng(8)
 IMAGES, FILTERS = R.standard_normal((2, 4, 7, 8)), R.standard_normal((6, 4, 3, 2))

@@ -6,6 +6,17 @@ import textwrap
 
 import numpy as np
 import pytest
+from addons.theano.in_process import (
+    Assert,
+    T,
+    extra_ops,
+    grad_clip,
+    grad_scale,
+    nlinalg,
+    nnet,
+    slinalg,
+    theano,
+)
 from addons.theano.runner import run_script
 from hypothesis import given, strategies as st
 
@@ -15,12 +26,6 @@ pytest.importorskip("scipy")
 
 import scipy.linalg
 import scipy.special
-
-import spanwise.theano.tensor as T  # noqa: N812
-from spanwise.theano import _namespace as theano
-from spanwise.theano.gradient import grad_clip, grad_scale
-from spanwise.theano.tensor import extra_ops, nlinalg, nnet, slinalg
-from spanwise.theano.tensor.opt import Assert
 
 R = np.random.default_rng(6)
 M, N, V, W = (

@@ -21,8 +21,18 @@ DTYPE_ATTRIBUTES = (
 # Attributes that arrays lack: those listed in docs/arrays.md, and those that only NumPy's own classes
 # need.
 LACKING = {
-    *("argpartition", "argsort", "byteswap", "ctypes", "data", "dump", "dumps", "flat", "getfield"),
-    *("partition", "resize", "setfield", "sort", "tofile"),
+    *(
+        "byteswap",
+        "ctypes",
+        "data",
+        "dump",
+        "dumps",
+        "flat",
+        "getfield",
+        "resize",
+        "setfield",
+        "tofile",
+    ),
     *("__array_finalize__", "__array_struct__", "__array_wrap__", "__class_getitem__"),
     "__setstate__",
 }

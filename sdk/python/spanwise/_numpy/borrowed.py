@@ -90,8 +90,8 @@ def _imported(path: str, x: Any, arrays: list[Array]) -> Any:
         return x
     if isinstance(x, Variable):
         raise TypeError(
-            f"{path}: expected arrays, got the variable {x} of {x.type}, which has no value before its "
-            "graph runs; wrap the call in an op (spanwise.Op)"
+            f"{path}: expected arrays, got the variable {x} of {x.type}, which has no value yet; wrap the "
+            "call in an op (spanwise.Op)"
         )
     if hasattr(x, "__dlpack__") and type(x).__module__ != "numpy":
         return _imported(path, _core._asarray(x), arrays)

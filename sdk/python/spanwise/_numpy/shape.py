@@ -271,9 +271,10 @@ def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
     return tuple(a if a.shape == shape else a.broadcast_to(shape) for a in arrays)
 
 
-def shape(a: Any) -> tuple[int, ...]:
-    """The shape of an array or a variable, or of what asarray() makes of `a`."""
-    return tuple(_core._operand(a).shape)
+def shape(a: Any) -> Any:
+    """The shape of an array, or of what asarray() makes of `a`: a tuple; of a variable, its shape in
+    the graph."""
+    return _core._operand(a).shape
 
 
 def ndim(a: Any) -> int:
@@ -281,10 +282,10 @@ def ndim(a: Any) -> int:
     return int(_core._operand(a).ndim)
 
 
-def size(a: Any, axis: Any = None) -> int:
+def size(a: Any, axis: Any = None) -> Any:
     """The number of elements of `a`, or the extent of an axis."""
     x = _core._operand(a)
-    return int(x.size if axis is None else x.shape[axis])
+    return x.size if axis is None else x.shape[axis]
 
 
 def copy(a: Any, order: str = "K") -> Array:
