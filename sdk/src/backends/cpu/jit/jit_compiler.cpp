@@ -40,6 +40,7 @@ struct HostCompiler {
   // Path, size and mtime of the program: changes when it is replaced. Determined without running
   // it.
   std::string identity;
+  bool is_clang = false;  // whether it takes clang's options; known where it is run
 };
 
 std::string identity_of(const std::string& path) {
@@ -267,8 +268,7 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
     command.insert(command.end(), more.begin(), more.end());
   };
   add(compiler.arguments);
-  const bool is_clang = is_clang_compiler(compiler);
-  add(base_flags(is_clang));
+  add(base_flags(compiler.is_clang));
   command.push_back(options.language);
   // The shim's headers before all others: the C library's would clash with CUDA's intrinsics. CCCL
   // must not find them in place of the toolkit's.
@@ -277,7 +277,7 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
   if (with_cccl) add({"-isystem", module.cccl});
   add(options.flags);
   const bool calls_accesses = module.checked || module.in_step;
-  if (calls_accesses) add(access_flags(is_clang, module));
+  if (calls_accesses) add(access_flags(compiler.is_clang, module));
   const std::string sanitizer = calls_accesses ? "" : sanitize_setting();
   if (module.recurses && sanitizer.empty()) add(recursion_flags());
   if (!sanitizer.empty()) add({"-O1", "-g", "-fsanitize=" + sanitizer, "-fno-omit-frame-pointer"});
@@ -456,10 +456,10 @@ class JitCompilation {
   explicit JitCompilation(const runtime::CompileRequest& request)
       : request_(request),
         options_(parse::host_options(request.options)),
-        compiler_(require_compiler()),
         folder_(request.keep ? Lifetime::kept : Lifetime::scope) {
     options_.include_dirs.insert(options_.include_dirs.end(), request.include_dirs.begin(),
                                  request.include_dirs.end());
+    compiler_.is_clang = is_clang_compiler(compiler_);
     if (request.keep)
       std::fprintf(stderr, "spanwise cpu: kept %s/kernel.cpp and the files compiled with it\n",
                    folder_.path().c_str());
@@ -495,8 +495,7 @@ class JitCompilation {
     texts_.clear();
     std::vector<std::string> command{compiler_.path};
     command.insert(command.end(), compiler_.arguments.begin(), compiler_.arguments.end());
-    for (const std::string& flag : base_flags(is_clang_compiler(compiler_)))
-      command.push_back(flag);
+    for (const std::string& flag : base_flags(compiler_.is_clang)) command.push_back(flag);
     command.push_back(options_.language);
     command.insert(command.end(), options_.flags.begin(), options_.flags.end());
     const auto add = [&](const parse::KernelSource& source) {
@@ -528,8 +527,7 @@ class JitCompilation {
       }
     }
     // All errors of a round at once.
-    options_.flags.emplace_back(is_clang_compiler(compiler_) ? "-ferror-limit=1000"
-                                                             : "-fmax-errors=1000");
+    options_.flags.emplace_back(compiler_.is_clang ? "-ferror-limit=1000" : "-fmax-errors=1000");
     for (int round = 0; round < 12; ++round) {
       const std::size_t removed = module_.removed;
       module_ = translate(request_, options_, texts_, failures, thread_order());
@@ -589,7 +587,7 @@ class JitCompilation {
 
   const runtime::CompileRequest& request_;
   HostOptions options_;
-  const HostCompiler compiler_;
+  HostCompiler compiler_ = require_compiler();
   const runtime::TemporaryFolder folder_;
   std::vector<PreprocessedSource> texts_;
   Translation module_;
