@@ -26,6 +26,8 @@ raises.
 
 #: Types of options.
 _PLAIN = frozenset([type(None), bool, int, float, str])
+#: The id of a NumPy view of an argument -> (the view, the argument).
+_Views = dict[int, tuple[Any, Array]]
 
 
 @functools.cache
@@ -37,7 +39,7 @@ def borrowed(path: str) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(*args: Any, device: Any = None, **kwargs: Any) -> Any:
         if device is None and _is_one_array_on_the_cpu(args, kwargs):  # the common case, faster
-            return _as_spanwise(function(args[0].numpy(), *args[1:], **kwargs))
+            return _as_arrays(function(args[0].numpy(), *args[1:], **kwargs), args[0].device, {})
         arrays: list[Array] = []
         args, kwargs = _imported(path, args, arrays), _imported(path, kwargs, arrays)
         own = arrays[0].device if arrays else _core.device("cpu")
@@ -72,10 +74,6 @@ def _is_one_array_on_the_cpu(args: tuple[Any, ...], kwargs: dict[str, Any]) -> b
         return False
     others = _PLAIN.issuperset
     return others(map(type, args[1:])) and others(map(type, kwargs.values()))
-
-
-def _as_spanwise(x: Any) -> Any:
-    return as_spanwise(x) if hasattr(x, "dtype") else mapped(_as_spanwise, x)
 
 
 def _imported(path: str, x: Any, arrays: list[Array]) -> Any:
@@ -153,8 +151,7 @@ def on_host(
 ) -> Any:
     """Calls NumPy's `function` on NumPy views of the arrays. Raises TypeError for arrays on
     a GPU and for variables; its text contains `reason`, why Spanwise does not compute the function."""
-    # The id of a view -> (view, array), for results that are it.
-    views: dict[int, tuple[Any, Array]] = {}
+    views: _Views = {}
 
     def copy_in(x: Any) -> Any:
         if isinstance(x, Variable):
@@ -173,12 +170,20 @@ def on_host(
             return view
         return mapped(copy_in, x)
 
-    def copy_out(x: Any) -> Any:
-        if id(x) in views:
-            return views[id(x)][1]
-        return as_spanwise(x) if hasattr(x, "dtype") else mapped(copy_out, x)
+    results = function(*map(copy_in, args), **mapped(copy_in, kwargs))
+    # Arrays on cpu:1, which is the CPU, too, have their results there.
+    device = next((array.device for _, array in views.values()), _core.device("cpu"))
+    return _as_arrays(results, device, views)
 
-    return copy_out(function(*map(copy_in, args), **mapped(copy_in, kwargs)))
+
+def _as_arrays(results: Any, device: _core.device, views: _Views) -> Any:
+    """NumPy's arrays and scalars in `results` as arrays on `device`, one of the CPU; those that are a
+    view of an argument as that argument."""
+    if id(results) in views:
+        return views[id(results)][1]
+    if hasattr(results, "dtype"):
+        return _as_array(results, device)
+    return mapped(lambda x: _as_arrays(x, device, views), results)
 
 
 def mapped(f: Callable[[Any], Any], x: Any) -> Any:
@@ -190,9 +195,9 @@ def mapped(f: Callable[[Any], Any], x: Any) -> Any:
     return type(x)(map(f, x)) if type(x) in (tuple, list) else x
 
 
-def as_spanwise(x: Any) -> Any:
-    """A NumPy array or scalar as a Spanwise array over the same memory; `x` itself for dtypes that
-    Spanwise does not have."""
+def _as_array(x: Any, device: _core.device) -> Any:
+    """A NumPy array or scalar as an array on `device`, over the same memory on "cpu"; `x` itself for
+    dtypes that Spanwise does not have."""
     import numpy as np
 
     if type(x) is not np.ndarray and not isinstance(x, np.generic):
@@ -203,7 +208,7 @@ def as_spanwise(x: Any) -> Any:
                 return x
         except _core.DTypeError:
             return x
-    return _core._asarray(x, device="cpu") if x.dtype.isnative else x
+    return _core._asarray(x, device=device) if x.dtype.isnative else x
 
 
 # ---- The array API standard's ----
@@ -220,10 +225,10 @@ def sort(
 ) -> Array:
     """A sorted copy along `axis`, or of the flattened array for None; NaNs come last in both orders.
     `kind` is NumPy's. Borrowed as by borrowed()."""
-    order = {"stable": stable} if kind is None and stable is not None else {"kind": kind}
+    kind = kind or ("stable" if stable else None)  # NumPy 1 and CuPy have no `stable`
     if not descending:
-        return borrowed("sort")(x, axis, **_sort_options(order))
-    return _reversed(borrowed("sort")(_reversed(x), axis, **_sort_options(order)))
+        return borrowed("sort")(x, axis, kind=kind)
+    return _reversed(borrowed("sort")(_reversed(x), axis, kind=kind))
 
 
 def argsort(
@@ -236,8 +241,8 @@ def argsort(
     stable: bool | None = None,
 ) -> Array:
     """The indices that sort along `axis`, int64; as sort(). Stable by default, as in the array API."""
-    order = {"stable": True if stable is None else stable} if kind is None else {"kind": kind}
-    return borrowed("argsort")(_reversed(x) if descending else x, axis, **_sort_options(order))
+    kind = kind or (None if stable is False else "stable")
+    return borrowed("argsort")(_reversed(x) if descending else x, axis, kind=kind)
 
 
 def sort_in_place(
@@ -255,11 +260,6 @@ def sort_in_place(
 def partition_in_place(array: Array, kth: Any, axis: int = -1, kind: str = "introselect") -> None:
     """Implements Array.partition."""
     array[...] = borrowed("partition")(array, kth, axis, kind=kind)
-
-
-def _sort_options(order: dict[str, Any]) -> dict[str, Any]:
-    """`order` as the option `kind`, which NumPy 1 and CuPy have as well."""
-    return {"kind": "stable" if order["stable"] else None} if "stable" in order else order
 
 
 def _reversed(x: Any) -> Array:
