@@ -193,6 +193,13 @@ struct KernelOpSpec {
 /// when a function that uses the op is compiled.
 SW_API Ref<const Op> kernel_op(KernelOpSpec spec);
 
+/// The __constant__ or __device__ variable `name` of a kernel_op()'s source as a uint8 array over
+/// its bytes, on `device` or the default one. All functions with this op read the values that are
+/// written there. Dtype letters stand for float. Throws ArgumentError where there is none of that
+/// name, and for other ops.
+SW_API Array kernel_op_global(const Op& op, const std::string& name,
+                              std::optional<Device> device = {});
+
 /// Counters of the contiguous inputs of all kernel ops of one name: how often an input was used
 /// without a copy, how often it was first copied into C order, and the bytes of these copies.
 struct KernelOpCounts {

@@ -452,6 +452,11 @@ SW_BIND(graph_kernel_op) {
     op->attachment() = std::make_shared<SharedObject>(share_object(declaration));
     return op_object(op);
   });
+  module.def("_kernel_op_global", [](const OpHandle& self, py::handle name, py::handle device) {
+    std::optional<Device> target;
+    if (!device.is_none()) target = device_from(device);
+    return kernel_op_global(*self.op, value_of<std::string>(name, "name"), target);
+  });
   module.def("_kernel_op_counts", &counts);
 }
 

@@ -411,8 +411,8 @@ PyObject* global_of_user_kernel(PyObject* object, PyObject* name, PyObject* devi
   const Device target = runs_on_host(given_device) ? cpu : given_device;
   std::span<const Parameter> parameters;
   if constexpr (requires { kernel.parameters(); }) parameters = kernel.parameters();
-  return wrap(
-      kernel.variables().get(kernel.spec().common, parameters, std::string(text_in(name)), target));
+  return wrap(kernel_expressions::get_variable(kernel.variables(), kernel.spec().common, parameters,
+                                               std::string(text_in(name)), target));
 }
 
 /// Makes the type around `Kernel` and adds it to the module as `name`; `full_name` is a literal.

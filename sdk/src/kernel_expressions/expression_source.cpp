@@ -99,6 +99,16 @@ std::string prologue(const CommonSpec& spec, std::span<const ConvertedArgument> 
   return out + types;
 }
 
+Array get_variable(KernelVariables& variables, const CommonSpec& spec,
+                   std::span<const Parameter> parameters, const std::string& name, Device device) {
+  std::string types;
+  for (const Parameter& parameter : parameters)
+    if (!parameter.type_parameter.empty())
+      types += text("typedef float ", parameter.type_parameter, ";\n");
+  return variables.get(label_of(spec), "preamble=", types + prologue(spec, {}, ""),
+                       {.options = spec.options, .device = device}, name);
+}
+
 std::string element_type(const ConvertedArgument& operand) {
   return operand.parameter->type.empty() ? c_type(operand.dtype) : operand.parameter->type;
 }

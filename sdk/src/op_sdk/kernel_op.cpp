@@ -13,6 +13,7 @@
 #include "op_sdk/kernel_declaration.hpp"
 #include "spanwise/core/fork.hpp"
 #include "spanwise/core/view.hpp"
+#include "spanwise/kernels/kernel_variables.hpp"
 
 // kernel_op(): the op of a declared CUDA kernel, and the thunk that launches it.
 namespace spanwise {
@@ -160,7 +161,10 @@ CopyCounter& copy_counter(const std::string& op_name) {
 /// The op of a KernelOpSpec.
 class KernelOp final : public Op {
  public:
-  explicit KernelOp(KernelOpSpec spec) : declaration_(std::move(spec)) {}
+  explicit KernelOp(KernelOpSpec spec)
+      : declaration_(std::move(spec)),
+        may_have_variables_(parse::declares_variables(declaration_.spec.source) ||
+                            !declaration_.spec.options.include_dirs.empty()) {}
 
   std::string name() const override { return declaration_.spec.name; }
   Ref<Apply> make_node(std::span<const Variable> inputs) const override;
@@ -168,16 +172,25 @@ class KernelOp final : public Op {
   bool equals(const Op& other) const override;
   std::size_t hash() const override;
   AliasMap destroy_map() const override { return declaration_.overwrites; }
+  /// Not where only the values of variables, which get_global() changes, may differ between calls.
+  bool foldable(const Apply& node) const override {
+    const auto is_constant = [](const Variable& input) { return input.value() != nullptr; };
+    return !may_have_variables_ || !std::ranges::all_of(node.inputs(), is_constant);
+  }
   std::vector<Cotangent> gradient(const Apply& node,
                                   std::span<const Cotangent> outputs) const override;
 
   const KernelDeclaration& declaration() const noexcept { return declaration_; }
+  KernelVariables& variables() const noexcept { return variables_; }
+  Array get_global(const std::string& variable, Device device) const;
 
  private:
   void check_input(const DeclaredParameter& parameter, const Variable& input,
                    const TypeBindings& bindings) const;
 
   KernelDeclaration declaration_;
+  bool may_have_variables_;
+  mutable KernelVariables variables_;
 };
 
 /// An input of the node.
@@ -229,7 +242,7 @@ class KernelThunk final : public Thunk {
     if (config.grid.x > 0 && config.grid.y > 0 && config.grid.z > 0) {
       for (std::size_t i = 0; i < inputs_.size(); ++i) prepare(inputs_[i], declaration_.inputs[i]);
       gather_arguments(*config.stream);
-      kernel_.launch(config, arguments_);
+      op_->variables().around(kernel_, [&] { kernel_.launch(config, arguments_); });
       for (BoundInput& input : inputs_) input.array = nullptr;
     }
     return {};
@@ -438,9 +451,20 @@ std::vector<Cotangent> KernelOp::gradient(const Apply& node,
   return {node.inputs().size(), Cotangent::undefined("the kernel_op was declared without grad=")};
 }
 
+Array KernelOp::get_global(const std::string& variable, Device device) const {
+  TypeBindings bindings;
+  for (const DeclaredParameter& input : declaration_.inputs)
+    if (input.dtype_letter != 0) bindings.emplace(input.dtype_letter, float32);
+  ModuleOptions options = declaration_.spec.options;
+  options.device = device;
+  return variables_.get(name(), "the source", with_letters(declaration_, bindings), options,
+                        variable);
+}
+
 bool KernelOp::equals(const Op& other) const {
   const auto* kernel_op = dynamic_cast<const KernelOp*>(&other);
   if (kernel_op == nullptr) return false;
+  if (kernel_op == this || may_have_variables_) return kernel_op == this;
   const KernelOpSpec &a = declaration_.spec, &b = kernel_op->declaration_.spec;
   return a.name == b.name && a.source == b.source && a.kernel == b.kernel && a.inputs == b.inputs &&
          a.outputs == b.outputs && a.arguments == b.arguments && a.block == b.block &&
@@ -458,6 +482,13 @@ std::size_t KernelOp::hash() const {
 
 Ref<const Op> kernel_op(KernelOpSpec spec) {
   return make_ref<const op_sdk::KernelOp>(std::move(spec));
+}
+
+Array kernel_op_global(const Op& op, const std::string& name, std::optional<Device> device) {
+  const auto* kernel_op = dynamic_cast<const op_sdk::KernelOp*>(&op);
+  if (kernel_op == nullptr)
+    fail<ArgumentError>("kernel_op_global: expected an op that kernel_op() made, got ", op.name());
+  return kernel_op->get_global(name, device.value_or(default_device()));
 }
 
 std::vector<KernelOpCounts> kernel_op_counts() {

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import spanwise as sw
+from spanwise import tensor
 
 TABLE = "__constant__ float table[4] = {1, 2, 3, 4};"
 
@@ -104,5 +105,88 @@ def test_names_that_are_no_variables_are_refused(device, looked_up):
     ):
         looked_up.get_global("tables", device)
     op = sw.kernel_op("looked", "y = x + c", "T x", "T y", preamble="__constant__ float c;")
-    with pytest.raises(sw.NotSupportedError, match=r"looked: get_global\('c'\).*as an input"):
+    with pytest.raises(sw.NotSupportedError, match=r"looked: get_global\('c'\).*write a kernel"):
         op.get_global("c")
+    with pytest.raises(sw.ArgumentError, match=r"filter: get_global: .*the source, got 'out'"):
+        filter_op().get_global("out", device)
+    with pytest.raises(TypeError, match="name"):
+        filter_op().get_global(3)
+
+
+def filter_op(name="filter"):
+    return sw.kernel_op(
+        name,
+        """
+        namespace tables { __constant__ float weights[2] = {1, 10}; }
+        __device__ int calls = 0;
+        template <class T> __global__ void filter(const T *x, T *y, int n) {
+          const int i = blockIdx.x * blockDim.x + threadIdx.x;
+          if (i < n) y[i] = x[i] * tables::weights[i % 2];
+          if (i == 0) atomicAdd(&calls, 1);
+        }""",
+        inputs=["x: contiguous T[n]"],
+        outputs=["y: contiguous T[n]"],
+        arguments=["x", "y", "n"],
+    )
+
+
+def test_kernel_ops_eager_and_in_functions(device):
+    """Functions compiled before and after, of several dtypes, read the values."""
+    op, x = filter_op(), tensor.fvector("x")
+    ones = {dtype: sw.ones(4, dtype, device=device) for dtype in ("float32", "float64")}
+    with device:
+        before = sw.function([x], op(x) + 1)
+        assert before(ones["float32"]).tolist() == [2, 11, 2, 11]
+        for weights in ([3, 4], [5, 6]):
+            set_values(op, "tables::weights", np.array(weights, "float32"), device)
+            assert before(ones["float32"]).tolist() == [w + 1 for w in 2 * weights]
+            assert sw.function([x], op(x) - 1)(ones["float32"]).tolist() == [
+                w - 1 for w in 2 * weights
+            ]
+            assert op(ones["float64"]).tolist() == 2 * weights
+
+
+def test_a_kernel_op_counts_in_one_variable(device):
+    op, x = filter_op(), tensor.fvector("x")
+    calls = op.get_global("calls", device).view("int32")
+    with device:
+        function = sw.function([x], op(x))
+        for _ in range(3):
+            function(sw.ones(2, "float32", device=device))
+    op(sw.ones(2, "float64", device=device))
+    assert calls.tolist() == [4]
+
+
+def test_equal_kernel_ops_have_variables_of_their_own(device):
+    a, b, x = filter_op(), filter_op(), tensor.fvector("x")
+    with device:
+        function = sw.function([x], [a(x), a(x), b(x)])
+    set_values(a, "tables::weights", np.array([2, 3], "float32"), device)
+    for result, expected in zip(
+        function(sw.ones(2, "float32", device=device)), ([2, 3], [2, 3], [1, 10]), strict=True
+    ):
+        assert result.tolist() == expected
+
+
+def test_a_kernel_op_of_constants_reads_its_variables_in_each_call(device):
+    op = filter_op()
+    with device:
+        function = sw.function([], op(tensor.constant(np.ones(2, "float32"))))
+        assert function().tolist() == [1, 10]
+        set_values(op, "tables::weights", np.array([7, 8], "float32"), device)
+        assert function().tolist() == [7, 8]
+
+
+@pytest.mark.parametrize("how", ["scan", "ifelse", "from_graph"])
+def test_kernel_ops_in_bodies_read_the_variables(device, how):
+    op, x = filter_op(), tensor.fvector("x")
+    with device:
+        if how == "scan":
+            result = sw.graph.scan(op, outputs_info=[x], n_steps=2)[-1]
+        elif how == "ifelse":
+            result = tensor.ifelse(x.sum() > 0, op(op(x)), x)
+        else:
+            result = sw.graph.OpFromGraph([x], [op(op(x))])(x)
+        function = sw.function([x], result)
+        set_values(op, "tables::weights", np.array([2, 3], "float32"), device)
+        assert function(sw.ones(2, "float32", device=device)).tolist() == [4, 9]

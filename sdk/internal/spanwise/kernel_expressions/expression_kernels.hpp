@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -16,12 +15,12 @@
 #include "spanwise/core/array.hpp"
 #include "spanwise/core/dtype.hpp"
 #include "spanwise/core/export.hpp"
-#include "spanwise/core/fork.hpp"
 #include "spanwise/core/layout.hpp"
 #include "spanwise/core/ref.hpp"
 #include "spanwise/core/scalar.hpp"
 #include "spanwise/kernels/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
+#include "spanwise/kernels/kernel_variables.hpp"
 #include "spanwise/strided/plan.hpp"
 
 /// Kernels that the library writes around an expression of the user: sw.ElementwiseKernel,
@@ -106,38 +105,10 @@ struct CommonSpec {
   bool use_gpu_code = false;
 };
 
-/// The __constant__ and __device__ variables of a preamble, of which each compiled kernel has its
-/// own. The values of those that get() has returned are kept here, copied to a kernel before each
-/// launch and, unless they are constants, back after it. Thread-safe.
-class SW_API KernelVariables {
- public:
-  /// The bytes of variable `name` on `device`, always the same memory. Throws ArgumentError if the
-  /// preamble does not declare it.
-  Array get(const CommonSpec& spec, std::span<const Parameter> parameters, const std::string& name,
-            Device device);
-  /// Calls launch(), which launches `kernel` on the current stream, with the values.
-  template <class F>
-  void around(const Kernel& kernel, F&& launch) {
-    const bool any = any_.load(std::memory_order_acquire);
-    if (any) [[unlikely]]
-      transfer(kernel, /*to_kernel=*/true);
-    launch();
-    if (any) [[unlikely]]
-      transfer(kernel, /*to_kernel=*/false);
-  }
-
- private:
-  struct Variable {
-    std::string name;
-    bool is_constant;
-    Array values;
-  };
-  void transfer(const Kernel& kernel, bool to_kernel);
-
-  std::atomic<bool> any_{false};
-  Mutex mutex_;
-  std::vector<Variable> variables_;
-};
+/// `variables.get()` of the text of a kernel, whose type parameters are float.
+SW_API Array get_variable(KernelVariables& variables, const CommonSpec& spec,
+                          std::span<const Parameter> parameters, const std::string& name,
+                          Device device);
 
 struct ElementwiseSpec {
   CommonSpec common{};

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Array, Variable
@@ -40,12 +40,19 @@ class KernelOp(NativeOp):
         results = compute_op(self, inputs, {})
         return [results] if return_list and isinstance(results, Array) else results
 
-    def get_global(self, name: str) -> NoReturn:
-        """Always raises NotSupportedError: each function compiles the kernel anew."""
-        raise _core.NotSupportedError(
-            f"{self._handle.declaration['name']}: get_global({name!r}) is not supported: each function "
-            "compiles its own kernel; pass the values as an input"
-        )
+    def get_global(self, name: str, device: Any = None) -> Array:
+        """The ``__constant__`` or ``__device__`` variable `name` of the source as an array of its bytes.
+
+        What is written to it is what later calls of all functions with this op read on `device`; a
+        pickle of the op has the initial values. Dtype letters stand for float. Raises ArgumentError
+        for another name, NotSupportedError for an element body."""
+        declaration = self._handle.declaration
+        if "element_inputs" in declaration:
+            raise _core.NotSupportedError(
+                f"{declaration['name']}: get_global({name!r}) is not supported for an element body, which is "
+                "compiled together with the operations around it; pass the values as an input, or write a kernel"
+            )
+        return _core._kernel_op_global(self._handle, name, device)
 
     def _with_parameter_dtypes(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
         """The Python numbers of `inputs` as arrays of the declared dtypes, where these hold them."""
