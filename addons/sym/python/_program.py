@@ -6,8 +6,6 @@ and these calls as Python, for NumPy, for Spanwise and for CUDAMat."""
 from __future__ import annotations
 
 import builtins
-import keyword
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +15,7 @@ import numpy as np
 
 import spanwise as sw
 from spanwise import NotSupportedError
+from spanwise.legacy import python_name
 
 from ._record import Leaf, Node, map_nested, operands
 
@@ -39,9 +38,7 @@ _BINARY = {
     "bitwise_xor": "^",
 }
 _UNARY = {"negative": "-", "positive": "+", "invert": "~"}
-_RESERVED = frozenset(
-    (*dir(builtins), *keyword.kwlist, "np", "sw", "cm", "program", "compiled", "device")
-)
+_RESERVED = frozenset((*dir(builtins), "np", "sw", "cm", "program", "compiled", "device"))
 
 
 @dataclass
@@ -109,23 +106,13 @@ def _key(node: Node, names: dict[int, str]) -> Any:
 def _add(program: Program, node: Node) -> str:
     """Adds `node` to the program; returns its name, which is a valid identifier and unique."""
     named: dict[str, Any] = program.leaves if isinstance(node, Leaf) else program.steps
-    name = _identifier(node.name or _new_name(program, node))
+    name = python_name(node.name or _new_name(program, node), _RESERVED)
     taken, unique, count = {*program.leaves, *program.steps}, name, 1
     while unique in taken:
         count += 1
         unique = f"{name}_{count}"
     named[unique] = node
     return unique
-
-
-def _identifier(name: str) -> str:
-    """A valid identifier for any name, in the normal form in which Python compares names."""
-    plain = "".join(
-        c if f"_{c}".isidentifier() else "_" for c in unicodedata.normalize("NFKC", name)
-    )
-    if plain != name or plain in _RESERVED or not plain.isidentifier():
-        plain = f"{plain}_v"
-    return plain if plain.isidentifier() and not plain.startswith("__") else f"v_{plain}"
 
 
 def _new_name(program: Program, node: Node) -> str:

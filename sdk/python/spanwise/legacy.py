@@ -17,6 +17,7 @@ from .kernels._cu_file import (
     left_out,
     literal as _literal,
     printable as _printable,
+    python_name as python_name,
     read_legacy,
     write_package,
 )

@@ -171,9 +171,9 @@ def _in_docstring(text: str) -> str:
     return literal(text.encode(errors="backslashreplace").decode())[1:-1]
 
 
-def _python_name(text: str, taken: Collection[str]) -> str:
-    """A Python name for a name of C++ that is not in `taken`. Python compares names in normal form
-    KC; names like __getattr__ have a meaning in a module."""
+def python_name(text: str, taken: Collection[str]) -> str:
+    """A Python name that is not in `taken`, for any text. Python compares names in normal form KC;
+    names like __getattr__ have a meaning in a module."""
     plain = "".join(
         c if f"_{c}".isidentifier() else "_" for c in unicodedata.normalize("NFKC", text)
     )
@@ -192,7 +192,7 @@ def python_names(kernels: Sequence[CuKernel], reserved: Iterable[str]) -> list[s
     names: list[str] = []
     for kernel, name in zip(kernels, short, strict=True):
         text = name if short.count(name) == 1 else kernel.name.replace("::", "_")
-        names.append(_python_name(text, taken))
+        names.append(python_name(text, taken))
         taken.add(names[-1])
     return names
 
@@ -794,7 +794,7 @@ def _argument_names(kernel: CuKernel) -> list[str]:
     taken = {"block", "declarations", "grid", "launch", "shared", "stream", "_launch"}
     names: list[str] = []
     for i, parameter in enumerate(kernel.parameters):
-        names.append(_python_name(parameter.name or f"argument{i}", {*taken, *names}))
+        names.append(python_name(parameter.name or f"argument{i}", {*taken, *names}))
     return names
 
 
