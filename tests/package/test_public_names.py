@@ -19,7 +19,7 @@ LIST = Path(__file__).with_name("public_names.txt")
 # Prints {module: names}, or (the module that is missing, the error) of one that cannot be imported. In
 # a process of its own, as an import adds the module to the names of its package.
 PROGRAM = """
-import importlib, json, pkgutil, sys, types, warnings
+import importlib.util, json, pkgutil, sys, types, warnings
 import spanwise
 
 def is_public(module, name):
@@ -41,15 +41,18 @@ def visit(module):
 warnings.simplefilter("ignore")
 found = {}
 visit(spanwise)
+for name in json.loads(sys.argv[1]):  # modules without a file, which pkgutil does not list
+    if name not in found and importlib.util.find_spec(name.rpartition(".")[0]):
+        if importlib.util.find_spec(name):
+            visit(importlib.import_module(name))
 print(json.dumps(found))
 """
 
 
 @pytest.fixture(scope="module")
 def found():
-    run = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
-    )
+    program = [sys.executable, "-c", PROGRAM, json.dumps(list(kept()))]
+    run = subprocess.run(program, capture_output=True, text=True, check=True)
     return json.loads(run.stdout.splitlines()[-1])
 
 

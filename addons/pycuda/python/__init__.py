@@ -7,6 +7,8 @@ spanwise.pycuda.install``, ``import pycuda.driver`` works as well if PyCUDA itse
 Everything uses the device's primary context. docs/pycuda-names.md lists the names.
 """
 
+from spanwise.compat import alias_modules as _alias_modules
+
 from ._unsupported import module_getattr
 
 __all__ = ["VERSION", "VERSION_STATUS", "VERSION_TEXT"]
@@ -16,4 +18,6 @@ VERSION = (2026, 1)
 VERSION_STATUS = ""
 VERSION_TEXT = "2026.1"
 
+# autoinit uses the primary context too.
+_alias_modules(__name__, {"autoprimaryctx": {"autoinit": "context device"}})
 __getattr__ = module_getattr("pycuda", __name__)

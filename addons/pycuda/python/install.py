@@ -6,17 +6,16 @@ It has no effect where PyCUDA itself can be imported.
 """
 
 import importlib
-import importlib.util
 import sys
 
-from spanwise.compat import alias_package as _alias_package
+from spanwise.compat import alias_package as _alias_package, is_installed as _is_installed
 
 
 def _pycuda_works():
     """Whether PyCUDA itself is installed and loads: its extension needs the driver's library."""
     if "pycuda" in sys.modules:
         return True
-    if importlib.util.find_spec("pycuda") is None:
+    if not _is_installed("pycuda"):
         return False
     try:
         importlib.import_module("pycuda.driver")

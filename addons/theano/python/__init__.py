@@ -9,6 +9,8 @@ are read from ``THEANO_FLAGS`` and ``.theanorc``. docs/coming-from-theano.md lis
 
 from importlib import import_module
 
+from . import _old_paths
+
 __all__ = [
     "Apply",
     "Constant",
@@ -38,9 +40,7 @@ __all__ = [
 #: The version of Theano whose names these modules follow.
 __version__ = version = "1.0.5"
 
-_MODULES = (
-    "compile", "gof", "gpuarray", "gradient", "ifelse", "misc", "printing", "sandbox", "scalar", "tensor",
-)  # fmt: skip
+_MODULES = ("gradient", "printing", "scalar", "tensor", *_old_paths.TOP)
 
 
 def __getattr__(name: str) -> object:

@@ -71,6 +71,28 @@ def as_mode(mode: Any) -> Any:
     return result
 
 
+def get_default_mode() -> Mode:
+    """The Mode that the flags ``mode`` and ``optimizer`` choose."""
+    return as_mode(None)
+
+
+class NanGuardMode(sw.graph.NanGuardMode):
+    """As spanwise.graph.NanGuardMode; None means True. `optimizer` and `linker` are accepted for
+    compatibility."""
+
+    def __init__(
+        self,
+        nan_is_error: bool | None = None,
+        inf_is_error: bool | None = None,
+        big_is_error: bool | None = None,
+        optimizer: Any = "default",
+        linker: Any = None,
+    ) -> None:
+        flags = (nan_is_error, inf_is_error, big_is_error)
+        nan, inf, big = (True if flag is None else flag for flag in flags)
+        super().__init__(nan, inf, big)
+
+
 # ---- Shared variables, and the devices of variables ----
 
 

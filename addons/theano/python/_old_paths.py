@@ -1,97 +1,113 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Modules of Theano whose names are in other modules here: ``theano.gof.graph``, ``theano.compile.io``."""
+"""The modules of Theano whose names are in other modules here."""
 
 from __future__ import annotations
 
-import sys
-from collections import OrderedDict
-from importlib import import_module
-from importlib.machinery import ModuleSpec
-from types import ModuleType
-from typing import Any
+from spanwise.compat import alias_modules
 
-import numpy as np
+_GPU_OPS = (
+    "GpuAlloc GpuContiguous GpuDimShuffle GpuElemwise GpuFromHost GpuIncSubtensor GpuJoin GpuReshape "
+    "GpuSubtensor GpuToGpu HostFromGpu"
+)
+_TRANSFERS = "as_gpuarray_variable gpu_contiguous gpu_from_host host_from_gpu"
+_GPUARRAY = {
+    "_gpuarray": f"GpuArrayType pygpu_activated {_TRANSFERS}",
+    "_device_array": "GpuArray",
+}
+_GPUARRAY_OPS = {"_gpuarray": f"{_GPU_OPS} GpuCAReduceCuda {_TRANSFERS}"}
+_FOLDS = "foldl foldr map reduce scan"
+_NNET = {"tensor.nnet": "*"}
 
-import spanwise as sw
-from spanwise.graph import Apply, Constant, SharedVariable, TensorType, Variable, ancestors, clone
-
-from . import _function, _namespace, scalar, tensor
-from ._ops import Op
-from .tensor import nlinalg, nnet, slinalg
-
-
-class OrderedUpdates(OrderedDict[Any, Any]):
-    """A dict of updates."""
-
-
-def _inputs(variables: list[Variable], blockers: Any = None) -> list[Variable]:
-    """The variables without a node that `variables` are computed from."""
-    read = [x for node in ancestors(variables) for x in node.inputs] + list(variables)
-    return [x for x in dict.fromkeys(read) if x.owner is None]
-
-
-def _assert_allclose(expected: Any, value: Any, rtol: float = 1e-5, atol: float = 1e-8) -> None:
-    np.testing.assert_allclose(value, expected, rtol, atol)
-
-
-_NNET = vars(nnet)
-#: Path -> names and values.
-_MODULES: dict[str, dict[str, Any]] = {
-    "compile.function_module": {"Function": _function.Function},
-    "compile.io": {"In": _namespace.In, "Out": _function.Out},
-    "compile.builders": {"OpFromGraph": _namespace.OpFromGraph},
-    "compile.ops": {"as_op": _namespace.as_op},
-    "compile.pfunc": {"Param": _namespace.Param, "pfunc": _function.function},
-    "compile.sharedvalue": {"SharedVariable": SharedVariable, "shared": _function.shared},
-    "gof.graph": {
-        "Apply": Apply,
-        "Constant": Constant,
-        "Variable": Variable,
-        "ancestors": ancestors,
-        "clone": clone,
-        "inputs": _inputs,
+#: Module -> module here -> names; "new=old" is another name there, "*" are those in __all__.
+_MODULES = {
+    "compile": {
+        "_function": "Function Mode Out function get_default_mode get_mode=as_mode shared",
+        "_namespace": "In OpFromGraph Param SharedVariable as_op",
     },
-    "gof.op": {"Op": Op},
-    "gof.type": {"Type": TensorType},
-    "misc.safe_asarray": {"_asarray": _namespace._asarray},
-    "sandbox.linalg": {**vars(slinalg), **vars(nlinalg)},
-    "sandbox.neighbours": {"images2neibs": nnet.images2neibs},
-    "scalar.basic": vars(scalar),
-    "scan_module": {n: getattr(_namespace, n) for n in ("foldl", "foldr", "map", "reduce", "scan")},
+    "compile.builders": {"_namespace": "OpFromGraph"},
+    "compile.function_module": {"_function": "Function"},
+    "compile.io": {"_namespace": "In", "_function": "Out"},
+    "compile.mode": {"_function": "Mode get_default_mode get_mode=as_mode"},
+    "compile.nanguardmode": {"_function": "NanGuardMode"},
+    "compile.ops": {"_namespace": "as_op"},
+    "compile.pfunc": {"_namespace": "Param", "_function": "pfunc=function"},
+    "compile.sharedvalue": {"_namespace": "SharedVariable shared"},
+    "gof": {"_old_names": "Apply Constant FunctionGraph Op Type Variable clone"},
+    "gof.graph": {"_old_names": "Apply Constant Variable ancestors clone inputs"},
+    "gof.op": {"_ops": "Op"},
+    "gof.type": {"_namespace": "Type"},
+    "gpuarray": _GPUARRAY,
+    "gpuarray.basic_ops": _GPUARRAY_OPS,
+    "gpuarray.elemwise": {"_gpuarray": "GpuCAReduceCuda GpuDimShuffle GpuElemwise"},
+    "ifelse": {"tensor": "ifelse"},
+    "misc": {},
+    "misc.cudamat_utils": {
+        "_libraries": "cudamat_available cudamat_to_cudandarray cudandarray_to_cudamat"
+    },
+    "misc.gnumpy_utils": {
+        "_libraries": "cudandarray_to_garray garray_to_cudandarray gnumpy_available"
+    },
+    "misc.pycuda_init": {"_libraries": "pycuda_available set_gpu_from_theano"},
+    "misc.pycuda_utils": {"_libraries": "to_cudandarray to_gpuarray"},
+    "misc.safe_asarray": {"_namespace": "_asarray"},
+    "sandbox": {},
+    "sandbox.cuda": {
+        "_cuda": "CudaNdarraySharedVariable CudaNdarrayType as_cuda_ndarray_variable cuda_available "
+        "cuda_enabled gpu_contiguous gpu_from_host host_from_gpu use "
+        "shared_constructor=float32_shared_constructor",
+        "_device_array": "CudaNdarray dimshuffle dot from_gpu_pointer",
+    },
+    "sandbox.cuda.basic_ops": {
+        "_cuda": f"{_GPU_OPS} GpuCAReduce as_cuda_ndarray_variable gpu_contiguous gpu_from_host "
+        "host_from_gpu"
+    },
+    "sandbox.cuda.blas": {"_cuda": "GpuBatchedDot GpuDot22 GpuGemm GpuGemv"},
+    "sandbox.cuda.cuda_ndarray": {"_device_array": "CudaNdarray dimshuffle dot from_gpu_pointer"},
+    # Scripts write cuda_ndarray.cuda_ndarray.CudaNdarray.
+    "sandbox.cuda.cuda_ndarray.cuda_ndarray": {
+        "_device_array": "CudaNdarray dimshuffle dot from_gpu_pointer"
+    },
+    "sandbox.cuda.type": {"_cuda": "CudaNdarrayType"},
+    "sandbox.cuda.var": {
+        "_cuda": "CudaNdarrayConstant CudaNdarraySharedVariable CudaNdarrayVariable "
+        "float32_shared_constructor"
+    },
+    "sandbox.gpuarray": _GPUARRAY,  # the name before Theano 0.9
+    "sandbox.gpuarray.basic_ops": _GPUARRAY_OPS,
+    "sandbox.linalg": {"tensor.slinalg": "*", "tensor.nlinalg": "*"},
+    "sandbox.neighbours": {"tensor.nnet": "images2neibs"},
+    "sandbox.rng_mrg": {"_streams": "MRG_RandomStreams"},
+    "scalar.basic": {"scalar": "*"},
+    "scan_module": {"_namespace": _FOLDS},
+    "tensor.blas": {"_ops": "BatchedDot Dot22 Gemm"},
+    "tensor.blas_c": {"_ops": "CGemv"},
+    "tensor.elemwise": {"_ops": "All Any=Any_ CAReduce DimShuffle Elemwise Prod Sum"},
     "tensor.nnet.abstract_conv": _NNET,
     "tensor.nnet.bn": _NNET,
     "tensor.nnet.conv": _NNET,
     "tensor.nnet.neighbours": _NNET,
     "tensor.nnet.nnet": _NNET,
-    "tensor.sharedvar": {"TensorSharedVariable": SharedVariable},
-    "tensor.type": {"TensorType": tensor.TensorType},
+    "tensor.opt": {"_ops": "Assert assert_ assert_op"},
+    "tensor.shared_randomstreams": {"_streams": "RandomStreams"},
+    "tensor.sharedvar": {"_namespace": "TensorSharedVariable=SharedVariable"},
+    "tensor.signal": {},
+    "tensor.signal.conv": {"tensor._windows": "conv2d"},
+    "tensor.signal.downsample": {"tensor._windows": "max_pool_2d=pool_2d pool_2d"},
+    "tensor.signal.pool": {"tensor._windows": "pool_2d pool_3d"},
+    "tensor.subtensor": {
+        "_ops": "AdvancedIncSubtensor AdvancedIncSubtensor1 AdvancedSubtensor AdvancedSubtensor1 "
+        "IncSubtensor Subtensor"
+    },
+    "tensor.type": {"tensor": "TensorType"},
     "tensor.var": {
-        "TensorConstant": Constant,
-        "TensorVariable": Variable,
-        "_tensor_py_operators": Variable,
+        "_namespace": "TensorConstant=Constant TensorVariable=Variable _tensor_py_operators=Variable"
     },
     "tests": {},
-    "tests.unittest_tools": {
-        "assert_allclose": _assert_allclose,
-        "fetch_seed": lambda seed=None: 666 if seed is None else seed,
-        "seed_rng": lambda seed=None: np.random.seed(666 if seed is None else seed),
-        "verify_grad": sw.tensor.verify_grad,
-    },
-    "updates": {"OrderedUpdates": OrderedUpdates},
+    "tests.unittest_tools": {"_old_names": "assert_allclose fetch_seed seed_rng verify_grad"},
+    "updates": {"_old_names": "OrderedUpdates"},
 }
 
-
-def add_modules() -> None:
-    """Makes the modules importable, and attributes of their packages."""
-    for path, names in _MODULES.items():
-        parent, _, leaf = f"{__package__}.{path}".rpartition(".")
-        module = ModuleType(f"{parent}.{leaf}", f"``theano.{path}``.")
-        vars(module).update((name, value) for name, value in names.items() if name[:2] != "__")
-        module.__spec__ = ModuleSpec(module.__name__, None, is_package=True)
-        module.__path__ = []
-        sys.modules[module.__name__] = module
-        owner = import_module(parent)
-        if not hasattr(owner, "__path__"):  # a module here, a package in Theano
-            owner.__path__ = []
-        setattr(owner, leaf, module)
+#: Path of a module -> its __getattr__, which imports the modules above on first use.
+submodules = alias_modules(__package__, _MODULES)
+TOP = tuple(path for path in _MODULES if "." not in path)

@@ -9,16 +9,14 @@ the process behave as in Theano: ``eval`` and ``get_value`` return NumPy arrays,
 
 from importlib import import_module
 
-from spanwise.compat import alias_package as _alias_package
-
-from .misc import _is_importable
+from spanwise.compat import alias_package as _alias_package, is_installed as _is_installed
 
 
 def install() -> None:
     """Adds the import hooks, ``import pycuda`` for spanwise.pycuda among them, each unless the library
     itself can be imported."""
     import_module("spanwise.pycuda.install")
-    if not _is_importable("theano"):
+    if not _is_installed("theano"):
         _alias_package("theano", "spanwise.theano", _adapt)
 
 
@@ -26,7 +24,6 @@ def _adapt() -> None:
     # Not before: scripts that only use NumPy or PyCUDA start sooner without graphs.
     import_module("spanwise.theano._function").adapt_variables()
     import_module("spanwise.theano._variable_methods").add_methods()
-    import_module("spanwise.theano._old_paths").add_modules()
 
 
 install()

@@ -9,7 +9,12 @@ from typing import Any
 import spanwise as sw
 from spanwise.graph import TensorType
 
+from ._old_paths import submodules as _submodules
+
 __all__ = ["Scalar", "float32", "float64", "int32", "int64", "upcast"]
+
+__path__: list[str] = []  # a package in Theano
+__getattr__ = _submodules("scalar")
 
 
 def Scalar(dtype: Any) -> TensorType:  # noqa: N802

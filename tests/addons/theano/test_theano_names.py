@@ -115,3 +115,52 @@ def test_import_of_spanwise_does_not_load_the_facade():
         assert spanwise.Variable.eval is before  # only install changes variables
     """)
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_old_paths_are_modules_by_every_way_of_importing():
+    program = textwrap.dedent("""
+        import importlib, importlib.util, pickle, sys
+        import spanwise.theano.install
+        import theano.tensor.nnet.conv, theano.gof.graph as graph
+        from theano.compile import ops
+        from theano.sandbox.cuda.cuda_ndarray import cuda_ndarray
+        from spanwise.theano import _old_paths
+        assert theano.tensor.nnet.abstract_conv.conv2d is theano.tensor.nnet.conv2d  # not imported yet
+        assert theano.compile.nanguardmode.NanGuardMode and theano.tensor.signal.pool.pool_2d
+        assert theano.tensor.opt.Assert and theano.scalar.basic.upcast and ops.as_op
+        for path in _old_paths._MODULES:
+            for package in ("theano", "spanwise.theano"):
+                name = f"{package}.{path}"
+                assert importlib.util.find_spec(name) is not None, name
+                module = importlib.import_module(name)
+                assert all(hasattr(module, each) for each in module.__all__), name
+                assert set(module.__all__) <= set(dir(module)), name
+            assert sys.modules[f"theano.{path}"] is sys.modules[f"spanwise.theano.{path}"], path
+        assert importlib.util.find_spec("theano.compile.absent") is None
+        assert pickle.loads(b"ctheano.compile.io\\nIn\\n.") is theano.In
+        try:
+            theano.compile.absent
+        except AttributeError as error:
+            assert "absent" in str(error)
+        else:
+            raise AssertionError
+    """)
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_folder_with_the_name_of_a_library_does_not_replace_it(tmp_path):
+    for name in ("theano", "pycuda", "cudamat"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "data.txt").write_text("x")
+    script = """
+        import theano, theano.tensor as T, pycuda.driver
+        import theano.misc.cudamat_utils as utils
+        print(theano.version, pycuda.driver.Device.count() >= 0, utils.cudamat_available)
+    """
+    printed, _ = run_script(tmp_path / "script.py", script)
+    assert printed.startswith("1.0.5 True")
+    program = "import spanwise.theano.install, theano.tensor, pycuda.driver; print(theano.version)"
+    run = subprocess.run(
+        [sys.executable, "-c", program], check=True, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert run.stdout == "1.0.5\n"

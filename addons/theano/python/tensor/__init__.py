@@ -16,24 +16,21 @@ from spanwise.tensor import *  # noqa: F403
 
 from .._function import shared
 from .._namespace import hessian, jacobian
+from .._old_paths import submodules as _submodules
 from .._ops import Alloc, CAReduce, DimShuffle, Dot, Elemwise, Subtensor
+from .._streams import RandomStreams as RandomStreams
 from . import (
     basic as basic,
-    blas as blas,
-    elemwise as elemwise,
     extra_ops as extra_ops,
     nlinalg as nlinalg,
     nnet as nnet,
-    opt as opt,
-    shared_randomstreams as shared_randomstreams,
-    signal as signal,
     slinalg as slinalg,
-    subtensor as subtensor,
 )
 from .basic import *  # noqa: F403
 from .extra_ops import bincount, compress, diff, fill_diagonal, searchsorted
-from .shared_randomstreams import RandomStreams as RandomStreams
 
+_MODULES = ("opt", "shared_randomstreams", "signal")  # imported on first use
+__getattr__ = _submodules("tensor")
 Variable = TensorVariable
 _shared = shared  # which scripts use, though it is private
 as_tensor = basic.as_tensor_variable
@@ -41,8 +38,8 @@ as_tensor = basic.as_tensor_variable
 __all__ = [
     *{*_tensor.__all__, *basic.__all__}, "Variable", "hessian", "jacobian", "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
     "TensorConstant", "TensorType", "TensorVariable", "as_tensor", "basic", "bincount", "compress", "diff",
-    "extra_ops", "fill_diagonal", "nlinalg", "nnet", "opt", "searchsorted", "shared", "shared_randomstreams",
-    "signal", "slinalg",
+    "extra_ops", "fill_diagonal", "nlinalg", "nnet", "searchsorted", "shared", "slinalg",
+    *_MODULES,
 ]  # fmt: skip
 
 

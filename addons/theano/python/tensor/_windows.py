@@ -14,6 +14,8 @@ import spanwise.tensor as T  # noqa: N812
 from spanwise import GraphError
 from spanwise.graph import Variable
 
+from .basic import as_tensor_variable
+
 Pads = Sequence[tuple[Any, Any]]
 
 
@@ -113,7 +115,7 @@ def _pads(border_mode: Any, sizes: Sequence[Any], dilations: Sequence[Any]) -> P
     return [tuple(n) if isinstance(n, (tuple, list)) else (n, n) for n in entries]
 
 
-def pool(
+def _pooled(
     x: Variable, sizes: Any, ignore_border: bool, steps: Any, pads: Any, mode: str
 ) -> Variable:
     """Windows of `sizes` along the last axes of `x`, reduced by `mode`: max, sum, average_inc_pad or
@@ -156,3 +158,57 @@ def pool(
         ones = padded(ones, [(n, n) for n in pads], 1)
         borders = [(0, 0)] * count if ignore_border else borders
     return total / reduced(ones, 0, T.sum)
+
+
+# ---- theano.tensor.signal ----
+
+
+def conv2d(
+    input: Any,
+    filters: Any,
+    image_shape: Any = None,
+    filter_shape: Any = None,
+    border_mode: Any = "valid",
+    subsample: Any = (1, 1),
+    **options: Any,
+) -> Variable:
+    """Each image with each filter: a matrix or a stack of images (n, rows, columns), and a matrix or a
+    stack of filters. The result has an axis for each stack. The shapes have no effect."""
+    x, w = as_tensor_variable(input), as_tensor_variable(filters)
+    images = x if x.ndim == 3 else x.dimshuffle("x", 0, 1)
+    kernels = w if w.ndim == 3 else w.dimshuffle("x", 0, 1)
+    result = convolve(
+        images.dimshuffle(0, "x", 1, 2), kernels.dimshuffle(0, "x", 1, 2), border_mode, subsample, True, 1
+    )  # fmt: skip
+    if w.ndim == 2:
+        result = result[:, 0]
+    return result if x.ndim == 3 else result[0]
+
+
+def _pool(count: int, name: str) -> Any:
+    def pool(
+        input: Any,
+        ws: Any = None,
+        ignore_border: bool | None = None,
+        stride: Any = None,
+        pad: Any = None,
+        mode: str = "max",
+        ds: Any = None,
+        st: Any = None,
+        padding: Any = None,
+    ) -> Variable:
+        if ws is None and ds is None:
+            raise ValueError(f"{name}: expected the size of the windows, ws")
+        sizes = as_extents(ds if ws is None else ws, count, "ws")
+        steps, pads = st if stride is None else stride, padding if pad is None else pad
+        return _pooled(as_tensor_variable(input), sizes, bool(ignore_border), steps, pads, mode)
+
+    pool.__name__ = pool.__qualname__ = name
+    pool.__doc__ = f"""Windows of extents `ws` along the last {count} axes of `input`, `stride` apart (by default
+        `ws`), reduced by `mode`: "max", "sum", "average_inc_pad", which counts the `pad` elements
+        around the input, or "average_exc_pad". Windows that leave the input are left out with
+        ignore_border=True, else smaller."""
+    return pool
+
+
+pool_2d, pool_3d = _pool(2, "pool_2d"), _pool(3, "pool_3d")

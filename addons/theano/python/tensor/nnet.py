@@ -10,6 +10,7 @@ from spanwise import tensor as T  # noqa: N812
 from spanwise.graph import Variable
 from spanwise.tensor import as_variable, exp, log, sigmoid, softmax, softplus, where
 
+from .._old_paths import submodules as _submodules
 from ._windows import convolve, windows
 
 __all__ = [
@@ -19,6 +20,9 @@ __all__ = [
     "elu", "hard_sigmoid", "images2neibs", "logsoftmax", "relu", "selu", "sigmoid", "sigmoid_binary_crossentropy", "softmax",
     "softmax_graph", "softmax_with_bias", "softplus", "softsign", "ultra_fast_sigmoid",
 ]  # fmt: skip
+
+__path__: list[str] = []  # a package in Theano
+__getattr__ = _submodules("tensor.nnet")
 
 #: Theano approximated it; here it is exact.
 ultra_fast_sigmoid = sigmoid

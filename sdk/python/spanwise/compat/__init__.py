@@ -1,10 +1,11 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """Modules with the names and arguments of older ones, of Theano (theano.misc, theano.sandbox.cuda)
-and of pygpu; and ``alias_package``, by which the name of another library imports a package."""
+and of pygpu; ``alias_package``, by which the name of another library imports a package, and
+``alias_modules``, by which modules have names of other modules only."""
 
 import sys as _sys
-from collections.abc import Callable as _Callable
+from collections.abc import Callable as _Callable, Mapping as _Mapping
 from importlib import import_module as _import_module, util as _util
 from importlib.machinery import ModuleSpec as _ModuleSpec
 from types import ModuleType as _ModuleType
@@ -66,3 +67,84 @@ def alias_package(name: str, package: str, after_load: _Callable[[], None] | Non
     package `name` is installed; modules of that package that are imported already stay as they are.
     `after_load` is called when `package` is first imported by the name."""
     _sys.meta_path.insert(0, _Finder(name, package, after_load))
+
+
+class _NameLoader:
+    """Makes a module of names from other modules of `package`."""
+
+    def __init__(self, package: str, names: _Mapping[str, str], modules: list[str]) -> None:
+        self.package, self.names, self.modules = package, names, modules
+
+    def create_module(self, spec: _ModuleSpec) -> None:
+        return None
+
+    def exec_module(self, module: _ModuleType) -> None:
+        values: dict[str, object] = {}
+        for source, listed in self.names.items():
+            origin = vars(_import_module(f"{self.package}.{source}".rstrip(".")))
+            for word in origin["__all__"] if listed == "*" else listed.split():
+                name, _, old = word.partition("=")
+                values[name] = origin[old or name]
+        module.__doc__ = f"``{module.__name__}``: names of {', '.join(self.names)}."
+        vars(module).update(values, __all__=sorted({*values, *self.modules}))
+        vars(module)["__getattr__"] = _submodule_getattr(module.__name__, self.modules)
+        vars(module)["__dir__"] = lambda: sorted({*vars(module), *self.modules})
+
+
+class _NameFinder:
+    """Finds the modules of the table `modules` in `package`."""
+
+    def __init__(self, package: str, modules: _Mapping[str, _Mapping[str, str]]) -> None:
+        self.package, self.modules = package, modules
+
+    def find_spec(
+        self, fullname: str, path: object = None, target: object = None
+    ) -> _ModuleSpec | None:
+        inside = fullname.removeprefix(f"{self.package}.")
+        if inside == fullname or inside not in self.modules:
+            return None
+        loader = _NameLoader(self.package, self.modules[inside], self.modules_in(inside))
+        return _ModuleSpec(fullname, loader, is_package=True)  # type: ignore[arg-type]
+
+    def modules_in(self, path: str) -> list[str]:
+        """The last parts of those that are directly in the module `path`."""
+        parts = (module.rpartition(".") for module in self.modules)
+        return [leaf for parent, _, leaf in parts if parent == path]
+
+
+def _submodule_getattr(name: str, modules: list[str]) -> _Callable[[str], object]:
+    """``__getattr__`` of the module `name`, which imports those of its `modules` that are not yet."""
+
+    def imported(attribute: str) -> object:
+        if attribute in modules:
+            return _import_module(f"{name}.{attribute}")
+        raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+
+    return imported
+
+
+def alias_modules(
+    package: str, modules: _Mapping[str, _Mapping[str, str]]
+) -> _Callable[[str], _Callable[[str], object]]:
+    """Makes modules of `package` importable that have only names of its other modules.
+
+    `modules` is {path of the module: {path of another module: its names, separated by blanks}}, without
+    the name of the package, "" being the package itself. "new=old" is another name, "*" the names in ``__all__``. The modules
+    directly inside of one are its attributes. Returns a function that makes such a ``__getattr__`` for
+    the path of a module that has a file.
+    """
+    finder = _NameFinder(package, modules)
+    # First, as an older version of the package may have left empty folders of these names.
+    _sys.meta_path.insert(0, finder)  # type: ignore[arg-type]
+    return lambda path: _submodule_getattr(
+        f"{package}.{path}" if path else package, finder.modules_in(path)
+    )
+
+
+def is_installed(name: str) -> bool:
+    """Whether the package `name` is imported or can be. A folder without ``__init__.py`` is none: scripts
+    keep data in folders with any names."""
+    if name in _sys.modules:
+        return True
+    spec = _util.find_spec(name)
+    return spec is not None and spec.loader is not None

@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``theano.tensor.shared_randomstreams``: random variables. The numbers for a seed are Spanwise's."""
+"""Random variables: ``theano.tensor.shared_randomstreams`` and ``theano.sandbox.rng_mrg``. The numbers for
+a seed are Spanwise's."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 
 from spanwise import tensor as _tensor
 
-__all__ = ["RandomStreams"]
+__all__ = ["MRG_RandomStreams", "RandomStreams"]
 
 
 class RandomStreams(_tensor.RandomStreams):
@@ -23,3 +24,10 @@ class RandomStreams(_tensor.RandomStreams):
                 f"permutation: size={size!r}: only one permutation at a time is available"
             )
         return super().permutation(n).astype(dtype)
+
+
+class MRG_RandomStreams(RandomStreams):  # noqa: N801  (Theano's name)
+    """As RandomStreams. `use_cuda` is accepted for compatibility."""
+
+    def __init__(self, seed: Any = 12345, use_cuda: Any = None) -> None:
+        super().__init__(seed)

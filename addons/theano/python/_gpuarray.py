@@ -1,23 +1,28 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``theano.gpuarray.basic_ops``: transfers, and classes of ops, which scripts test for and profiles
-print."""
+"""``theano.gpuarray``: transfers and types of arrays on the GPU, of all dtypes, and classes of ops, which
+scripts test for and profiles print."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from spanwise.graph import Variable, as_variable, contiguous
+from spanwise.graph import TensorType, Variable, as_variable, contiguous
 
-from .._function import is_on_gpu, transfer
-from .._ops import gpu_classes_of
+from ._config import devices
+from ._function import is_on_gpu, transfer
+from ._ops import gpu_classes_of
 
-_CLASSES = gpu_classes_of("gpuarray.basic_ops")
-globals().update(_CLASSES)
+globals().update(gpu_classes_of("gpuarray.basic_ops"))
+pygpu_activated = devices.is_gpu
 
-__all__ = [
-    *_CLASSES, "as_gpuarray_variable", "gpu_contiguous", "gpu_from_host", "host_from_gpu",
-]  # fmt: skip
+
+def GpuArrayType(  # noqa: N802
+    dtype: Any, broadcastable: Sequence[bool], context_name: Any = None, name: Any = None
+) -> TensorType:
+    """The type of variables on the GPU of a context; an axis that is broadcastable has extent 1."""
+    return TensorType(dtype, broadcastable, devices.target(context_name))
 
 
 def as_gpuarray_variable(x: Any, context_name: Any = None) -> Variable:
