@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from spanwise.graph import (
     as_op as _as_op,
     clone,
     scan as _scan,
+    until,
 )
 from spanwise.tensor import dot
 
@@ -193,6 +194,29 @@ def _older_results(infos: Sequence[Any], taps: Sequence[list[int] | None]) -> li
     return states
 
 
+def _is_updates(x: Any) -> bool:
+    """Whether `x` is a dict of updates, or a list of pairs of a shared variable and its update."""
+    if isinstance(x, (list, tuple)):
+        pairs = [e for e in x if isinstance(e, (list, tuple)) and len(e) == 2]
+        return len(pairs) == len(x) > 0 and all(isinstance(e[0], SharedVariable) for e in pairs)
+    return isinstance(x, Mapping)
+
+
+def _parts(returned: Any) -> tuple[list[Any], list[Any]]:
+    """(outputs, a dict of updates and an until() where they are) of what `fn` of scan() returns."""
+    if _is_updates(returned) or isinstance(returned, until):
+        returned = [returned]
+    outputs, others = [], []
+    for part in _listed(returned):
+        if isinstance(part, until):
+            others.append(part)
+        elif _is_updates(part):
+            others.append(OrderedDict(part))
+        else:
+            outputs += _listed(part)
+    return outputs, others
+
+
 def _with_older_results(
     fn: Callable[..., Any], taps: Sequence[list[int] | None], count: int
 ) -> Callable[..., Any]:
@@ -207,14 +231,15 @@ def _with_older_results(
         read = [
             older[-tap - 1] for older, each in zip(states, taps, strict=True) for tap in each or ()
         ]
-        returned, updates = fn(*arguments[:count], *read, *rest), {}
-        if isinstance(returned, tuple) and len(returned) == 2 and isinstance(returned[1], dict):
-            returned, updates = returned
-        results = _listed(returned)
-        if len(results) != len(taps):
-            raise GraphError(f"scan: fn returns {len(results)} outputs, expected {len(taps)}")
-        shifted = [[new, *older[:-1]] for new, older in zip(results, states, strict=True)]
-        return [state for each in shifted for state in each], updates
+        results, others = _parts(fn(*arguments[:count], *read, *rest))
+        if taps and len(results) != len(taps):
+            raise GraphError(
+                f"scan: fn returns {len(results)} outputs, outputs_info has {len(taps)}"
+            )
+        if taps:
+            shifted = [[new, *older[:-1]] for new, older in zip(results, states, strict=True)]
+            results = [state for each in shifted for state in each]
+        return (results, *others) if others else results
 
     return step
 
@@ -236,27 +261,22 @@ def scan(
 ) -> tuple[Any, OrderedDict[Any, Any]]:
     """As spanwise.graph.scan; returns (outputs, updates). The updates are those of the random streams
     and other shared variables that the loop advances, which a function makes also without them.
-    `mode`, `profile`, `allow_gc` and `strict` have no effect. Raises GraphError for a truncated
-    gradient."""
-    if truncate_gradient != -1:
-        raise GraphError("scan: truncate_gradient is not available; leave it out")
+    `mode`, `profile` and `allow_gc` have no effect."""
     listed = [] if sequences is None else _listed(sequences)
     sequences = [part for sequence in listed for part in _slices(sequence)]
     infos = [] if outputs_info is None else _listed(outputs_info)
     taps = [_output_taps(info) for info in infos]
-    if all(each in (None, [-1]) for each in taps):
-        outputs, updates = _scan(
-            fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, name, return_updates=True
-        )  # fmt: skip
-    else:
-        outputs, updates = _scan(
-            _with_older_results(fn, taps, len(sequences)), sequences, _older_results(infos, taps),
-            non_sequences, n_steps, go_backwards, name, return_updates=True,
-        )  # fmt: skip
+    states, updates = _scan(
+        _with_older_results(fn, taps, len(sequences)), sequences, _older_results(infos, taps),
+        non_sequences, n_steps, go_backwards, name, True, truncate_gradient, strict,
+    )  # fmt: skip
+    outputs = _listed(states)
+    if taps:
         firsts = itertools.accumulate((_depth(each) for each in taps[:-1]), initial=0)
-        outputs = [_listed(outputs)[first] for first in firsts]
-        outputs = outputs[0] if len(outputs) == 1 else outputs
-    return _listed(outputs) if return_list else outputs, OrderedDict(updates)
+        outputs = [outputs[first] for first in firsts]
+    if not return_list and len(outputs) < 2:
+        return outputs[0] if outputs else None, OrderedDict(updates)
+    return outputs, OrderedDict(updates)
 
 
 def map(

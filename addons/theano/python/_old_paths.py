@@ -16,7 +16,6 @@ _GPUARRAY = {
     "_device_array": "GpuArray",
 }
 _GPUARRAY_OPS = {"_gpuarray": f"{_GPU_OPS} GpuCAReduceCuda {_TRANSFERS}"}
-_FOLDS = "foldl foldr map reduce scan"
 _NNET = {"tensor.nnet": "*"}
 
 #: Module -> module here -> names; "new=old" is another name there, "*" are those in __all__.
@@ -79,7 +78,10 @@ _MODULES = {
     "sandbox.neighbours": {"tensor.nnet": "images2neibs"},
     "sandbox.rng_mrg": {"_streams": "MRG_RandomStreams"},
     "scalar.basic": {"scalar": "*"},
-    "scan_module": {"_namespace": _FOLDS},
+    "scan_module": {"_namespace": "foldl foldr map reduce scan until"},
+    "scan_module.scan": {"_namespace": "scan"},
+    "scan_module.scan_utils": {"_namespace": "until clone"},
+    "scan_module.scan_views": {"_namespace": "foldl foldr map reduce"},
     "tensor.blas": {"_ops": "BatchedDot Dot22 Gemm"},
     "tensor.blas_c": {"_ops": "CGemv"},
     "tensor.elemwise": {"_ops": "All Any=Any_ CAReduce DimShuffle Elemwise Prod Sum"},

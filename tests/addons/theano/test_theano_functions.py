@@ -278,6 +278,63 @@ def test_derivative_goes_through_older_results():
     sw.tensor.verify_grad(build, [R.standard_normal(6)], rng=np.random.RandomState(3))
 
 
+@pytest.mark.parametrize("taps", [[-1], [-2, -1]])
+@pytest.mark.parametrize("form", ["until", "dict", "pairs", "updates alone"])
+def test_scan_ends_with_until_beside_outputs_and_updates(taps, form):
+    bound = T.dscalar("bound")
+    calls = theano.shared(np.int64(0), "calls")
+
+    def step(*rest):
+        value = sum(rest) * 2
+        condition = theano.until(value > bound)
+        if form == "until":
+            return value, condition
+        changes = [(calls, calls + 1)] if form == "pairs" else {calls: calls + 1}
+        return (changes, condition) if form == "updates alone" else ([value], changes, condition)
+
+    if form == "updates alone":
+        outputs, updates = theano.scan(lambda: step(bound), n_steps=3)
+        assert outputs is None and list(updates) == [calls]
+        return
+    initial = T.constant(np.ones(len(taps))) if len(taps) > 1 else T.constant(np.float64(1))
+    values, updates = theano.scan(
+        step, outputs_info=[{"initial": initial, "taps": taps}], n_steps=1024
+    )
+    slope = T.grad(values[-1], bound, disconnected_inputs="ignore")
+    got, _ = sw.function([bound], [values, slope], updates=updates, device="cpu")(45.0)
+    expected = [1.0] * len(taps)
+    while len(expected) == len(taps) or expected[-1] <= 45:
+        expected.append(sum(expected[t] for t in taps) * 2)
+    assert got.tolist() == expected[len(taps) :]
+    assert int(calls.get_value()) == (0 if form == "until" else len(got))
+
+
+def test_truncated_gradient_of_older_results():
+    x, w = T.dvector("x"), T.dscalar("w")
+    start = T.constant(np.array([1.0, 2.0]))
+    slopes = []
+    for limit in (-1, 2, 20):
+        y, _ = theano.scan(
+            lambda e, two_ago, one_ago, w: w * two_ago + one_ago * e, x,
+            [{"initial": start, "taps": [-2, -1]}], w, truncate_gradient=limit,
+        )  # fmt: skip
+        slopes.append(T.grad(y[-1], w))
+    values = np.array([0.5, 0.7, 1.1, 1.3])
+    whole, two, twenty = (float(g) for g in sw.function([x, w], slopes, device="cpu")(values, 0.3))
+
+    def last(w, frozen=None):
+        a, b = 1.0, 2.0
+        for t, e in enumerate(values):
+            a, b = b, (frozen if frozen is not None and t < 2 else w) * a + b * e
+        return b
+
+    def slope(f):
+        return (f(0.3 + 1e-6) - f(0.3 - 1e-6)) / 2e-6
+
+    assert whole == pytest.approx(slope(last), rel=1e-7) == pytest.approx(twenty, rel=1e-7)
+    assert two == pytest.approx(slope(lambda w: last(w, 0.3)), rel=1e-7)
+
+
 def test_folds_return_the_last_state():
     x = T.dvector("x")
     zero = T.constant(np.float64(0))

@@ -58,6 +58,68 @@ def test_outputs_with_and_without_a_state_equal_numpy(device):
     assert [r.shape for r in f(np.zeros(0))] == [(0,)] * 3
 
 
+def test_until_ends_the_loop_after_the_step_of_the_condition(device):
+    x, limit = T.dvector("x"), T.dscalar("limit")
+    total, double = scan(
+        lambda e, total: ([total + e, e * 2], sw.graph.until(total + e > limit)), x, [0.0, None]
+    )
+    slopes = T.grad((total**2).sum() + double.sum(), x)
+    f = sw.function([x, limit], [total, double, slopes], device=device)
+    values = RNG.uniform(0.5, 1, 200)
+    sums = np.cumsum(values)
+    for bound, steps in ((2.0, None), (-1.0, 1), (1e9, 200), (sums[63], None), (sums[64], None)):
+        steps = steps or 1 + int(np.argmax(sums > bound))
+        got = [result.numpy() for result in f(values, bound)]
+        np.testing.assert_allclose(got[0], sums[:steps], rtol=1e-12)
+        np.testing.assert_array_equal(got[1], 2 * values[:steps])
+        expected = np.zeros(200)
+        expected[:steps] = 2 * np.cumsum(sums[:steps][::-1])[::-1] + 2
+        np.testing.assert_allclose(got[2], expected, rtol=1e-10)
+    assert [r.shape for r in f(np.zeros(0), 1.0)] == [(0,), (0,), (0,)]
+
+
+def test_until_with_updates_states_of_which_the_last_is_read_and_random_numbers(device):
+    count = sw.shared(np.int64(0), target=device)
+    rng = T.RandomStreams(3)
+    n = T.lscalar("n")
+    result, updates = scan(
+        lambda s: (s + rng.uniform(()) * 0 + 1, {count: count + 1}, sw.graph.until(s >= 4)),
+        outputs_info=[np.float64(0)], n_steps=n, return_updates=True,
+    )  # fmt: skip
+    f = sw.function([n], result[-1], updates=updates, device=device)
+    assert float(f(10**12)) == 5 and int(count.get_value()) == 5
+    assert float(f(2)) == 2 and int(count.get_value()) == 7
+
+
+def test_truncated_gradient_goes_through_the_last_steps(device):
+    x, h, w = T.dmatrix("x"), T.dvector("h"), T.dmatrix("w")
+    steps = 6
+    values = matrix(steps, 3), matrix(3), matrix(3, 3)
+    for limit in (1, 4, 6, 9):
+        states = scan(lambda row, s, w: T.tanh(row + T.dot(w, s)), x, h, w, truncate_gradient=limit)
+        slopes = sw.function([x, h, w], T.grad((states**2).sum(), [x, h, w]), device=device)
+        got = [slope.numpy() for slope in slopes(*values)]
+        first = max(steps - limit, 0)
+        before = recurrent(values[0][:first], values[1], values[2])[-1] if first else values[1]
+        whole = sw.function([x, h, w], T.grad((network(x, h, w) ** 2).sum(), [x, h, w]))
+        expected = [s.numpy() for s in whole(values[0][first:], before, values[2])]
+        np.testing.assert_allclose(got[0][first:], expected[0], rtol=1e-10)
+        assert not got[0][:first].any()
+        np.testing.assert_allclose(got[1], expected[1], rtol=1e-10)
+        np.testing.assert_allclose(got[2], expected[2], rtol=1e-10)
+
+
+def test_strict_refuses_variables_from_outside_that_are_no_non_sequences():
+    x, y = T.dvector("x"), T.dscalar("y")
+    w = sw.shared(np.float64(2), "w")
+    assert scan(lambda e, w, y: e * w * y + 1, x, non_sequences=[w, y], strict=True).ndim == 1
+    for name, outside in (("w", w), ("y", y)):
+        with pytest.raises(sw.GraphError, match=f"fn uses {name}.*add them to non_sequences"):
+            scan(lambda e, outside=outside: e * outside, x, strict=True)
+    with pytest.raises(sw.GraphError, match="condition of rank 0"):
+        scan(lambda e: (e, sw.graph.until(x > 0)), x)
+
+
 def test_n_steps_go_backwards_and_outer_variables_equal_numpy(device):
     x, n = T.dvector("x"), T.iscalar("n")
     w = sw.shared(2.0, "w", target=device)
@@ -160,7 +222,7 @@ def test_equal_loops_are_merged():
         ),
         (lambda x: scan(lambda: x), "expected sequences or n_steps"),
         (lambda x: scan(lambda e: e, x.sum()), "at least one axis"),
-        (lambda x: scan(lambda e: ([e], {}), x), "expected outputs only"),
+        (lambda x: scan(lambda e: ([e], {}), x), "expected fn to return outputs"),
         (lambda x: scan(lambda e, s: s, x, [{"initial": x, "taps": [-1, -2]}]), "taps"),
         (lambda x: scan(lambda e: e, {"input": x, "taps": [0, -1]}), r"slices .* x\[:-1\]"),
         (lambda x: scan(lambda e: e, x, n_steps=2.5), "expected an integer"),

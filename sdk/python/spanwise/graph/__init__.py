@@ -28,6 +28,6 @@ from ._op import (
 )
 from ._op_from_graph import OpFromGraph as OpFromGraph
 from ._rewrite import *  # noqa: F403
-from ._scan import scan as scan
+from ._scan import scan as scan, until as until
 from ._tensor import as_variable as as_variable, contiguous as contiguous, transfer as transfer
 from ._traversal import *  # noqa: F403

@@ -29,6 +29,8 @@ def scan(
     go_backwards: bool = False,
     name: str | None = None,
     return_updates: bool = False,
+    truncate_gradient: int = -1,
+    strict: bool = False,
 ) -> Any:
     """Calls `fn` once, on variables that stand for one step, and repeats its graph.
 
@@ -40,9 +42,11 @@ def scan(
     Returns a variable for each output, or a list of several: the outputs of all steps along a new
     first axis. ``result[-1]`` is that of the last step.
 
-    There are `n_steps` steps, or as many as the shortest sequence has elements. With
+    There are `n_steps` steps, or as many as the shortest sequence has elements. `fn` may return its
+    outputs and ``until(condition)``: the step in which the condition is true is the last one. With
     `go_backwards`, sequences are read from element ``n_steps - 1`` to 0. `fn` may use variables
-    from outside; shared variables and constants among them are read at each call.
+    from outside; shared variables and constants among them are read at each call. With `strict` it
+    may only use constants and `non_sequences`.
 
     Random numbers that `fn` draws are other ones in each step, and default updates of shared variables
     that it reads are made in each step. With `return_updates`, `fn` may also return a dict of updates
@@ -50,7 +54,8 @@ def scan(
     values after the last step, for ``function(updates=)``.
 
     Derivatives are those of the loop, with respect to sequences, initial values, `non_sequences`
-    and variables from outside. Raises GraphError for outputs that do not match `outputs_info`, and
+    and variables from outside. With a `truncate_gradient` of k > 0 they go through the last k steps
+    only: the state before them counts as the initial one. Raises GraphError for outputs that do not match `outputs_info`, and
     the function ValueError where a sequence is too short or an output changes its shape.
     """
     listed = _list_or_empty(sequences)
@@ -68,10 +73,15 @@ def scan(
     states = [open_variable(x, x.name) for x in initial if x is not None]
     first_serial = Apply._next_serial()
     with without_test_values():
-        outputs, updates = _outputs_of(fn(*elements, *states, *constants), return_updates)
-        outputs, read, shared_states, next_values = body_of_loop(
-            outputs, [*elements, *states], first_serial, updates
+        outputs, updates, condition = _outputs_of(
+            fn(*elements, *states, *constants), return_updates
         )
+        outputs, read, shared_states, next_values = body_of_loop(
+            [*outputs, *condition], [*elements, *states], first_serial, updates
+        )
+        outputs, condition = outputs[: len(outputs) - len(condition)], outputs[-1:] * len(condition)
+    if strict:
+        _check_strict([*read, *shared_states], constants)
     outside = [x for x in read if not isinstance(x, (Constant, SharedVariable))]
     if infos and len(outputs) != len(infos):
         raise GraphError(f"scan: fn returns {len(outputs)} outputs, outputs_info has {len(infos)}")
@@ -81,11 +91,14 @@ def scan(
     _check_states(new_states, states)
     step = OpFromGraph(
         [*elements, *states, *shared_states.values(), *outside],
-        [*new_states, *next_values, *others, *shared_states.values()],
+        [*new_states, *next_values, *others, *shared_states.values(), *condition],
         name=name,
     )
     count, shared_count = len(states), len(shared_states)
-    loop = Loop(len(elements), [True] * count + [False] * shared_count, step, shared_count)
+    loop = Loop(
+        len(elements), [True] * count + [False] * shared_count, step, shared_count,
+        bool(condition), truncate_gradient,
+    )  # fmt: skip
     values = [x[:steps][::-1] for x in variables] if go_backwards else variables
     starts = [*(x for x in initial if x is not None), *shared_states]
     results = Scan(loop)(steps, *values, *starts, *outside, *step.shared_inputs, return_list=True)
@@ -128,26 +141,46 @@ def _number_of_steps(n_steps: Any, sequences: Sequence[Variable]) -> Variable:
     return reduce(_core.minimum, lengths).astype("int64")
 
 
+class until:  # noqa: N801  (Theano's name)
+    """Returned by the `fn` of scan() beside the outputs: the loop ends with the step in which `condition`,
+    of rank 0, is true."""
+
+    def __init__(self, condition: Any) -> None:
+        self.condition = _core._as_variable(condition)
+        if self.condition.ndim:
+            raise GraphError(f"until: expected a condition of rank 0, got {self.condition.type}")
+
+
 def _outputs_of(
     returned: Any, may_update: bool
-) -> tuple[list[Variable], dict[SharedVariable, Variable]]:
-    """The result of fn as a list of variables, and a dict of updates."""
-    updates: Any = {}
-    if may_update and isinstance(returned, Mapping):
-        returned = [], returned
-    is_pair = may_update and isinstance(returned, (list, tuple)) and len(returned) == 2
-    if is_pair and isinstance(returned[1], Mapping):
-        returned, updates = returned
-    listed = _list_or_empty(returned)
-    if not listed and not updates:
+) -> tuple[list[Variable], dict[SharedVariable, Variable], list[Variable]]:
+    """The result of fn as a list of variables, a dict of updates, and the condition, if there is one."""
+    parts = _list_or_empty(returned)
+    conditions = [part.condition for part in parts if isinstance(part, until)]
+    dicts = [part for part in parts if isinstance(part, Mapping)]
+    outputs = [part for part in parts if not isinstance(part, (until, Mapping))]
+    if len(outputs) == 1 < len(parts):  # outputs, updates and until() in any order
+        outputs = _list_or_empty(outputs[0])
+    updates = dicts[0] if dicts else {}
+    if not outputs and not updates:
         raise GraphError("scan: fn returns no output")
-    if any(isinstance(y, (dict, list, tuple)) for y in listed):
+    is_nested = any(isinstance(y, (list, tuple)) for y in outputs)
+    if is_nested or len(dicts) > may_update or len(conditions) > 1:
         raise GraphError(
-            "scan: fn returns updates or a condition; expected outputs only. Return what changes as "
-            "an output with outputs_info, or updates with return_updates=True"
+            "scan: expected fn to return outputs, and beside them at most one until(condition) and, with "
+            f"return_updates=True, one dict of updates, got {returned}"
         )
     checked = {x: checked_update("scan: update", x, new) for x, new in updates.items()}
-    return [_core._as_variable(y) for y in listed], checked
+    return [_core._as_variable(y) for y in outputs], checked, conditions
+
+
+def _check_strict(read: Sequence[Any], non_sequences: Sequence[Variable]) -> None:
+    used = [x for x in read if not isinstance(x, Constant) and x not in non_sequences]
+    if used:
+        raise GraphError(
+            f"scan: fn uses {', '.join(map(str, used))}, which strict=True forbids; add them to "
+            "non_sequences"
+        )
 
 
 def _check_states(outputs: Sequence[Variable], states: Sequence[Variable]) -> None:
@@ -163,17 +196,25 @@ class Loop(NamedTuple):
     """The inputs of `step` are an element of each of `sequence_count` sequences, the states, and the
     non-sequences, which are the same in all steps; its outputs are the new states, then others. The
     last `shared_count` states are values of shared variables that the step advances, such as random
-    streams; as many of the last outputs are their values before the step."""
+    streams; as many of the last outputs are their values before the step. With `has_condition` one
+    more output is the condition after which the loop ends; in its place the loop returns how many
+    steps it ran."""
 
     sequence_count: int
     #: Of each state: whether the states of all steps are results, or only the last one.
     keeps_all: list[bool]
     step: OpFromGraph
     shared_count: int = 0
+    has_condition: bool = False
+    #: Through how many of the last steps derivatives go; -1 for all.
+    truncate_gradient: int = -1
 
     @property
     def state_count(self) -> int:
         return len(self.keeps_all)
+
+
+_FIRST_ROOM = 64  # steps
 
 
 class Scan(Op):
@@ -194,6 +235,8 @@ class Scan(Op):
             TensorType(y.dtype, (None,) * (y.ndim + (not self._returns_last(k))), y.type.device)()
             for k, y in enumerate(self.loop.step.outputs)
         ]
+        if self.loop.has_condition:
+            outputs[-1] = TensorType("int64", ())()
         return Apply(self, [steps, *variables], outputs)
 
     def make_thunk(self, node, storage_map, compute_map, no_recycling, impl=None):  # type: ignore[no-untyped-def]
@@ -213,29 +256,42 @@ class Scan(Op):
                 raise ValueError(
                     f"{self}: sequence {i} has {x.shape[0]} elements, expected {steps} steps"
                 )
-        results: list[Any] = [None] * len(node.outputs)
-        for t in range(steps):
-            outputs = compiled(*(x[t, ...] for x in sequences), *states, *non_sequences)
+        result_count = len(node.outputs) - self.loop.has_condition
+        results: list[Any] = [None] * result_count
+        ran, is_last = 0, False
+        while ran < steps and not is_last:
+            outputs = compiled(*(x[ran, ...] for x in sequences), *states, *non_sequences)
             states = outputs[:state_count]
-            for k, value in enumerate(outputs):
+            for k, value in enumerate(outputs[:result_count]):
                 if not self._returns_last(k):
-                    results[k] = self._store_value(results[k], value, t, steps)
-        for k, y in enumerate(node.outputs):
+                    results[k] = self._store_value(results[k], value, ran, steps)
+            ran += 1
+            is_last = self.loop.has_condition and bool(outputs[-1].item())
+        for k, y in enumerate(node.outputs[:result_count]):
             if self._returns_last(k):
                 results[k] = states[k]
             elif results[k] is None:  # no steps; only the extents of states are known
                 shape = inputs[count + k].shape if k < state_count else (0,) * (y.ndim - 1)
                 results[k] = _core.empty((0, *shape), dtype=y.dtype)
-        return results
+            elif is_last:
+                results[k] = results[k][:ran]
+        return [*results, _core.asarray(ran, "int64")] if self.loop.has_condition else results
 
     def _returns_last(self, k: int) -> bool:
         """Whether output `k` is a state of which only the last value is a result."""
         return k < self.loop.state_count and not self.loop.keeps_all[k]
 
     def _store_value(self, stack: Any, value: Any, t: int, steps: int) -> Any:
-        """`stack`, allocated by the first step if it is None, with `value` at index `t`."""
+        """`stack`, allocated by the first step if it is None, with `value` at index `t`. A loop with a
+        condition may end long before `steps`, so its stacks grow."""
         if stack is None:
-            stack = _core.empty((steps, *value.shape), dtype=value.dtype, device=value.device)
+            room = min(steps, _FIRST_ROOM) if self.loop.has_condition else steps
+            stack = _core.empty((room, *value.shape), dtype=value.dtype, device=value.device)
+        elif t == stack.shape[0] and stack.shape[1:] == value.shape:
+            room = min(steps, 2 * t)
+            larger = _core.empty((room, *value.shape), dtype=value.dtype, device=value.device)
+            larger[:t] = stack
+            stack = larger
         if stack.shape[1:] != value.shape:
             raise ValueError(
                 f"{self}: an output of step {t} has shape {value.shape}, and {stack.shape[1:]} "
@@ -278,13 +334,14 @@ class _Backward:
 
     def __init__(self, loop: Loop, inputs: list[Variable], gradients: list[Any]) -> None:
         self.loop, self.inputs = loop, inputs
-        self.steps = inputs[0]
         self.sequences, self.initial, self.non_sequences = self._by_kind(inputs[1:])
         #: The inputs of a step.
         self.elements, self.states, self.constants = self._by_kind(loop.step.inputs)
         #: Index of an output of the loop -> the derivative with respect to it.
         self.output_gradients = {
-            k: g for k, g in enumerate(gradients) if not isinstance(g.type, DisconnectedType)
+            k: g
+            for k, g in enumerate(gradients[: len(gradients) - loop.has_condition])
+            if not isinstance(g.type, DisconnectedType)
         }
 
     def _by_kind(self, values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
@@ -318,6 +375,10 @@ class _Backward:
 
     def derivatives(self, outputs: list[Variable]) -> list[Any]:
         """The derivatives with respect to the inputs of the loop, whose outputs are `outputs`."""
+        #: How many steps the loop ran, and the first one that derivatives go through.
+        self.steps = outputs[-1] if self.loop.has_condition else self.inputs[0]
+        limit = self.loop.truncate_gradient
+        self.first = None if limit < 0 else _core.maximum(self.steps - limit, 0)
         sums = {
             j: open_variable(x)
             for j, x in enumerate(self.constants)
@@ -339,8 +400,8 @@ class _Backward:
         sequences = [*self.sequences, *self._states_before(outputs), *gradients]
         state_count = len(self.from_later_steps) + len(sums)
         results = Scan(Loop(len(sequences), [False] * state_count, step))(
-            self.steps,
-            *(x[: self.steps][::-1] for x in sequences),
+            self.steps if self.first is None else self.steps - self.first,
+            *(x[self.first : self.steps][::-1] for x in sequences),
             *(self._gradient_of_last_state(k) for k in self.from_later_steps),
             *(zeros_like(self.non_sequences[j]) for j in sums),
             *self.non_sequences,
@@ -369,7 +430,8 @@ class _Backward:
             concatenate([x.dimshuffle("x", *range(x.ndim)), after[k]], axis=0)
             for k, x in enumerate(self.initial[:count])
         ]
-        return before + outputs[len(outputs) - self.loop.shared_count :]
+        end = len(outputs) - self.loop.has_condition
+        return before + outputs[end - self.loop.shared_count : end]
 
     def _gradient_of_last_state(self, k: int) -> Variable:
         """The derivative with respect to the last state: not 0 where only that is a result."""
@@ -382,4 +444,5 @@ class _Backward:
         respect to its elements in reverse order."""
         if derivative is None:
             return DisconnectedType()()
-        return set_subtensor(zeros_like(self.sequences[i])[: self.steps], derivative[::-1])
+        part = zeros_like(self.sequences[i])[self.first : self.steps]
+        return set_subtensor(part, derivative[::-1])
