@@ -21,7 +21,8 @@ using uint = unsigned int;
 using ushort = unsigned short;
 using ulong = unsigned long;
 
-#if __has_include(<cuda_device_runtime_api.h>)
+// NVIDIA's package of the runtime has this header but not what it includes.
+#if __has_include(<cuda_device_runtime_api.h>) && __has_include(<crt/host_defines.h>)
 #include <cuda_device_runtime_api.h>  // cudaGridDependencySynchronize()
 #endif
 
