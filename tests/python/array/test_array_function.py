@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy's functions and ufuncs called on Spanwise arrays: __array_function__, __array_ufunc__."""
 
+import importlib.util
 import io
 import subprocess
 import sys
@@ -62,7 +63,9 @@ def test_shared_function_runs_on_the_device(device, call):
     assert ours.device == sw.device(device)
 
 
-# Functions that only NumPy has. They get views of arrays on the CPU and raise for arrays on a GPU.
+HAS_CUPY = importlib.util.find_spec("cupy") is not None
+# Functions that NumPy computes. They get views of arrays on the CPU. Arrays on a GPU are CuPy's
+# matter where it is installed and has the function, and raise elsewhere.
 ONLY_NUMPY = {
     "median": lambda a: np.median(a, axis=1),
     "sort": lambda a: np.sort(a, axis=0),
@@ -78,10 +81,15 @@ ONLY_NUMPY = {
 
 
 @pytest.mark.parametrize("call", ONLY_NUMPY.values(), ids=ONLY_NUMPY.keys())
-def test_numpy_only_function_runs_on_the_cpu_and_raises_on_a_gpu(device, call):
+def test_function_of_numpy_runs_on_the_cpu_and_is_cupys_on_a_gpu(device, call):
     ours = sw.asarray(A, device=device)
     if device.kind == "cpu":
         assert_same(call(ours), np.asarray(call(A)))
+        return
+    if HAS_CUPY and call is not ONLY_NUMPY["sliding_window_view"]:
+        result = call(ours)
+        assert isinstance(result, sw.Array) and result.device == device
+        np.testing.assert_allclose(result.numpy(), call(A), 1e-12, 1e-12)
         return
     with pytest.raises(TypeError, match=r"numpy.*float64 of shape \(3, 4\).*a\.numpy\(\)"):
         call(ours)
