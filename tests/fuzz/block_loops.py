@@ -32,11 +32,17 @@ __device__ int place() { return (int)(threadIdx.x + 3 * threadIdx.y); }
 
 
 class Writer:
-    """One kernel. Expressions are of int, and wrap around as unsigned ones."""
+    """One kernel. Expressions are of int, and wrap around as unsigned ones. On a GPU a shuffle from a
+    lane that has returned, or that a warp of the block does not have, gives any value: kernels that
+    are `for_gpu` have either returns or shuffles, and these only from lanes that exist."""
 
-    def __init__(self, rng: random.Random, name: str):
+    def __init__(self, rng: random.Random, name: str, for_gpu: bool = False):
         self.rng = rng
         self.name = name
+        self.returns = not for_gpu or rng.random() < 0.3
+        self.shuffles = not for_gpu or not self.returns
+        width, height = SHAPES[int(name[1:]) % len(SHAPES)]
+        self.modes = ["_up"] if for_gpu and width * height % 32 else ["_down", "_up", "_xor", ""]
         self.fresh = 0
         self.ints: list[str] = []  # differ between threads
         self.writable: list[str] = []
@@ -165,7 +171,9 @@ class Writer:
 
     def shuffle(self) -> str:
         r = self.rng
-        mode = r.choice(["_down", "_up", "_xor", ""])
+        if not self.shuffles:
+            return self.assignment()
+        mode = r.choice(self.modes)
         lane = r.choice([str(r.randrange(32)), "(t & 31)", self.uniform_expression(1) + " & 31"])
         width = r.choice(["", "", ", 8", ", 16", ", 32"])
         mask = r.choice(["FULL", "0xffffffff", "~0u", "-1"])
@@ -219,9 +227,9 @@ class Writer:
             return f"{r.choice(self.uniform_writable)} = {self.uniform_expression()};"
         if kind == 6 and self.loops and r.random() < 0.5:
             return f"if ({self.uniform_condition()}) {r.choice(['break', 'continue'])};"
-        if kind == 7 and r.random() < 0.15:
+        if kind == 7 and self.returns and r.random() < 0.15:
             return f"if ({self.condition()}) return;"
-        if kind == 7 and r.random() < 0.1:
+        if kind == 7 and self.returns and r.random() < 0.1:
             return f"if ({self.uniform_condition()}) return;"
         if kind <= 10:
             return self.divergent()
@@ -294,8 +302,8 @@ class Writer:
         return "\n".join(self.statement(0) for _ in range(count))
 
 
-def kernel_of(seed: int, case: int) -> str:
-    return Writer(random.Random(f"{seed} {case}"), f"k{case}").kernel()
+def kernel_of(seed: int, case: int, for_gpu: bool = False) -> str:
+    return Writer(random.Random(f"{seed} {case}"), f"k{case}", for_gpu).kernel()
 
 
 def run(module, case: int, device: str) -> np.ndarray:
@@ -310,7 +318,7 @@ def run(module, case: int, device: str) -> np.ndarray:
 
 def compare(seed: int, cases: range, devices: list[str], options=("-O0",)) -> list[int]:
     """The cases whose results differ."""
-    source = PREAMBLE + "".join(kernel_of(seed, case) for case in cases)
+    source = PREAMBLE + "".join(kernel_of(seed, case, bool(devices)) for case in cases)
     compiled = [
         (sw.SourceModule(source, options=list(options), device="cpu", cpu_barriers=barriers), "cpu")
         for barriers in ("auto", "fibers")
@@ -338,7 +346,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     devices = ["cuda:0"] if sw.default_device().kind == "cuda" else []
     if options.case is not None:
-        print(PREAMBLE + kernel_of(options.seed, options.case))
+        print(PREAMBLE + kernel_of(options.seed, options.case, bool(devices)))
         found = compare(options.seed, range(options.case, options.case + 1), devices)
         print("different" if found else "the same")
         return len(found)
