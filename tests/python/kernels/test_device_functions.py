@@ -7,11 +7,12 @@ import math
 import numpy as np
 import pytest
 from support.arrays import poisoned
+from support.cuda_toolkit import headers, needs
 
 import spanwise as sw
 
 from .device_functions.table import Function, check
-from .test_device_small_floats import FORMATS, HALVES, dtype_of, headers
+from .test_device_small_floats import FORMATS, HALVES, dtype_of
 
 NAMES = set()  # those that the tests compose, for test_device_function_names.py
 
@@ -387,8 +388,7 @@ __global__ void k(int* out) {
 
 
 def test_reductions_votes_and_barriers(device):
-    if device.kind != "cpu" and device.properties.compute_capability < (8, 0):
-        pytest.skip("__reduce_and_sync needs compute capability 8.0")
+    needs(device, 8, 0, "__reduce_and_sync")
     source = """
 __global__ void k(unsigned* out) {
   const unsigned t = threadIdx.x;
@@ -444,8 +444,7 @@ __global__ void k(int* out) {
   if (t == 0) __mbarrier_inval(&bar);
 }
 """
-    if device.kind != "cpu" and device.properties.compute_capability < (9, 0):
-        pytest.skip("__mbarrier_try_wait needs compute capability 9.0")
+    needs(device, 9, 0, "__mbarrier_try_wait")
     out = poisoned(32, "int32", device)
     kernel_of(source, device)(out, block=32)
     assert out.tolist() == [31 - t + (100 if t < 16 else 0) for t in range(32)]
@@ -463,7 +462,8 @@ __global__ void k(const int* in, int* out) {
   __syncthreads();
   __pipeline_memcpy_async(tile + t, in + t, 4);
   __pipeline_arrive_on(&bar);
-  while (!__mbarrier_test_wait(&bar, __mbarrier_arrive(&bar))) {}
+  const auto token = __mbarrier_arrive(&bar);
+  while (!__mbarrier_test_wait(&bar, token)) {}
   out[t] = tile[31 - t];
 }
 """

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from support.cuda_toolkit import needs
 
 from .device_functions.rounding import SUFFIXES, root, rounded
 from .device_functions.table import Function, check, function
@@ -219,8 +220,7 @@ def test_conversions_to_integers_saturate(device, source):
 
 def test_pairs_of_floats_round_in_each_direction(device):
     """__fadd2_ru, __fmul2_rz, __ffma2_rd of float2, which GPUs have since compute capability 10.0."""
-    if device.kind != "cpu" and device.properties.compute_capability < (10, 0):
-        pytest.skip("__fadd2_rn needs compute capability 10.0")
+    needs(device, 10, 0, "__fadd2_rn")
     inputs = pairs("float32")
     tested = []
     for s in SUFFIXES:

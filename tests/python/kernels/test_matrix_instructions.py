@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from support.arrays import poisoned
+from support.cuda_toolkit import needs
 
 import spanwise as sw
 
@@ -34,11 +35,6 @@ SHAPES = [
     ("m16n8k32", "s32", "u8", "s32"),
     ("m8n8k4", "f64", "f64", "f64"),
 ]
-
-
-def needs(device, major, minor=0):
-    if device.kind != "cpu" and device.properties.compute_capability < (major, minor):
-        pytest.skip(f"needs compute capability {major}.{minor}")
 
 
 def fragment(matrix, rows, per_register):

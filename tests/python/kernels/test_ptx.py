@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from support.arrays import poisoned
+from support.cuda_toolkit import needs
 
 import spanwise as sw
 
@@ -133,7 +134,7 @@ INTEGER = [
     instruction("{ .reg .b16 a, b; mov.b32 {a, b}, %1; mov.b32 %0, {b, a}; }", XY[:1], lambda x, y, z: int(x) << 16 | int(x) >> 16),
     instruction("{ .reg .pred p; setp.lt.u32 p, %1, %2; selp.u32 %0, %1, %2, p; }", XY, lambda x, y, z: min(int(x), int(y))),
     instruction("{ .reg .pred p<2>; setp.ge.s32 p0|p1, %1, %2; @p1 mov.u32 %0, 1; @p0 mov.u32 %0, 2; }", XY, lambda x, y, z: 2 if s32(x) >= s32(y) else 1),
-    instruction("{ .reg .pred %p; setp.ne.and.u32 %p, %1, %2, 1; @!%p mov.u32 %0, 3; }", XY, lambda x, y, z: 3 if x == y else 0),
+    instruction("{ .reg .pred %p; mov.u32 %0, 0; setp.ne.and.u32 %p, %1, %2, 1; @!%p mov.u32 %0, 3; }", XY, lambda x, y, z: 3 if x == y else 0),
     instruction("cvt.u32.u64 %0, %1;", WIDE, lambda x, y, z: int(y)),
     instruction("cvt.s64.s32 %0, %1;", XY[:1], lambda x, y, z: s32(x), "uint64"),
     instruction("cvt.sat.u8.s32 %0, %1;", XY[:1], lambda x, y, z: min(max(s32(x), 0), 255)),
@@ -270,8 +271,7 @@ __global__ void k(unsigned* counts, float* sum, unsigned long long* largest) {
 
 
 def test_asynchronous_copies(device):
-    if device.kind != "cpu" and device.properties.compute_capability < (8, 0):
-        pytest.skip("cp.async needs compute capability 8.0")
+    needs(device, 8, 0, "cp.async")
     source = """
 __global__ void k(const float4* in, float4* out) {
   __shared__ float4 tile[64];
