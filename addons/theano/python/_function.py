@@ -113,6 +113,10 @@ def shared(
     accepted for compatibility and have no effect. Raises ValueError for an unknown `target`.
     """
     del strict, allow_downcast, broadcastable
+    if type(value).__name__ == "RandomState":
+        from ._streams import shared_state
+
+        return shared_state(value, name)
     value = unwrap(value)
     if not hasattr(value, "dtype"):
         value = np.asarray(value)

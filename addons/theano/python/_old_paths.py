@@ -91,6 +91,10 @@ _MODULES = {
     "tensor.nnet.neighbours": _NNET,
     "tensor.nnet.nnet": _NNET,
     "tensor.opt": {"_ops": "Assert assert_ assert_op"},
+    "tensor.raw_random": {
+        "_streams": "RandomFunction binomial choice multinomial normal permutation poisson "
+        "random_integers uniform"
+    },
     "tensor.shared_randomstreams": {"_streams": "RandomStreams"},
     "tensor.sharedvar": {"_namespace": "TensorSharedVariable=SharedVariable"},
     "tensor.signal": {},

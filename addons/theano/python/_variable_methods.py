@@ -71,3 +71,5 @@ def add_methods() -> None:
     Variable.real, Variable.imag = property(basic.real), property(basic.imag)
     Variable.copy = basic.tensor_copy  # type: ignore[attr-defined]
     Variable.__bool__ = _is_true
+    for name in ("rng", "update"):  # of random variables
+        setattr(Variable, name, property(lambda self, name=name: getattr(self.tag, name)))

@@ -74,7 +74,7 @@ def test_random_streams_draw_as_documented(tmp_path, flags):
             g = function([], rv_n, no_default_updates=True)
             nearly_zeros = function([], rv_u + rv_u - 2 * rv_u)
             print((f() == f()).all(), (g() == g()).all(), abs(nearly_zeros()).max() < 1e-6)
-        print(sorted(function([], srng.permutation(n=4))().tolist()))
+        print(sorted(function([], RandomStreams(1).permutation(n=4))().tolist()))
     """
     printed, _ = run_script(tmp_path / "script.py", source, flags)
     assert printed.splitlines() == ["False True True"] * 2 + ["[0, 1, 2, 3]"]

@@ -29,7 +29,7 @@ from . import (
 from .basic import *  # noqa: F403
 from .extra_ops import bincount, compress, diff, fill_diagonal, searchsorted
 
-_MODULES = ("opt", "shared_randomstreams", "signal")  # imported on first use
+_MODULES = ("opt", "raw_random", "shared_randomstreams", "signal")  # imported on first use
 __getattr__ = _submodules("tensor")
 Variable = TensorVariable
 _shared = shared  # which scripts use, though it is private

@@ -17,7 +17,7 @@ from .. import _core
 from .._core import Apply, CompiledFunction, Constant, SharedVariable, Variable
 from ._function import compile_recipe
 from ._op import present_device
-from ._states import default_update_of
+from ._states import array_of, default_update_of
 from ._traversal import ancestors
 
 
@@ -65,7 +65,7 @@ def reduce_variable(x: Variable) -> tuple[Any, ...]:
         tag = {
             name: value for name, value in vars(x.tag).items() if name != "default_update"
         } or None
-        load = _load_shared, (x.get_value(borrow=True), x.name, str(x.device), tag)
+        load = _load_shared, (array_of(x, borrow=True), x.name, str(x.device), tag)
         # The update reads x, so it is loaded after x, as an attribute of its state.
         return load if update is None else (*load, (None, {"default_update": update}))
     return _load_input, (x.type, x.name, tag)

@@ -15,6 +15,7 @@ from typing import Any
 from .._core import Apply, SharedVariable, Variable, _WeakOutput
 from ._traversal import ancestors, clone, copied_outputs, variables_of
 
+array_of = SharedVariable.get_value  # which spanwise.theano replaces in the class
 Updates = list[tuple[Any, Variable]]  # pairs of a shared variable and its next value
 
 
