@@ -159,6 +159,13 @@ SW_BIND(graph_apply) {
       .def_property_readonly("_serial", member(&Apply::serial))
       .def_static("_next_serial", &Apply::next_serial)
       .def_property_readonly("_is_pure", [](const Apply& self) { return self.op().foldable(self); })
+      .def_property_readonly("_always_needed",
+                             [](const Apply& self) {
+                               std::vector<Variable> needed;
+                               for (int i = 0; const Variable& input : self.inputs())
+                                 if (!self.op().needed_if(i++)) needed.push_back(input);
+                               return needed;
+                             })
       .def("clone_with_new_inputs", &clone_with, py::arg("inputs"))
       .def("clone", [](const Apply& self) { return clone_with(self, inputs_of(self)); })
       .def("__reduce__", [](py::handle self) { return call_pickle_function("reduce_apply", self); })

@@ -85,8 +85,9 @@ def body_of_loop(
     """(outputs, variables from outside, {state: variable for its value before a step}, values after a
     step) of the body of a loop, a graph of `arguments` that makes `updates`.
 
-    In the body are the nodes that depend on arguments, and those with effects among the nodes from
-    serial number `first_serial` on, with all that depends on them. It reads others from outside.
+    In the body are the nodes that depend on arguments and, among those from serial number
+    `first_serial` on, nodes with effects and nodes that only a branch of the body needs, with all that
+    depends on them. It reads others from outside.
     """
     next_of = dict(updates)
     values: dict[Any, Variable] = {}
@@ -112,16 +113,45 @@ def _nodes_inside(
     roots: Sequence[Variable], arguments: Sequence[Variable], first_serial: int
 ) -> tuple[list[Apply], list[Variable]]:
     """The nodes of a body, and the variables from outside that it reads."""
-    inside = set(arguments)
-    nodes = []
-    for node in ancestors(roots, arguments):
-        has_effect = any(map(is_state, node.inputs)) or not node._is_pure
-        if any(x in inside for x in node.inputs) or (has_effect and node._serial >= first_serial):
-            inside.update(node.outputs)
-            nodes.append(node)
+    graph = ancestors(roots, arguments)
+    nodes, inside = _dependent_nodes(graph, arguments, first_serial, set())
+    if any(len(node._always_needed) < len(node.inputs) for node in nodes):
+        conditional = _conditional_outputs(graph, roots, inside)
+        nodes, inside = _dependent_nodes(graph, arguments, first_serial, conditional)
     read = dict.fromkeys(x for node in nodes for x in node.inputs if x not in inside)
     read.update(dict.fromkeys(y for y in roots if y not in inside))
     return nodes, list(read)
+
+
+def _dependent_nodes(
+    graph: Sequence[Apply],
+    arguments: Sequence[Variable],
+    first_serial: int,
+    conditional: set[Variable],
+) -> tuple[list[Apply], set[Variable]]:
+    """The nodes of a body where nodes with outputs in `conditional` are inside, and the variables that
+    depend on arguments or on these nodes."""
+    inside = set(arguments)
+    nodes = []
+    for node in graph:
+        belongs = any(map(is_state, node.inputs)) or not node._is_pure
+        belongs |= node.outputs[0] in conditional
+        if any(x in inside for x in node.inputs) or (belongs and node._serial >= first_serial):
+            inside.update(node.outputs)
+            nodes.append(node)
+    return nodes, inside
+
+
+def _conditional_outputs(
+    graph: Sequence[Apply], roots: Sequence[Variable], inside: set[Variable]
+) -> set[Variable]:
+    """The outputs of nodes that `roots` need by a branch of a node inside the body only."""
+    needed = set(roots)
+    for node in reversed(graph):
+        if not needed.isdisjoint(node.outputs):
+            is_inside = node.outputs[0] in inside
+            needed.update(node._always_needed if is_inside else node.inputs)
+    return {y for node in graph for y in node.outputs if needed.isdisjoint(node.outputs)}
 
 
 class _StateChain:

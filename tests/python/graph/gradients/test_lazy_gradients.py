@@ -137,6 +137,30 @@ def test_gradient_of_ifelse_in_a_scan_is_lazy(device):
     assert f([0.0, 2.0, -1.0]).tolist() == [2, 0.5, 2]
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("explicit", [True, False])
+def test_branches_in_a_scan_that_depend_on_no_step_are_computed_where_taken(mode, explicit, device):
+    """log(w - 3) is not in the loop by its inputs, but only the branch needs it."""
+    x, w, limit = T.dvector("x"), T.dscalar("w"), T.dscalar("limit")
+
+    def step(state, w):
+        outside = T.exp(w * 0)  # of both branches: computed once
+        branch = T.ifelse(w > 0, T.log(w - 3) * outside, Fails()(w))
+        return T.ifelse(state.sum() > limit, branch * state, state * w * outside)
+
+    fn = step if explicit else (lambda state: step(state, w))
+    states = sw.graph.scan(fn, (), x, [w] if explicit else (), n_steps=2)
+    cost = states[-1].sum()
+    f = sw.function([x, w, limit], [cost, *T.grad(cost, [x, w])], mode=mode, device=device)
+    cost, by_x, by_w = f([1.0, 2.0], 3.0, 100.0)
+    assert (cost.item(), by_x.tolist(), by_w.item()) == (27, [9, 9], 18)
+    log = np.log(4.0)
+    cost, by_x, by_w = f([1.0, 2.0], 7.0, 20.0)  # the second step takes the branch
+    np.testing.assert_allclose(cost.item(), 3 * 7 * log)
+    np.testing.assert_allclose(by_x.numpy(), [7 * log] * 2)
+    np.testing.assert_allclose(by_w.item(), 3 * (log + 7 / 4))
+
+
 def test_gradient_of_a_branch_with_a_scan_is_lazy(device):
     x, c = T.dvector("x"), T.lscalar("c")
     steps = sw.graph.scan(lambda e: Fails()(e), sequences=x)
