@@ -16,6 +16,7 @@ import numpy as np
 
 import spanwise as sw
 from spanwise.driver import bytes_on_device
+from spanwise.kernels import field_mismatch
 
 from ._array import GPUArray
 from ._devices import (
@@ -114,17 +115,30 @@ def _value_of(x, parameter):
     return x.reshape(())[()] if x.size == 1 else np.frombuffer(x.tobytes(), f"V{x.nbytes}")[0]
 
 
-def _memory_of(x, parameter):
-    """A GPUArray, or an object like it, as an allocation. Raises KernelArgumentError for an array
-    whose elements are not those of the pointer `parameter`, and for a GPUArray that is not dense.
-    Users of Theano's arrays pass their strides, too."""
-    expected, dtype = getattr(parameter, "dtype", None), np.dtype(getattr(x, "dtype", "V1"))
-    if expected is not None and parameter.is_pointer and not _is_read_as(dtype, expected):
+def _check_elements(array, parameter, kernel):
+    """Raises KernelArgumentError where the elements of `array` are not those that `parameter` points
+    to: of another dtype, or records with fields that the struct in the source of `kernel` has elsewhere."""
+    dtype = np.dtype(getattr(array, "dtype", "V1"))
+    if parameter is None or not parameter.is_pointer:
+        return
+    if parameter.dtype is not None and not _is_read_as(dtype, parameter.dtype):
         _refuse(
             parameter,
             f"an array of {dtype}",
-            f"expected {expected}: convert it, x.astype('{expected}'), or pass the address, x.gpudata",
+            f"expected {parameter.dtype}: convert it, x.astype('{parameter.dtype}'), or pass an address, such as "
+            "x.gpudata",
         )
+    if dtype.fields and (problem := field_mismatch(kernel.source, parameter.type, dtype)):
+        raise sw.KernelArgumentError(
+            f"kernel call, argument '{parameter.type} {parameter.name}': {problem}"
+        )
+
+
+def _memory_of(x, parameter, kernel):
+    """A GPUArray, or an object like it, as an allocation. Raises KernelArgumentError for an array
+    whose elements are not those of the pointer `parameter`, and for a GPUArray that is not dense.
+    Users of Theano's arrays pass their strides, too."""
+    _check_elements(x, parameter, kernel)
     if parameter is not None and isinstance(x, GPUArray) and not x.flags.forc:
         _refuse(
             parameter,
@@ -142,20 +156,22 @@ def _is_read_as(dtype, expected):
     kind, size = expected.kind, expected.itemsize
     is_integer = dtype.kind in "iu" and kind in "iu" and size == dtype.itemsize
     is_part = dtype.kind == "c" and kind == "f" and 2 * size == dtype.itemsize
-    return is_integer or is_part or size == 1
+    return dtype.isnative and (is_integer or is_part or size == 1)
 
 
-def _converted(x, parameter):
+def _converted(x, parameter, kernel):
     """One of PyCUDA's kernel arguments as one of Spanwise's; `parameter` is None where the number of
     arguments differs from that of the parameters."""
     if isinstance(x, ArgumentHandler):
+        if type(x) in (In, Out, InOut):  # others may convert their arrays
+            _check_elements(x.array, parameter, kernel)
         x = x.get_device_alloc()
     if isinstance(x, sw.driver.DeviceAllocation):
         return x
     if isinstance(x, np.ndarray):
         return _value_of(x, parameter)
     if hasattr(x, "gpudata"):
-        return 0 if x.gpudata is None else _memory_of(x, parameter)
+        return 0 if x.gpudata is None else _memory_of(x, parameter, kernel)
     if is_address(x):
         if not isinstance(x, int | np.integer) or (parameter is not None and parameter.is_pointer):
             return allocation_at(int(x)) or int(x)
@@ -181,7 +197,8 @@ def _check_separate(written):
 
 class Function:
     """A kernel. Calls convert their arguments to the types of the parameters; GPUArrays have to be
-    dense and of the dtype that a pointer declares. Addresses and allocations have no type."""
+    dense, and they and the arrays of In, Out and InOut of the dtype that a pointer declares. Addresses
+    and allocations have no type."""
 
     def __init__(self, function, module=None):
         self.function, self.module = function, module
@@ -190,9 +207,10 @@ class Function:
 
     def _launch(self, args, block, grid, shared, stream):
         if len(args) != len(self._parameters):
-            converted = [_converted(x, None) for x in args]
+            converted = [_converted(x, None, self.function) for x in args]
         else:
-            converted = [_converted(x, p) for x, p in zip(args, self._parameters, strict=True)]
+            pairs = zip(args, self._parameters, strict=True)
+            converted = [_converted(x, p, self.function) for x, p in pairs]
         for texture in self._textures:
             texture.update()
         handlers = [x for x in args if isinstance(x, ArgumentHandler)]

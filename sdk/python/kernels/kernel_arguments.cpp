@@ -302,7 +302,7 @@ std::string struct_mismatch(PyObject* value, const std::string& type, std::strin
   if (fields.is_none()) return {};
   std::tuple key(std::hash<std::string_view>{}(source), type, fields.ptr());
   if (matches.contains(key)) return {};
-  const py::handle compare(python_function<"kernels._struct_fields", "mismatch">());
+  const py::handle compare(python_function<"kernels._struct_fields", "field_mismatch">());
   std::string problem = compare(source, type, fields).cast<std::string>();
   if (problem.empty() && matches.size() < max_matches) {
     matches.insert(std::move(key));

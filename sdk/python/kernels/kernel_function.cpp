@@ -411,6 +411,8 @@ PyGetSetDef kernel_attributes[] = {
     of_kernel<[](const Kernel& f) { return f.name(); }>("__name__", nullptr),
     attribute<[](PyObject* self) { return device_object(kernel_in(self).device()); }>(
         "device", "The device it is loaded on."),
+    of_kernel<[](const Kernel& f) { return f.source(); }>(
+        "source", "The text that its module was compiled from; \"\" for one that was loaded."),
     of_kernel<[](const Kernel& f) { return f.handle(); }>(
         "handle", "The CUfunction as an integer; 0 on the CPU."),
     attribute<&parameters>(

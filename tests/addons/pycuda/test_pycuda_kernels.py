@@ -7,7 +7,8 @@ import pytest
 
 import spanwise as sw
 import spanwise.pycuda.driver as drv
-from spanwise.pycuda import compiler, gpuarray
+from spanwise.pycuda import compiler, gpuarray, tools
+from spanwise.pycuda.elementwise import ElementwiseKernel
 
 SOURCE = """
 __constant__ float factors[4];
@@ -200,6 +201,24 @@ class TestRefusals:
         module.get_function("add")(z, x.gpudata, 1.0, 2, block=(4, 1, 1))  # no dtype: unchecked
         assert z.get()[:2].tolist() == [1, 1]
 
+    @pytest.mark.parametrize("handler", [drv.In, drv.Out, drv.InOut])
+    @pytest.mark.parametrize("dtype", ["float64", "int32", "float16", ">f4"])
+    def test_host_array_of_another_dtype(self, module, handler, dtype):
+        x = np.full(4, 7, dtype)
+        for arguments in (
+            (handler(x), drv.In(np.ones(4, "f4"))),
+            (drv.Out(np.ones(4, "f4")), handler(x)),
+        ):
+            with pytest.raises(
+                sw.KernelArgumentError, match=rf"array of {x.dtype}; expected float32: convert"
+            ):
+                module.get_function("add")(*arguments, 1.0, 4, block=(4, 1, 1))
+        assert (x == 7).all()
+
+    def test_integers_of_the_other_byte_order(self, module):
+        with pytest.raises(sw.KernelArgumentError, match=r"array of >i4; expected uint32"):
+            module.get_function("bits")(drv.Out(np.zeros(1, ">i4")), 5, block=(1, 1, 1))
+
     def test_strided_array(self, module):
         z, x = gpuarray.zeros((4, 4), np.float32), gpuarray.zeros(4, np.float32)
         with pytest.raises(sw.KernelArgumentError, match=r"strides \(16,\).*pass x.copy\(\)"):
@@ -225,3 +244,45 @@ def test_one_record_in_any_shape_is_a_struct(module):
         out = np.empty(1, gpuarray.vec.float3)
         module.get_function("fill")(drv.Out(out), value, block=(1, 1, 1))
         assert out[0].tolist() == (1, 2, 3)
+
+
+RECORDS = """
+struct Particle { float mass; int charge; };
+__global__ void charge(Particle *__restrict__ p, const struct Particle *q)
+{
+  p[threadIdx.x].mass = 2 * q[threadIdx.x].mass;
+  p[threadIdx.x].charge = q[threadIdx.x].charge + 1;
+}
+"""
+
+
+@pytest.mark.parametrize("how", ["host", "GPUArray", "prepared", "elementwise"])
+def test_pointers_to_records_have_the_fields_of_the_struct(how):
+    right = np.dtype([("mass", "f4"), ("charge", "i4")])
+    swapped = np.dtype([("charge", "i4"), ("mass", "f4")])
+
+    def charged(p, q):
+        kernel = compiler.SourceModule(RECORDS).get_function("charge")
+        if how == "host":
+            kernel(drv.InOut(p), drv.In(q), block=(2, 1, 1))
+            return
+        out, x = gpuarray.to_gpu(p), gpuarray.to_gpu(q)
+        if how == "GPUArray":
+            kernel(out, x, block=(2, 1, 1))
+        elif how == "prepared":
+            kernel.prepare("PP").prepared_call((1, 1), (2, 1, 1), out, x)
+        else:
+            operation = "p[i].mass = 2 * q[i].mass; p[i].charge = q[i].charge + 1"
+            preamble = RECORDS.split("__global__")[0]
+            ElementwiseKernel("Particle *p, Particle *q", operation, preamble=preamble)(out, x)
+        out.get(p)
+
+    tools.get_or_register_dtype("Particle", right)
+    p, q = np.full(2, 7, right), np.full(2, 3, right)
+    charged(p, q)
+    assert p.tolist() == [(6, 4)] * 2
+    for one, two in ((p, q.astype(swapped)), (p.astype(swapped), q)):
+        with pytest.raises(
+            sw.KernelArgumentError, match=r"Particle ?\*.*'mass' is at byte 4, expected byte 0"
+        ):
+            charged(one, two)

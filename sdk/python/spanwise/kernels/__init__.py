@@ -18,6 +18,7 @@ from .._core import (
     dtype,
     kernel_cache as kernel_cache,
 )
+from ._struct_fields import field_mismatch as field_mismatch
 
 _MAX_ARGUMENTS = 32764  # the bytes of all parameters that CUDA permits
 _POINTER_BYTES = struct.calcsize("P")

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The fields of the structs that kernels take by value, compared with those of the arguments."""
+"""The fields of the structs that kernels take, compared with those of the arguments."""
 
 import functools
 import re
@@ -51,10 +51,12 @@ def _size(c_type: str) -> int:
     return 0 if dtype is None or dtype.kind == "c" else dtype.itemsize
 
 
-def mismatch(source: str, c_type: str, dtype: Any) -> str:
+@functools.lru_cache(maxsize=64)
+def field_mismatch(source: str, c_type: str, dtype: Any) -> str:
     """Which field of `dtype`, a numpy.dtype or a class of ctypes, is not at the offset, or not in the
-    order, of the field of that name of the struct `c_type` in `source`; "" if there is none."""
-    names = re.sub(r"\b(const|struct)\b|\W", " ", c_type).split()
+    order, of the field of that name of the struct in `source` that `c_type` is or points to; "" if
+    there is none."""
+    names = re.sub(r"\b(const|volatile|__restrict(__)?|struct)\b|\W", " ", c_type).split()
     own = getattr(dtype, "fields", None) or {}
     before, last = "", -1
     for field, expected in _offsets(source, names[0]).items() if len(names) == 1 else ():
