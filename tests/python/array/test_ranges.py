@@ -137,3 +137,10 @@ def test_ranges_of_bfloat16_are_rounded_once(device):
 @pytest.mark.parametrize("arguments", [(3,), (3, 5), (5, 3, 1), (3, 3, -2), (2, 2, 9), (0,)])
 def test_eye_matches_numpy(device, arguments):
     assert_same(sw.eye(*arguments, dtype="int32", device=device), np.eye(*arguments, dtype="int32"))
+
+
+def test_variables_without_values_are_refused(device):
+    x = sw.tensor.dvector("x")
+    for arguments in ((x, 1), (0, x)):
+        with pytest.raises(TypeError, match=r"variable x .*no value yet; write start \+ step"):
+            sw.linspace(*arguments, device=device)

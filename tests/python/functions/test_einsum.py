@@ -169,3 +169,10 @@ def test_incomplete_calls_raise(device):
         sw.einsum("ij->i", a, out=sw.ones(3, device=device))
     with pytest.raises(ValueError, match="subscript"):
         sw.einsum(a, [0, 77])
+
+
+def test_a_million_labels_or_axes_are_refused_without_quadratic_work():
+    with pytest.raises(ValueError, match="too many subscripts for operand 0: 1000000"):
+        sw.einsum("a" * 1_000_000, sw.ones(4))
+    with pytest.raises(IndexError, match="more than 64 dimensions"):
+        sw.expand_dims(sw.ones(4), tuple(range(200_000)))

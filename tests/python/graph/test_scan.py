@@ -238,6 +238,11 @@ def test_short_sequences_and_changing_shapes_are_refused(device):
     f = sw.function([x], scan(lambda e: e, x, n_steps=3), device=device)
     with pytest.raises(ValueError, match="sequence 0 has 2 elements, expected 3 steps"):
         f([1.0, 2.0])
+    n = T.lscalar("n")
+    h = sw.function([x, n], scan(lambda s: s * 2, outputs_info=x, n_steps=n), device=device)
+    assert h([1.0, 2.0], 0).shape == (0, 2)
+    with pytest.raises(ValueError, match="n_steps is -1; expected at least 0, and go_backwards"):
+        h([1.0, 2.0], -1)
     g = sw.function([x], scan(lambda s: T.concatenate([s, s]), outputs_info=x, n_steps=3))
     with pytest.raises(ValueError, match=r"step 1 has shape \(4,\), and \(2,\) before"):
         g([1.0])

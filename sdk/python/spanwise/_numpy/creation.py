@@ -68,9 +68,15 @@ def _numpy_dtype(dtype: _core.dtype | None) -> Any:
 
 def as_ndarray(x: Any) -> Any:
     """An Array as a NumPy array, since NumPy would call its __array_function__; `x` itself if it is
-    no Array. Raises for a quantity with a unit, which NumPy would compute with."""
+    no Array. Raises for a quantity with a unit, which NumPy would compute with, and for a variable,
+    which has no value."""
     if _core._overrides_ufuncs(x):
         x = _core._operand(x)
+    if isinstance(x, _core.Variable):
+        raise TypeError(
+            f"expected numbers or arrays, got the variable {x} of {x.type}, which has no value yet; write "
+            "start + step * spanwise.tensor.arange(n)"
+        )
     if not isinstance(x, _core.Array):
         return x
     return (x.astype("float64") if x.dtype == _core.bfloat16 else x).numpy()

@@ -9,6 +9,7 @@ order."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -52,16 +53,13 @@ def parse_subscripts(
 
 
 def _tokens(part: str) -> list[str]:
-    tokens = []
-    while part:
-        token = "..." if part.startswith("...") else part[0]
+    tokens = re.findall(r"\.\.\.|.", part, re.DOTALL)
+    for token in tokens:
         if token != "..." and not (token.isascii() and token.isalpha()):
             raise _core.ArgumentError(
                 f"einsum: invalid subscript {token!r} in einstein sum subscripts string, subscripts must be "
                 "letters, an ellipsis '...', ',' or '->'"
             )
-        tokens.append(token)
-        part = part[len(token) :]
     return tokens
 
 

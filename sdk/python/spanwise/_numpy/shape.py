@@ -160,7 +160,7 @@ def expand_dims(a: Any, axis: Axes) -> Array:
         return array[(slice(None),) * position + (None,)]
     axes = as_tuple(axis)
     count = len(axes)
-    positions = normalized_axes(axes, array.ndim + count, "expand_dims")
+    positions = {*normalized_axes(axes, array.ndim + count, "expand_dims")}
     key = (None if i in positions else slice(None) for i in range(array.ndim + count))
     return array[(*key, ...)]  # with "...", indexing an array of rank 0 returns a view
 

@@ -250,6 +250,10 @@ class Scan(Op):
     def _run(self, compiled: Any, steps: int, inputs: Sequence[Any], node: Apply) -> list[Any]:
         count, state_count = self.loop.sequence_count, self.loop.state_count
         sequences, non_sequences = inputs[:count], inputs[count + state_count :]
+        if steps < 0:
+            raise ValueError(
+                f"{self}: n_steps is {steps}; expected at least 0, and go_backwards=True for the other order"
+            )
         states = [x.copy() for x in inputs[count : count + state_count]]
         for i, x in enumerate(sequences):
             if x.shape[0] < steps:
