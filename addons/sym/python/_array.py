@@ -5,14 +5,16 @@ instead of computing; its evaluation by the generated programs, and their compar
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import math
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import numpy as np
 
 import spanwise as sw
+from spanwise.compat import is_installed
 
 from ._program import Program, cudamat_code, numpy_code, program_of, short, spanwise_code
 from ._record import FUNCTIONS, Leaf, Node, Symbolic, leaf, record
@@ -58,10 +60,13 @@ def _prepared(node: Node, target: str, device: Any = None) -> tuple[Callable[...
         program = program_of(node)
         names: dict[str, Any] = {}
         source = compile(_WRITERS[target](program), f"<sym program for {key}>", "exec")
-        try:
-            exec(source, names)
-        except ModuleNotFoundError as error:
-            raise ImportError(f"asCUDAMat: {error}; install CUDAMat, or use asCUDA()") from error
+        if target == "cudamat" and not is_installed("cudamat"):
+            warnings.warn(
+                "asCUDAMat: CUDAMat is not installed; spanwise.cudamat takes its place",
+                stacklevel=4,
+            )
+            importlib.import_module("spanwise.cudamat.install")
+        exec(source, names)
         function = names["program"] if device is None else names["compiled"](device)
         node.prepared[key] = function, program
     return node.prepared[key]
@@ -223,7 +228,7 @@ class SymArray(Operators):
         """The value as a CUDAMatrix, computed by the CUDAMat calls of `cudamat_code`, on CUDAMat's
         stream. A mask is a matrix of 0 and 1. CUDAMat must be initialised (``cublas_init()``).
 
-        Raises ImportError without CUDAMat, NotSupportedError for an operation, dtype (other than
+        Without CUDAMat, spanwise.cudamat takes its place and a warning says so. Raises NotSupportedError for an operation, dtype (other than
         float32) or shape (other than two axes) that it does not have, with the place.
         """
         return _as_cudamat(self._node)
@@ -375,9 +380,9 @@ def _cudamat_value(x: SymArray) -> np.ndarray[Any, Any] | None:
     """CUDAMat's result; None where it is not installed or lacks an operation."""
     try:
         x.cudamat_code()
-        if importlib.util.find_spec("cudamat") is None:
-            return None
-    except (sw.NotSupportedError, ValueError):  # ValueError: a module without __spec__
+    except sw.NotSupportedError:
+        return None
+    if not is_installed("cudamat"):
         return None
     return np.array(x.asCUDAMat().asarray())
 

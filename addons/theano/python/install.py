@@ -13,9 +13,10 @@ from spanwise.compat import alias_package as _alias_package, is_installed as _is
 
 
 def install() -> None:
-    """Adds the import hooks, ``import pycuda`` for spanwise.pycuda among them, each unless the library
+    """Adds the import hooks, those for PyCUDA, CUDAMat and Gnumpy among them, each unless the library
     itself can be imported."""
-    import_module("spanwise.pycuda.install")
+    for name in ("pycuda", "cudamat", "gnumpy"):
+        import_module(f"spanwise.{name}.install")
     if not _is_installed("theano"):
         _alias_package("theano", "spanwise.theano", _adapt)
 

@@ -108,6 +108,13 @@ namespace {
 constexpr std::string_view context_remedy =
     "import pycuda.autoprimaryctx instead of pycuda.autoinit";
 
+// Where a library over host memory works: the default device if that is a CPU, which may be a
+// numbered one.
+Device host_of_fakes() {
+  const Device device = default_device();
+  return device.is_cpu() ? device : Device(cpu);
+}
+
 }  // namespace
 
 bool LegacyLibrary::is_fake() const {
@@ -127,11 +134,13 @@ void LegacyLibrary::set_device(ForeignView& view) const {
   if (memory.is_empty()) {
     memory.data = nullptr;
     // A GPU if there is one: an array without elements has no address.
-    memory.device = is_fake() ? cpu : why_no_cuda().empty() ? default_gpu() : default_device();
+    memory.device = is_fake()               ? host_of_fakes()
+                    : why_no_cuda().empty() ? default_gpu()
+                                            : default_device();
     return;
   }
   if (is_fake()) {
-    memory.device = cpu;
+    memory.device = host_of_fakes();
     return;
   }
   memory.device = device_of_memory(memory.data, name_);
@@ -147,7 +156,7 @@ void LegacyLibrary::set_device(ForeignView& view) const {
 
 bool LegacyLibrary::try_describe(BorrowedTensor& memory) const noexcept {
   try {
-    memory.device = cpu;
+    memory.device = is_fake() ? host_of_fakes() : Device(cpu);
     if (memory.data == nullptr || is_fake()) return memory.data != nullptr;
     // Memory of a stream-ordered pool has no context; its device is queried separately.
     const auto context = gpu_context_of(memory.data);
@@ -164,7 +173,7 @@ bool LegacyLibrary::try_describe(BorrowedTensor& memory) const noexcept {
 // The device of the library's next call: that of the current context, or device 0, which the CUDA
 // runtime uses if there is none.
 Device LegacyLibrary::library_device() const {
-  if (is_fake()) return cpu;
+  if (is_fake()) return host_of_fakes();
   const std::string reason = why_no_cuda();
   if (!reason.empty()) fail<DeviceError>(name_, ": its arrays are on a GPU: ", reason);
   const auto context = current_gpu_context();

@@ -29,7 +29,7 @@ def _our_array(x: object, caller: str, error: type[Exception]) -> _core.Array:
 class _Loader:
     """Loads the module `target`, which keeps its own spec, as the module of another name."""
 
-    def __init__(self, target: str, after_load: _Callable[[], None] | None) -> None:
+    def __init__(self, target: str, after_load: _Callable[[], object] | None) -> None:
         self.target, self.after_load = target, after_load
 
     def create_module(self, spec: _ModuleSpec) -> _ModuleType:
@@ -46,7 +46,7 @@ class _Loader:
 class _Finder:
     """Finds the modules of `package` under the name `name`."""
 
-    def __init__(self, name: str, package: str, after_load: _Callable[[], None] | None) -> None:
+    def __init__(self, name: str, package: str, after_load: _Callable[[], object] | None) -> None:
         self.name, self.package, self.after_load = name, package, after_load
 
     def find_spec(
@@ -62,7 +62,7 @@ class _Finder:
         return _ModuleSpec(fullname, loader, is_package=is_package)  # type: ignore[arg-type]
 
 
-def alias_package(name: str, package: str, after_load: _Callable[[], None] | None = None) -> None:
+def alias_package(name: str, package: str, after_load: _Callable[[], object] | None = None) -> None:
     """Makes ``import name`` and ``import name.x`` import `package` and its modules, also where a
     package `name` is installed; modules of that package that are imported already stay as they are.
     `after_load` is called when `package` is first imported by the name."""
@@ -145,6 +145,6 @@ def is_installed(name: str) -> bool:
     """Whether the package `name` is imported or can be. A folder without ``__init__.py`` is none: scripts
     keep data in folders with any names."""
     if name in _sys.modules:
-        return True
+        return _sys.modules[name] is not None
     spec = _util.find_spec(name)
     return spec is not None and spec.loader is not None
