@@ -113,8 +113,7 @@ class Writer:
 
     def function(self, name, value, entry, owner=None):
         """The definition of a function, or of a method of the class `owner`."""
-        first_line = (value.__doc__ or "").split("\n")[0]
-        definition = from_pybind(value.__doc__) if "->" in first_line else None
+        definition = from_pybind(self.module._typed_signature(value))
         definition = definition or from_signature(value, owner is not None)
         if definition is None and entry is None and name[0] == "_" != name[1]:
             entry = ast.parse("def f(*args: Any, **kwargs: Any) -> Any: ...").body[0]
@@ -161,7 +160,7 @@ class Writer:
             if member.startswith("_pybind11"):
                 continue
             # A constructor in the slot tp_init has no signature.
-            has_signature = member in entries or "self:" in (value.__doc__ or "")
+            has_signature = member in entries or self.module._typed_signature(value)
             if member == "__init__" and not has_signature:
                 continue
             if member in ORDERINGS and member not in entries and name not in RETURN_OWN_CLASS:
@@ -211,7 +210,7 @@ class Writer:
         return [ast.unparse(self.function(member, value, entry, owner))]
 
     def property(self, value, entry):
-        getter = from_pybind(getattr(getattr(value, "fget", None), "__doc__", None))
+        getter = from_pybind(self.module._typed_signature(getattr(value, "fget", None)))
         if isinstance(entry, ast.FunctionDef):
             annotation = entry.returns
         else:

@@ -32,9 +32,9 @@ ACCEPTED = {"dtype": "_DTypeLike", "device": "_DeviceLike", "Array": "_ArrayLike
 PARAMETERIZED = {"dict": "dict[Any, Any]", "list": "list[Any]", "tuple": "tuple[Any, ...]"}
 
 
-def from_pybind(doc):
-    """The function definition in the first line of a docstring, or None."""
-    line = (doc or "").split("\n")[0].replace("typing.SupportsInt | typing.SupportsIndex", "int")
+def from_pybind(signature):
+    """The function definition of pybind11's signature, or None."""
+    line = signature.replace("typing.SupportsInt | typing.SupportsIndex", "int")
     line = line.replace("typing.SupportsFloat | typing.SupportsIndex", "float")
     line = re.sub(r"= <[^>]*>", "= ...", line)  # a default that is not a literal
     line = re.sub(r"\((self|arg0): [\w.]+(, )?", r"(self\2", line) if "(self" in line else line

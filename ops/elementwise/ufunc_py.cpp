@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ufunc_py.hpp"
 
+#include <pybind11/eval.h>
 #include <structmember.h>
 
 #include <cmath>
@@ -203,13 +204,22 @@ OpId op_of(PyObject* self) { return reinterpret_cast<const PyUfunc*>(self)->op; 
 // Also the result of __reduce__: pickle finds the ufunc by its name in the module.
 py::str name_of(PyObject* self) { return reinterpret_cast<const PyUfunc*>(self)->name; }
 
+std::string parameters_of(PyObject* self) {
+  const int inputs = traits_of(op_of(self)).inputs;
+  return text(inputs == 1   ? "x"
+              : inputs == 2 ? "x1, x2"
+                            : "x1, x2, x3",
+              ", /, out=None, *, where=True, casting='same_kind', order='K', dtype=None");
+}
 py::str doc_of(PyObject* self) {
-  const OpTraits& traits = traits_of(op_of(self));
-  const char* operands = traits.inputs == 1 ? "x" : traits.inputs == 2 ? "x1, x2" : "x1, x2, x3";
-  return py::str(text(traits.name, "(", operands,
-                      ", /, out=None, *, where=True, casting='same_kind', order='K', "
-                      "dtype=None)\n\nElement by element, like numpy.",
-                      traits.name, " if NumPy has it; of arrays of any library on one device."));
+  const char* name = traits_of(op_of(self)).name;
+  return py::str(text(name, '(', parameters_of(self), ")\n\nElement by element, like numpy.", name,
+                      " if NumPy has it; of arrays of any library on one device."));
+}
+// For inspect.signature(), which takes no other object that is not a function.
+py::object signature_of(PyObject* self) {
+  const py::object function = py::eval(text("lambda ", parameters_of(self), ": None"), py::dict());
+  return py::module_::import("inspect").attr("signature")(function);
 }
 PyObject* ufunc_repr(PyObject* self) noexcept {
   return PyUnicode_FromFormat("<ufunc '%s'>", reinterpret_cast<PyUfunc*>(self)->name);
@@ -233,6 +243,7 @@ PyTypeObject* make_ufunc_type() {
       attribute<&name_of>("__name__"),
       attribute<&name_of>("__qualname__"),
       attribute<&doc_of>("__doc__"),
+      attribute<&signature_of>("__signature__"),
       attribute<[](PyObject* self) { return py::int_(traits_of(op_of(self)).inputs); }>(
           "nin", "The number of operands."),
       attribute<[](PyObject*) { return py::int_(1); }>("nout", "The number of results."),

@@ -182,6 +182,7 @@ PyObject* format(PyObject* self, PyObject* spec) {
 
 PyMethodDef host_methods[] = {
     method<&item_method>("item",
+                         "item($self, /, *args)\n--\n\n"
                          "The only element, or the element at an index (flat or one per axis), as "
                          "a Python\nnumber. Waits for the array."),
     declared<"tolist($self)",

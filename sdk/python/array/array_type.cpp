@@ -179,6 +179,7 @@ void array_dealloc(PyObject* object) noexcept {
 }
 
 constexpr const char* array_doc =
+    "Array(x, /, dtype=None, device=None)\n--\n\n"
     "A typed, strided view of memory on a device, which arrays may share.\n\n"
     "Made by spanwise.array, asarray, empty, zeros, ..., or Array(x), which shares the memory of "
     "x\n"

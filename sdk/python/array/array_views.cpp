@@ -156,11 +156,13 @@ PyObject* broadcast_to(PyObject* self, PyObject* shape) {
 PyMethodDef view_methods[] = {
     method<&reshape>(
         "reshape",
+        "reshape($self, /, *shape, order='C', copy=None)\n--\n\n"
         "The elements in another shape, given as (2, 3) or as 2, 3; one extent may be -1.\n"
-        "order='C', copy=None: a view if the strides allow it (then .base is not None), else a "
+        "A view if the strides allow it (then .base is not None), else a "
         "copy;\n"
         "copy=False raises CopyNeededError instead of copying, copy=True always copies."),
     method<&transpose>("transpose",
+                       "transpose($self, /, *axes)\n--\n\n"
                        "View with the axes reversed, or in the given order: (1, 0) or 1, 0."),
     declared<"swapaxes($self, axis1, axis2)", "View with two axes exchanged.", &swapaxes>(),
     declared<

@@ -13,7 +13,7 @@ from importlib import import_module as _import_module
 from ._config import config as config, set_library_paths as _set_library_paths
 from ._core import *  # noqa: F403  (all public names of the extension module)
 from ._core import __version__ as __version__
-from ._names import MODULE_OF as _MODULE_OF, instead_of as _instead_of
+from ._names import MODULE_OF as _MODULE_OF, MODULES as _MODULES, instead_of as _instead_of
 
 #: The version of the array API standard (data-apis.org/array-api) that this namespace follows.
 __array_api_version__: str = "2025.12"
@@ -50,4 +50,5 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*globals(), *_MODULE_OF})
+    names = {*globals(), *_MODULE_OF, *_MODULES.split()}
+    return sorted(name for name in names if name[0] != "_" or name.startswith("__"))

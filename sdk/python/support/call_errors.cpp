@@ -5,14 +5,19 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "python/support/error_classes.hpp"
 #include "spanwise/core/error.hpp"
 
-/// Error texts of calls that pybind11 refuses because the arguments have other types than the
-/// function's parameters.
+/// Signatures of pybind11's functions as inspect.signature() reads them, and error texts of calls
+/// that pybind11 refuses because the arguments have other types than the function's parameters.
 namespace spanwise::python {
 
 namespace py = pybind11;
@@ -88,14 +93,61 @@ PyObject* call_and_explain(PyObject* self, PyObject* const* values, std::size_t 
   return nullptr;
 }
 
-// Before 3.1 pybind11's functions have another calling convention, and keep its message.
-void explain_function(py::handle object) {
+// pybind11's description of a function; null if it is not one of pybind11's.
+py::detail::function_record* record_of(py::handle object) {
   PyObject* function = object.ptr();
   if (PyInstanceMethod_Check(function)) function = PyInstanceMethod_GET_FUNCTION(function);
-  if (!PyCFunction_CheckExact(function)) return;
-  PyObject* record = PyCFunction_GET_SELF(function);
-  if (record == nullptr || py::detail::function_record_ptr_from_PyObject(record) == nullptr) return;
-  PyMethodDef& definition = *reinterpret_cast<PyCFunctionObject*>(function)->m_ml;
+  if (!PyCFunction_CheckExact(function)) return nullptr;
+  PyObject* self = PyCFunction_GET_SELF(function);
+  return self != nullptr ? py::detail::function_record_ptr_from_PyObject(self) : nullptr;
+}
+
+// The default as inspect.signature() accepts it: a literal, or "...".
+std::string_view default_in(std::string_view written) {
+  const bool is_word = written == "None" || written == "True" || written == "False";
+  const bool is_literal = !written.empty() && written.find('<') == written.npos &&
+                          std::string_view("'\"(-0123456789").find(written[0]) != written.npos;
+  return is_word || is_literal ? written : "...";
+}
+
+// "(self, a, /, b=None, *, c='x')"
+std::string text_signature(const py::detail::function_record& record) {
+  if (record.next != nullptr) return "(*args, **kwargs)";  // overloaded
+  const std::size_t count = record.nargs - (record.has_args ? 1 : 0) - (record.has_kwargs ? 1 : 0);
+  std::string list;
+  const auto add = [&](std::string_view part) { (list += list.empty() ? "" : ", ") += part; };
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i == record.nargs_pos) add(record.has_args ? "*args" : "*");
+    const auto* argument = i < record.args.size() ? &record.args[i] : nullptr;
+    const bool is_self = i == 0 && record.is_method;
+    const bool has_name = argument != nullptr && argument->name != nullptr;
+    add(has_name ? argument->name : is_self ? "self" : text("arg", i - (record.is_method ? 1 : 0)));
+    if (argument != nullptr && argument->descr != nullptr)
+      list += text('=', default_in(argument->descr));
+    // Without names, all parameters are passed by position.
+    if (i + 1 == (has_name || is_self ? record.nargs_pos_only : count)) add("/");
+  }
+  if (record.has_args && record.nargs_pos >= count) add("*args");
+  if (record.has_kwargs) add("**kwargs");
+  return text('(', list, ')');
+}
+
+// Gives a function a signature for inspect.signature(), in place of pybind11's with the C++ types.
+void describe(py::detail::function_record& record) {
+  if (record.name == nullptr || record.name[0] == '\0' || record.def == nullptr) return;
+  const std::string doc = text(record.name, text_signature(record), "\n--\n\n",
+                               record.doc != nullptr ? record.doc : "");
+  char* const copy = ::strdup(doc.c_str());  // pybind11 releases it by free()
+  if (copy == nullptr) throw std::bad_alloc();
+  std::free(const_cast<char*>(std::exchange(record.def->ml_doc, copy)));
+}
+
+// Before 3.1 pybind11's functions have another calling convention, and keep its message.
+void explain_function(py::handle object) {
+  py::detail::function_record* record = record_of(object);
+  if (record == nullptr) return;
+  describe(*record);
+  PyMethodDef& definition = *record->def;
   const auto own = reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call_and_explain));
   if (definition.ml_flags != (METH_FASTCALL | METH_KEYWORDS) || definition.ml_meth == own) return;
   dispatcher = reinterpret_cast<Dispatcher>(reinterpret_cast<void (*)()>(definition.ml_meth));
@@ -104,12 +156,23 @@ void explain_function(py::handle object) {
 
 }  // namespace
 
-void explain_refused_calls(const py::module_& module) {
+std::string typed_signature(const py::handle& function) {
+  const py::detail::function_record* record = record_of(function);
+  return record != nullptr && record->next == nullptr ? text(record->name, record->signature) : "";
+}
+
+void explain_functions(const py::module_& module) {
   const py::dict names = module.attr("__dict__");
-  for (const auto& [name, value] : names) {
-    explain_function(value);
-    if (!PyType_Check(value.ptr())) continue;
-    const py::dict members(value.attr("__dict__"));
+  for (const auto& [name, value] : names) explain_function(value);
+  std::vector<py::object> types;  // those of addons are in modules of their own
+  py::detail::with_internals([&](py::detail::internals& internals) {
+    for (const auto& [cpp_type, record] : internals.registered_types_cpp)
+      types.push_back(
+          py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(record->type)));
+  });
+  for (const py::object& type : types) {
+    if (!std::string(py::str(type.attr("__module__"))).starts_with("spanwise")) continue;
+    const py::dict members(type.attr("__dict__"));
     for (const auto& [member_name, member] : members) {
       explain_function(member);
       const bool is_property = PyObject_TypeCheck(member.ptr(), &PyProperty_Type);

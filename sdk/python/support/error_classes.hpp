@@ -25,8 +25,11 @@ void set_current_error() noexcept;
 
 /// "5 of type int": the first 60 characters of the object's repr(), and its type, for messages.
 std::string value_and_type(PyObject* object);
-/// Makes the functions and classes of `module` that pybind11 binds raise TypeError with the
-/// library's kind of text for arguments of other types than their parameters.
-void explain_refused_calls(const pybind11::module_& module);
+/// Gives the functions and classes of `module` that pybind11 binds a signature that
+/// inspect.signature() reads, and makes them raise TypeError with the library's kind of text for
+/// arguments of other types than their parameters.
+void explain_functions(const pybind11::module_& module);
+/// pybind11's signature of a function, with types, for scripts/make_stubs.py; "" if it has none.
+std::string typed_signature(const pybind11::handle& function);
 
 }  // namespace spanwise::python

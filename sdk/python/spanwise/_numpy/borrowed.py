@@ -7,6 +7,7 @@ is installed, for arrays on a GPU, both over the arrays' own memory. Names are l
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -51,9 +52,23 @@ def borrowed(path: str) -> Callable[..., Any]:
             device = own if arrays else _core.default_device()
         return result if device == own else _on_device(result, device)
 
+    call.__signature__ = _signature_of(function)  # type: ignore[attr-defined]
     call.__module__ = "spanwise" + ("." + path.rpartition(".")[0] if "." in path else "")
     call.__doc__ = _RESULT.format(name=f"numpy.{path}") + (function.__doc__ or "")
     return call
+
+
+def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
+    """The signature of NumPy's function, with the keyword device=None."""
+    kinds = inspect.Parameter
+    try:
+        own = list(inspect.signature(function).parameters.values())
+    except ValueError:  # a function in C that states none
+        own = [kinds("args", kinds.VAR_POSITIONAL), kinds("kwargs", kinds.VAR_KEYWORD)]
+    if all(parameter.name != "device" for parameter in own):
+        place = len(own) - (bool(own) and own[-1].kind is kinds.VAR_KEYWORD)
+        own.insert(place, kinds("device", kinds.KEYWORD_ONLY, default=None))
+    return inspect.Signature(own)
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
