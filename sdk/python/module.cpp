@@ -17,6 +17,7 @@
 #include "python/array/array_object.hpp"
 #include "python/support/error_classes.hpp"
 #include "python/support/gil.hpp"
+#include "python/support/python_values.hpp"
 #include "spanwise/core/version.hpp"
 #include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/config.hpp"
@@ -181,6 +182,22 @@ void run_signal_handlers() {
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
+// Passes a message to the logger "spanwise", if the program uses Python's logging.
+void log_to_python(LogLevel level, std::string_view message) noexcept {
+  if (Py_IsInitialized() == 0) return;
+  const GilAcquire locked;
+  const py::error_scope error;  // of the caller, which may hold the GIL
+  try {
+    const py::object logging = loaded_module("logging");
+    if (!logging) return;
+    const py::object logger = logging.attr("getLogger")("spanwise");
+    logger.attr("log")(static_cast<int>(level), "%s", py::str(message.data(), message.size()));
+  } catch (py::error_already_set& raised) {
+    raised.discard_as_unraisable("the logger of spanwise");
+  } catch (const std::exception&) {  // no memory for the message
+  }
+}
+
 }  // namespace
 
 SW_BIND(config) {
@@ -216,9 +233,13 @@ SW_BIND(doctor) {
   type.def_readonly("missing", &Tool::missing);
   module.def("_tools", &tools, py::call_guard<GilRelease>());
   module.attr("__version__") = version();
+  module.def("_typed_signature", &typed_signature, py::arg("function"));
 }
 
-SW_BIND(interrupt) { set_interrupt_check(&run_signal_handlers); }
+SW_BIND(interrupt) {
+  set_interrupt_check(&run_signal_handlers);
+  set_log_sink(&log_to_python);
+}
 
 }  // namespace spanwise::python
 
@@ -230,7 +251,7 @@ PYBIND11_MODULE(_core_of_main_interpreter, module) {
   name_public_classes(module);
   refuse_pickling(module);
   guard_instances();
-  explain_refused_calls(module);
+  explain_functions(module);
 }
 
 // The entry point of the import. Raises ImportError in a sub-interpreter, where pybind11 would

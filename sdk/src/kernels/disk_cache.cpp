@@ -25,23 +25,9 @@
 #include "spanwise/core/error.hpp"
 #include "spanwise/core/fork.hpp"
 #include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::kernels {
-
-bool logging() {
-  static const bool is_enabled = [] {
-    const std::string names = environment("SPANWISE_LOG");
-    return std::ranges::any_of(split(names, ','), [](std::string_view name) {
-      return is_one_of(name, {"kernels", "all"});
-    });
-  }();
-  return is_enabled;
-}
-
-void log_line(std::string_view text) {
-  if (logging())
-    std::fprintf(stderr, "spanwise kernels: %.*s\n", static_cast<int>(text.size()), text.data());
-}
 
 namespace {
 
@@ -411,7 +397,7 @@ std::optional<runtime::KernelBinary> DiskCache::find(const std::string& key) con
   if (entry && key_of(entry->image_name) == key && entry->image_name.find('/') == std::string::npos)
     image = folder.read(entry->image_name);
   if (!image || sha256(*image) != entry->image_digest) {
-    log_line(text("entry ", key, " is damaged and will be compiled again"));
+    log_message(LogLevel::warning, text("entry ", key, " is damaged and will be compiled again"));
     return std::nullopt;
   }
   folder.touch(entry_name(key));
@@ -423,7 +409,9 @@ bool DiskCache::store(const std::string& key, const runtime::KernelBinary& binar
   const CacheFolder folder = CacheFolder::open(path_, true);
   std::string failure = folder.problem().empty() ? write_entry(folder, key, binary) : "";
   const bool is_stored = folder && failure.empty();
-  if (!is_stored) log_line(text("nothing is kept on disk: ", folder ? failure : folder.problem()));
+  if (!is_stored)
+    log_message(LogLevel::warning,
+                text("nothing is kept on disk: ", folder ? failure : folder.problem()));
   FolderStates& states = folder_states();
   const std::lock_guard lock(states.mutex);
   states.by_path[path_].failure = std::move(failure);

@@ -14,12 +14,6 @@ namespace spanwise::kernels {
 
 class CacheFolder;
 
-/// Whether the environment variable SPANWISE_LOG contains "kernels" or "all" among its
-/// comma-separated words. Read once.
-bool logging();
-/// Writes "spanwise kernels: <text>" to stderr if logging() is true.
-void log_line(std::string_view text);
-
 /// The metadata file of a compiled image in the disk cache: the image's file and the symbol of each
 /// kernel in it.
 struct CacheEntry {

@@ -168,13 +168,14 @@ class ModuleBuilder {
     try {
       Ref<ModuleState> module = load(*binary, true);
       hits.fetch_add(1, std::memory_order_relaxed);
-      log_line(text("hit ", key, " on ", device_));
+      log_message(LogLevel::debug, text("hit ", key, " on ", device_));
       return module;
     } catch (const Error& error) {
       // Undamaged but not loadable here: compiling replaces it. Without a compiler this is the
       // error.
       if (!has_compiler(fingerprint_)) throw;
-      log_line(text("entry ", key, " does not load and will be compiled again: ", error.what()));
+      log_message(LogLevel::warning,
+                  text("entry ", key, " does not load and will be compiled again: ", error.what()));
       return nullptr;
     }
   }
@@ -183,11 +184,10 @@ class ModuleBuilder {
     misses.fetch_add(1, std::memory_order_relaxed);
     const auto start = std::chrono::steady_clock::now();
     const runtime::KernelBinary binary = compile();
-    if (logging()) {
-      const std::chrono::duration<double, std::milli> passed =
-          std::chrono::steady_clock::now() - start;
-      log_line(text("miss ", key_, " on ", device_, ", compiled in ", passed.count(), " ms"));
-    }
+    const std::chrono::duration<double, std::milli> passed =
+        std::chrono::steady_clock::now() - start;
+    log_message(LogLevel::info,
+                text("miss ", key_, " on ", device_, ", compiled in ", passed.count(), " ms"));
     if (includes_.complete && disk_.store(key_, binary)) disk_.set_alias(alias_, key_);
     return load(binary, false);
   }

@@ -2,12 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spanwise/runtime/interrupt.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <cstdio>
+#include <new>
+#include <string>
+
+#include "core/string_utils.hpp"
 
 namespace spanwise {
 namespace {
 
 constinit std::atomic<InterruptCheck> current{nullptr};
+constinit std::atomic<LogSink> log_sink{nullptr};
+
+bool logs_to_standard_error() {
+  static const bool is_enabled = [] {
+    const std::string names = environment("SPANWISE_LOG");
+    return std::ranges::any_of(split(names, ','), [](std::string_view name) {
+      return is_one_of(name, {"kernels", "all"});
+    });
+  }();
+  return is_enabled;
+}
 
 }  // namespace
 
@@ -17,6 +34,17 @@ void check_interrupt() {
 
 InterruptCheck set_interrupt_check(InterruptCheck check) noexcept {
   return current.exchange(check, std::memory_order_acq_rel);
+}
+
+void set_log_sink(LogSink sink) noexcept { log_sink.store(sink, std::memory_order_release); }
+
+void log_message(LogLevel level, std::string_view text) noexcept {
+  try {
+    if (logs_to_standard_error())
+      std::fprintf(stderr, "spanwise kernels: %.*s\n", static_cast<int>(text.size()), text.data());
+  } catch (const std::bad_alloc&) {  // a message is lost, not the work that it is about
+  }
+  if (const LogSink sink = log_sink.load(std::memory_order_acquire)) sink(level, text);
 }
 
 }  // namespace spanwise

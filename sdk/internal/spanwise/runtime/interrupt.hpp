@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <string_view>
 #include <thread>
 
 #include "spanwise/core/export.hpp"
@@ -52,5 +53,18 @@ class StopPoint {
 
 /// Registers `check`; null removes it. Returns the previous check.
 SW_API InterruptCheck set_interrupt_check(InterruptCheck check) noexcept;
+
+/// The levels of messages, with the numbers of Python's module logging.
+enum class LogLevel { debug = 10, info = 20, warning = 30 };
+using LogSink = void (*)(LogLevel level, std::string_view text) noexcept;
+
+/// Registers where messages go beside standard error; null removes it.
+SW_API void set_log_sink(LogSink sink) noexcept;
+
+/// Passes a message about compiles, the cache or fallbacks to the sink, and to standard error if
+/// the environment variable SPANWISE_LOG contains "kernels" or "all" among its comma-separated
+/// words. Call it without holding a lock that the sink may need, such as one that is taken under
+/// Python's GIL.
+void log_message(LogLevel level, std::string_view text) noexcept;
 
 }  // namespace spanwise
