@@ -1,26 +1,32 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m spanwise <command>``. A command is a module of this package with a ``main()``."""
+"""The command ``spanwise``, also ``python -m spanwise``. A subcommand is a line of COMMANDS, and a
+module with a ``main(arguments)`` that returns the exit status."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
 
+#: Name of the subcommand: (module, description).
 COMMANDS = {
-    "doctor": (
-        "spanwise.doctor",
-        "devices, compilers, BLAS and bridges found, and what to install",
-    ),
+    "version": ("spanwise.settings:version", "the version, as --version"),
+    "doctor": ("spanwise.doctor", "devices, compilers, BLAS and bridges found, what to install"),
     "config": ("spanwise.settings", "every setting: value, where it came from, what it means"),
     "legacy": ("spanwise.legacy", "what a CUDA C file contains and lacks, and a package around it"),
+    "theano": ("spanwise.theano.__main__", "runs a script that was written for Theano"),
+    "pycuda": ("spanwise.pycuda.__main__", "runs a script that was written for PyCUDA"),
     "cmake-dir": ("spanwise.cmake_dir", "the folder for CMake's -Dspanwise_DIR"),
 }
+_OPTIONS = {"--version": "version", "-V": "version"}
 
 
 def _usage() -> str:
     lines = [f"    {name:10} {description}" for name, (_, description) in COMMANDS.items()]
-    return "\n".join(("usage: python -m spanwise COMMAND", "", "commands:", *lines))
+    options = ("options:", "    --version  the version", "    --help     this text")
+    return "\n".join(
+        ("usage: spanwise COMMAND [ARGUMENT ...]", "", "commands:", *lines, "", *options)
+    )
 
 
 def main(arguments: list[str]) -> int:
@@ -28,14 +34,24 @@ def main(arguments: list[str]) -> int:
     if arguments and arguments[0] in ("-h", "--help"):
         print(_usage())
         return 0
-    if not arguments or arguments[0] not in COMMANDS:
-        if arguments:
-            print(f"spanwise: there is no command {arguments[0]!r}\n", file=sys.stderr)
+    name = _OPTIONS.get(arguments[0], arguments[0]) if arguments else ""
+    if name not in COMMANDS:
+        if name:
+            print(f"spanwise: there is no command {name!r}\n", file=sys.stderr)
         print(_usage(), file=sys.stderr)
         return 2
-    module, _ = COMMANDS[arguments[0]]
-    return int(import_module(module).main(arguments[1:]))
+    from .settings import unknown_variables
+
+    for line in unknown_variables():
+        print(f"spanwise: {line}", file=sys.stderr)
+    module, _, function = COMMANDS[name][0].partition(":")
+    return int(getattr(import_module(module), function or "main")(arguments[1:]))
+
+
+def run() -> int:
+    """The entry point of the program ``spanwise``."""
+    return main(sys.argv[1:])
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run())

@@ -11,6 +11,7 @@ import platform
 from collections.abc import Callable, Iterator
 
 from . import _core
+from .settings import unknown_variables as _unknown_variables
 
 _MIB = 1 << 20
 
@@ -67,8 +68,9 @@ def _settings() -> Iterator[str]:
     changed = [s for s in _core._config_list() if s.value != s.default_value]
     for setting in changed:
         yield f"{setting.name} = {setting.value} ({setting.source})"
+    yield from _unknown_variables()
     if not changed:
-        yield "all at their defaults; python -m spanwise config lists them"
+        yield "all at their defaults; spanwise config lists them"
 
 
 SECTIONS: tuple[tuple[str, Callable[[], Iterator[str]]], ...] = (
