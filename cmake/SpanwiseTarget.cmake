@@ -52,6 +52,14 @@ if(SPANWISE_SANITIZE)
   target_link_options(sw_flags INTERFACE ${sanitize})
 endif()
 
+if(SPANWISE_HARDEN AND NOT SPANWISE_SANITIZE)
+  target_compile_options(sw_flags INTERFACE -fstack-protector-strong -fcf-protection=full
+    $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE> $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=3>)
+  # The binaries do not name the folders in which they were built, so that two builds are equal.
+  target_compile_options(sw_flags INTERFACE "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=."
+    "-ffile-prefix-map=${PROJECT_BINARY_DIR}=build")
+endif()
+
 # The properties of all targets of the project.
 function(sw_target_defaults target)
   set_target_properties(${target} PROPERTIES
@@ -79,6 +87,16 @@ function(sw_shared_object target list)
   set(script "${PROJECT_SOURCE_DIR}/cmake/exports-${list}.map")
   target_link_options(${target} PRIVATE "LINKER:--version-script=${script}")
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${script}")
+  if(SPANWISE_HARDEN)
+    # The table of function addresses is filled when the library is loaded, and read-only from then on.
+    target_link_options(${target} PRIVATE LINKER:-z,relro,-z,now,-z,noexecstack)
+  endif()
+  if(SPANWISE_GLIBC)
+    target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/older_glibc.cpp")
+    set_source_files_properties("${PROJECT_SOURCE_DIR}/cmake/older_glibc.cpp"
+      PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+    target_link_options(${target} PRIVATE "-L${SPANWISE_GLIBC}" -static-libstdc++)
+  endif()
   if(SPANWISE_HAS_LIBGCC_S)
     # One unwinder in the process, even if the toolchain links libgcc statically: two copies cannot
     # unwind each other's frames.

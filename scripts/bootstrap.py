@@ -4,9 +4,8 @@
 """Installs the dependencies of building, testing, the demo or linting: bootstrap.py build test ...
 
 A group is a file of requirements/; "peers" are other libraries that the demo, the tests and the
-benchmarks use. Without a CUDA toolkit "build" includes requirements/cuda.txt, and "test"
-requirements/cccl.txt. Everything is
-installed into .venv and .cache inside the checkout, without root. Python packages are installed by
+benchmarks use; "wheel", "docs" and "newest" have environments of their own. Without a CUDA toolkit
+"build" includes requirements/cuda.txt, and "test" requirements/cccl.txt. Everything is installed into .venv and .cache inside the checkout, without root. Python packages are installed by
 pip, with the user's index and proxy configuration. If the system's Python lacks pip or its headers,
 they are unpacked from Debian packages. A group that is installed already is skipped: a stamp file
 has the hash of its requirements.
@@ -33,12 +32,14 @@ from paths import (
     PYTHON_HEADERS,
     ROOT,
     VENV,
-    VENV_PYTHON,
     cuda_headers,
     python_headers,
 )
 
 GROUPS = ("build", "demo", "test", "peers", "lint", "coverage")
+#: Groups with an environment of their own, .cache/venv-<group>: their packages are large, or other
+#: versions than those of .venv.
+APART = ("wheel", "docs", "newest")
 #: Groups that may fail to install, on platforms for which they have no wheels.
 OPTIONAL = {"peers"}
 #: The certificate authorities of a Debian machine.
@@ -46,14 +47,18 @@ AUTHORITIES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
 def main(groups: list[str]) -> None:
-    unknown = [group for group in groups if group not in GROUPS]
+    unknown = [group for group in groups if group not in GROUPS + APART]
     if unknown or not groups:
         raise SystemExit(
-            f"usage: bootstrap.py {{{','.join(GROUPS)}}}...\ngot {' '.join(unknown) or 'no group'}"
+            f"usage: bootstrap.py {{{','.join(GROUPS + APART)}}}...\n"
+            f"got {' '.join(unknown) or 'no group'}"
         )
     check_compiler()
-    make_venv()
+    if any(group in GROUPS for group in groups):
+        make_venv(VENV)
     for group in groups:
+        if group in APART:
+            make_venv(apart(group))
         install(group)
     if "build" in groups:
         if not cuda_headers():
@@ -72,29 +77,30 @@ def check_compiler() -> None:
         raise debian.MissingDependency("a C++ compiler", "g++")
 
 
-def make_venv() -> None:
-    """Creates .venv with pip; recreates it if its base interpreter has changed.
+def make_venv(folder: Path) -> None:
+    """Creates an environment, .venv or another, with pip; recreates it if its base interpreter has
+    changed.
 
-    Run by the interpreter of .venv itself, it keeps .venv, which it could not create again.
+    Run by the interpreter of the environment itself, it keeps it, which it could not create again.
     """
-    if Path(sys.prefix).resolve() == VENV.resolve():
+    if Path(sys.prefix).resolve() == folder.resolve():
         return
     identity = f"{sys.version}\n{sys.executable}\n"
-    stamp = VENV / "spanwise-python"
-    if stamp.is_file() and stamp.read_text() == identity and VENV_PYTHON.exists():
+    stamp = folder / "spanwise-python"
+    if stamp.is_file() and stamp.read_text() == identity and (folder / "bin" / "python").exists():
         return
-    say(f"making {VENV.relative_to(ROOT)} from Python {sys.version.split()[0]}")
-    shutil.rmtree(VENV, ignore_errors=True)
+    say(f"making {folder.relative_to(ROOT)} from Python {sys.version.split()[0]}")
+    shutil.rmtree(folder, ignore_errors=True)
     # Debian packages ensurepip separately; without it pip is taken from python3-pip-whl.
     command = [sys.executable, "-c", "import ensurepip, venv"]
     has_ensurepip = subprocess.run(command, capture_output=True).returncode == 0
     if has_ensurepip:
-        run([sys.executable, "-m", "venv", VENV])
+        run([sys.executable, "-m", "venv", folder])
     else:
-        run([sys.executable, "-m", "venv", "--without-pip", VENV])
+        run([sys.executable, "-m", "venv", "--without-pip", folder])
         wheels = debian.unpack("python3-pip-whl", needed_for="pip")
         wheel = next(wheels.glob("usr/share/python-wheels/pip-*.whl"))
-        site = next(VENV.glob("lib/python*/site-packages"))
+        site = next(folder.glob("lib/python*/site-packages"))
         shutil.unpack_archive(wheel, site, "zip")
         use_own_authorities(site / "pip" / "_vendor" / "certifi")
     stamp.write_text(identity)
@@ -109,15 +115,25 @@ def use_own_authorities(certifi: Path) -> None:
         core.write_text(core.read_text().replace(repr(str(AUTHORITIES)), repr(str(bundle))))
 
 
+def apart(group: str) -> Path:
+    """The environment of a group that has one of its own."""
+    return CACHE / f"venv-{group}"
+
+
 def install(group: str) -> None:
-    """Installs requirements/<group>.txt unless its stamp file has the hash of that file."""
-    requirements = ROOT / "requirements" / f"{group}.txt"
+    """Installs requirements/<group>.txt, with LOCKED=1 the versions and files of
+    requirements/locked/<group>.txt, unless its stamp file has the hash of that file."""
+    is_locked = os.environ.get("LOCKED", "0") not in ("", "0")
+    requirements = ROOT / "requirements" / ("locked" if is_locked else "") / f"{group}.txt"
     digest = hashlib.sha256(requirements.read_bytes()).hexdigest()
-    stamp = VENV / f"spanwise-{group}"
+    venv = apart(group) if group in APART else VENV
+    stamp = venv / f"spanwise-{group}"
     if stamp.is_file() and stamp.read_text() == digest:
         return
     say(f"installing the packages in requirements/{group}.txt")
-    command = [VENV_PYTHON, "-m", "pip", "install", "--quiet", "--prefer-binary"]
+    command = [venv / "bin" / "python", "-m", "pip", "install", "--quiet", "--prefer-binary"]
+    if is_locked:
+        command.append("--require-hashes")
     if group in OPTIONAL:
         command += ["--only-binary", ":all:"]
     pip = subprocess.run([*map(str, command), "-r", str(requirements)], env=pip_environment())

@@ -12,7 +12,6 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 CACHE = ROOT / ".cache"
 VENV = ROOT / ".venv"
-VENV_PYTHON = VENV / "bin" / "python"
 
 # Fetched by bootstrap.py if the machine lacks them.
 PYTHON_HEADERS = CACHE / f"python{sys.version_info.major}.{sys.version_info.minor}-headers"

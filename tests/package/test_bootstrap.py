@@ -15,13 +15,12 @@ def test_bootstrap_keeps_the_venv_whose_interpreter_runs_it(tmp_path, is_inside)
 import bootstrap, pathlib, subprocess, sys
 bootstrap.ROOT = pathlib.Path({str(tmp_path)!r})
 bootstrap.VENV = bootstrap.ROOT / ".venv"
-bootstrap.VENV_PYTHON = bootstrap.VENV / "bin" / "python"
 # As if ensurepip were there, which Debian packages separately.
 subprocess.run = lambda command, **_: subprocess.CompletedProcess(command, 0)
 bootstrap.run = lambda *_, **__: bootstrap.VENV.mkdir()
 if {is_inside}:
     sys.prefix = str(bootstrap.VENV)
-bootstrap.make_venv()
+bootstrap.make_venv(bootstrap.VENV)
 print((bootstrap.VENV / "spanwise-python").read_text())
 """
     is_kept = package.run_in_scripts(program).strip() == "another interpreter"
