@@ -18,7 +18,9 @@ PACKAGE := sw_python sw_package
 WITH_PACKAGE := PYTHONPATH=build/release/python$(if $(PYTHONPATH),:$(PYTHONPATH)) $(RUN)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build test quick fresh coverage bench lint format gpu-report clean
+.PHONY: help demo build test quick fresh coverage bench lint format gpu-report wheel docs peers lock \
+  fuzz sanitize clean
+APART = .cache/venv-$(1)/bin/python
 
 help:
 	@echo 'make demo        a photograph through NumPy, a CUDA C filter and another library, to a PNG'
@@ -28,6 +30,11 @@ help:
 	@echo 'make coverage    the lines of C++ and Python that the tests reach, and the functions that they do not'
 	@echo 'make bench       the benchmarks beside the installed peers; JSON to build/bench.json'
 	@echo 'make gpu-report  on a GPU machine: tests, memcheck, benchmarks, one JSON in docs/benchmarks'
+	@echo 'make wheel       wheels and the source distribution in dist/, tried in new environments; TWICE=1'
+	@echo 'make docs        the site, in build/site'
+	@echo 'make peers       the tests of bridges and frameworks with the newest PyTorch, JAX, CuPy and Dask'
+	@echo 'make sanitize    tests under the sanitizers;  make fuzz FUZZ_SECONDS=600 compares with NumPy'
+	@echo 'make lock        renews requirements/locked; LOCKED=1 with the others installs these'
 	@echo 'make build       the library and the staged Python package, under build/release'
 	@echo 'make lint        formatters (checking only), linters, type checker;  make format rewrites'
 	@echo 'make clean       removes build/;  .venv and .cache stay'
@@ -73,6 +80,33 @@ gpu-report:
 	@$(PREPARE) build test peers
 	@$(RUN) scripts/build.py release
 	@$(RUN) scripts/gpu_report.py
+
+wheel:
+	@$(PYTHON) scripts/bootstrap.py wheel
+	@$(call APART,wheel) scripts/wheel.py $(if $(TWICE),--twice)
+
+docs:
+	@$(PREPARE) build
+	@$(RUN) scripts/build.py release $(PACKAGE)
+	@$(PYTHON) scripts/bootstrap.py docs
+	@$(call APART,docs) scripts/make_site.py
+
+peers:
+	@$(PREPARE) build
+	@$(RUN) scripts/build.py release $(PACKAGE)
+	@$(PYTHON) scripts/bootstrap.py newest
+	@$(call APART,newest) scripts/newest_peers.py
+
+sanitize:
+	@$(MAKE) test SANITIZE=1
+
+FUZZ_SECONDS ?= 600
+fuzz: build
+	@$(WITH_PACKAGE) tests/fuzz --cases 1000000000 --seconds $(FUZZ_SECONDS) --seed $(shell date +%j)
+
+lock:
+	@$(PYTHON) scripts/bootstrap.py wheel
+	@$(call APART,wheel) scripts/lock.py
 
 clean:
 	rm -rf build

@@ -1,0 +1,28 @@
+# Copyright 2026 The Spanwise Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the tests of bridges, framework ops and Dask with the newest peers, for `make peers`.
+
+Run by the interpreter of .cache/venv-newest, it imports the package that .venv's interpreter built,
+so both are of one version of Python.
+"""
+
+import importlib.metadata
+import sys
+
+from python_tests import python_tests_pass
+
+FOLDERS = ("tests/bridges", "tests/addons/dask", "tests/python/functions")
+PEERS = ("torch", "jax", "dask", "numpy", "zarr")
+
+
+def main() -> int:
+    for name in PEERS:
+        try:
+            print(f"spanwise: {name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            print(f"spanwise: {name} is not installed")
+    return 0 if python_tests_pass("release", *FOLDERS) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
