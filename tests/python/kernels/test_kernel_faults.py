@@ -162,6 +162,37 @@ __global__ void behind(int *x)
 """
 
 
+def test_allocating_until_there_is_no_memory_ends_with_null():
+    """With null, and not when the system ends the process."""
+    source = """
+    struct Block { Block *next; };
+    __global__ void fill(int *x)
+    {
+      Block *head = 0;
+      while (Block *block = (Block *)malloc(1 << 30)) { block->next = head; head = block; x[0]++; }
+      while (head) { Block *next = head->next; free(head); head = next; }
+    }"""
+    fill = sw.SourceModule(source, device="cpu").get_function("fill")
+    counts = []
+    for _ in range(2):
+        x = sw.zeros(1, "int32", device="cpu")
+        fill(x, block=1)
+        counts.append(x.item())
+    total = sw.device("cpu").properties.total_memory
+    assert counts[0] == counts[1] <= total // 2 >> 30
+
+
+@pytest.mark.parametrize("call", ["raise(9)", "kill(0, 9)", "quick_exit(1)"])
+def test_calls_that_end_the_process_are_faults(call):
+    source = f"""
+    #include <csignal>
+    #include <cstdlib>
+    __global__ void f() {{ {call}; }}"""
+    kernel = sw.SourceModule(source, device="cpu").get_function("f")
+    with pytest.raises(sw.KernelFaultError, match=f"a call of {call.split('(')[0]}"):
+        kernel(block=1)
+
+
 @pytest.mark.parametrize("mode", ["none", "all"])
 def test_heap_keeps_blocks_between_launches(mode):
     module = sw.SourceModule(HEAP, device="cpu")

@@ -94,7 +94,7 @@ __global__ void k(int* out) {
   free(q);
 }
 """,
-        note="the host's heap",
+        note="at most half of the memory, then null",
     ),
     Construct(
         "atomics",

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "backends/cpu/cpu_memory_pool.hpp"
+#include "backends/cpu/processor.hpp"
 #include "spanwise/core/fork.hpp"
 
 namespace spanwise::cpu_backend {
@@ -20,6 +21,7 @@ struct Blocks {
   Mutex mutex;
   std::unordered_map<void*, std::size_t> sizes;  // of the allocated blocks
   std::array<std::vector<void*>, 9> free;        // of 16, 32, ..., 4096 bytes, from slabs
+  std::size_t allocated = 0, limit = 0;          // bytes
 };
 
 std::vector<void*>& free_blocks(Blocks& blocks, std::size_t size) {
@@ -57,14 +59,16 @@ bool is_allocated(void* address) {
 }  // namespace
 
 void* DeviceHeap::allocate(std::size_t bytes) noexcept {
-  constexpr std::size_t limit = std::size_t{1} << 46;  // of address spaces
-  if (bytes > limit) return nullptr;
   const std::lock_guard lock(blocks().mutex);
   try {
+    // A kernel that allocates until it gets null gets it before the system ends the process.
+    if (blocks().limit == 0) blocks().limit = static_cast<std::size_t>(system_memory().total) / 2;
+    if (bytes > blocks().limit || bytes > blocks().limit - blocks().allocated) return nullptr;
     const std::size_t size =
         bytes > max_small ? bytes : std::bit_ceil(bytes < min_block ? min_block : bytes);
     void* block = take_block(blocks(), size);
     blocks().sizes.emplace(block, size);
+    blocks().allocated += size;
     return block;
   } catch (...) {
     return nullptr;
@@ -75,6 +79,7 @@ bool DeviceHeap::release(void* address) noexcept {
   const std::lock_guard lock(blocks().mutex);
   const auto block = blocks().sizes.find(address);
   if (block == blocks().sizes.end()) return false;
+  blocks().allocated -= block->second;
   try {
     give_back(blocks(), address, block->second);
   } catch (...) {  // no memory for the list: the block is not used again

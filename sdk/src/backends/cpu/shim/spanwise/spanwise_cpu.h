@@ -265,6 +265,8 @@ SW_ENDS_PROCESS(exit)
 SW_ENDS_PROCESS(_exit)
 SW_ENDS_PROCESS(_Exit)
 SW_ENDS_PROCESS(quick_exit)
+SW_ENDS_PROCESS(raise)
+SW_ENDS_PROCESS(kill)
 #undef SW_ENDS_PROCESS
 // Of assert() in the C library's own header.
 SW_CALLED void sw_assert_fail(const char*, const char*, unsigned,
