@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -19,28 +20,56 @@ from faults.operations import Call
 SYSTEM_OPERATIONS: dict[str, Callable[[], tuple[Call, Any]]] = {}
 numbers = itertools.count()
 
-#: A compiler that compiles a text once, and then copies what it has made: its runs take
-#: milliseconds. Texts that differ in the comment of source() are the same.
-COMPILER = r"""#!/bin/sh
-output= input= previous= kind=object
-for word; do
-  [ "$word" = -E ] && kind=text
-  [ "$previous" = -o ] && output=$word
-  case $word in *.cpp) input=$word;; esac
-  previous=$word
-done
-[ -n "$output" ] && [ -n "$input" ] || exec c++ "$@"
-made=$SW_FAULTS_BINARIES/$kind-$(sed 's,// faults [0-9 ]*,,' "$input" | cksum | tr ' ' -)
-[ -f "$made" ] || { c++ "$@" && cp "$output" "$made"; } || exit
-cp "$made" "$output"
+#: A compiler that compiles a text once, and then copies what it has made: its runs take a millisecond.
+#: Texts that differ in the comment of source() are the same.
+COMPILER = r"""
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+namespace fs = std::filesystem;
+
+int main(int argc, char** argv) {
+  fs::path output, input;
+  std::string kind = "object";
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "-E") kind = "text";
+    if (std::string(argv[i - 1]) == "-o") output = word;
+    if (word.size() > 4 && word.ends_with(".cpp")) input = word;
+  }
+  argv[0] = const_cast<char*>("c++");
+  if (output.empty() || input.empty()) return execvp("c++", argv);
+  std::ifstream file(input);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::size_t begin = text.find("// faults ");
+  if (begin != text.npos)
+    text.erase(begin, text.find_first_not_of("0123456789 ", begin + 10) - begin);
+  const fs::path made = fs::path(getenv("SW_FAULTS_BINARIES")) /
+                        (kind + std::to_string(std::hash<std::string>{}(text)));
+  if (!fs::exists(made)) {
+    if (fork() == 0) _exit(execvp("c++", argv));
+    int status = 1;
+    wait(&status);
+    if (status != 0) return 1;
+    fs::copy_file(output, made);
+  }
+  fs::copy_file(made, output, fs::copy_options::overwrite_existing);
+}
 """
 
 
 def use_quick_compiler(folder: Path) -> None:
     """Sets CXX, the kernel cache and the folder of temporary files of this process."""
-    compiler = folder / "c++"
-    compiler.write_text(COMPILER)
-    compiler.chmod(0o700)
+    compiler, text = folder / "c++", folder / "compiler.cc"
+    text.write_text(COMPILER)
+    subprocess.run(
+        ["c++", "-std=c++20", "-O1", "-static", text, "-o", compiler],
+        env={**os.environ, "LD_PRELOAD": ""},
+        check=True,
+    )
     os.environ["CXX"] = str(compiler)
     (folder / "binaries").mkdir()
     os.environ["SW_FAULTS_BINARIES"] = str(folder / "binaries")
