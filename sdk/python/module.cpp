@@ -243,6 +243,16 @@ SW_BIND(interrupt) {
 
 }  // namespace spanwise::python
 
+// Where pybind11 makes an ImportError of every exception, an interrupt during the import stays one.
+#undef PYBIND11_CATCH_INIT_EXCEPTIONS
+#define PYBIND11_CATCH_INIT_EXCEPTIONS                    \
+  catch (pybind11::error_already_set & error) {           \
+    error.restore();                                      \
+  }                                                       \
+  catch (const std::exception& error) {                   \
+    pybind11::set_error(PyExc_ImportError, error.what()); \
+  }
+
 PYBIND11_MODULE(_core_of_main_interpreter, module) {
   using namespace spanwise::python;
   spanwise::set_object_binding(binding);

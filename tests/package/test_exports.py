@@ -152,3 +152,25 @@ def test_the_relinked_binaries_need_no_libstdcxx_and_export_none(static_package)
             "libgcc_s" in needed
         )  # one unwinder, so that exceptions cross from one binary to the other
         assert all(ours.match(name) for name in exported(file))
+
+
+def test_an_interrupt_during_the_import_stays_an_interrupt():
+    """A function of Python's that the extension module calls while it starts raises it."""
+    program = """
+import sys
+
+def interrupt(frame, event, argument):
+    caller = frame.f_back
+    if event == "call" and caller and caller.f_code.co_name == "_call_with_frames_removed":
+        if getattr(caller.f_locals["f"], "__name__", "") == "exec_dynamic":
+            if "spanwise._core" in str(caller.f_locals["args"]):
+                raise KeyboardInterrupt("here")
+
+sys.setprofile(interrupt)
+try:
+    import spanwise
+except KeyboardInterrupt as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("here\n", 0), done.stderr
