@@ -15,11 +15,14 @@ __all__ = [
     "Apply",
     "Constant",
     "In",
+    "Lop",
     "Mode",
     "Op",
     "OpFromGraph",
+    "OrderedUpdates",
     "Out",
     "Param",
+    "Rop",
     "SharedVariable",
     "Type",
     "Variable",
@@ -32,6 +35,7 @@ __all__ = [
     "function",
     "grad",
     "map",
+    "pp",
     "reduce",
     "scan",
     "shared",
@@ -49,10 +53,19 @@ def __getattr__(name: str) -> object:
         return import_module(f"{__name__}.{name}")
     if name == "theano":  # from theano import theano
         return import_module(__name__)
+    if name in ("OrderedUpdates", "pp"):
+        return getattr(
+            import_module(f"{__name__}.{'printing' if name == 'pp' else '_old_names'}"), name
+        )
     if name in __all__ or name == "_asarray":  # which scripts use, though it is private
         value = getattr(import_module(f"{__name__}._namespace"), name)
         globals()[name] = value
         return value
+    if name == "sparse":
+        raise AttributeError(
+            "module 'theano' has no attribute 'sparse': variables of graphs are dense arrays; use dense ones, or an op by theano.as_op that "
+            "computes with scipy.sparse"
+        )
     raise AttributeError(
         f"module 'theano' has no attribute {name!r}; docs/coming-from-theano.md lists the names"
     )

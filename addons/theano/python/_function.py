@@ -20,6 +20,7 @@ from spanwise.tensor import trace
 
 from ._config import config, devices, is_host
 from ._device_array import as_theano, class_for, unwrap
+from ._errors import with_classes
 
 # ---- Modes: names of sets of rewrites ----
 
@@ -324,6 +325,7 @@ def _device_for(variables: list[Any]) -> str:
     return devices.default if any(v.dtype == "float32" for v in read) else "cpu"
 
 
+@with_classes
 def function(
     inputs: Any,
     outputs: Any = None,
@@ -399,10 +401,13 @@ def is_profiled(profile: Any, mode: Any) -> bool:
     return bool(profile)
 
 
+_OWN_MODULES = (__name__, with_classes.__module__)
+
+
 def _callers_name() -> str:
     """``script.py:12``, the line that calls function(): the name of a function without another."""
     frame: Any = sys._getframe()
-    while frame is not None and frame.f_globals.get("__name__") == __name__:
+    while frame is not None and frame.f_globals.get("__name__") in _OWN_MODULES:
         frame = frame.f_back
     return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 

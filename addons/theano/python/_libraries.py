@@ -35,7 +35,7 @@ def cudandarray_to_cudamat(x: Any, copyif: bool = False) -> Any:
     another rank or another object."""
     if not isinstance(x, CudaNdarray) or x.ndim != 2:
         raise TypeError(f"cudandarray_to_cudamat: expected a CudaNdarray of rank 2, got {x!r}")
-    return cudamat_utils.cudandarray_to_cudamat(for_library(x), copyif)
+    return cudamat_utils.cudandarray_to_cudamat(unwrap(x), copyif)
 
 
 def cudamat_to_cudandarray(x: Any, copyif: bool = False) -> CudaNdarray:
@@ -48,7 +48,7 @@ def cudandarray_to_garray(x: Any, copyif: bool = False) -> Any:
     is no CudaNdarray."""
     if not isinstance(x, CudaNdarray):
         raise ValueError(f"cudandarray_to_garray: expected a CudaNdarray, got {type(x).__name__}")
-    return gnumpy_utils.cudandarray_to_garray(for_library(x), copyif)
+    return gnumpy_utils.cudandarray_to_garray(unwrap(x), copyif)
 
 
 def garray_to_cudandarray(x: Any, copyif: bool = False) -> CudaNdarray:

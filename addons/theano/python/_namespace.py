@@ -14,7 +14,7 @@ import numpy as np
 
 import spanwise.tensor as T  # noqa: N812
 from spanwise import GraphError
-from spanwise.gradient import grad
+from spanwise.gradient import Lop as Lop, Rop as Rop, grad as _grad
 from spanwise.graph import (
     Apply,
     Constant,
@@ -32,8 +32,11 @@ from spanwise.tensor import dot
 
 from ._config import config
 from ._device_array import as_theano, unwrap
+from ._errors import with_classes
 from ._function import Mode, Out, function, shared
 from ._ops import Op
+
+grad = with_classes(_grad)
 
 
 def jacobian(
@@ -94,7 +97,7 @@ def _listed(x: Any) -> list[Any]:
 
 
 __all__ = [
-    "Apply", "Constant", "In", "Mode", "Op", "OpFromGraph", "Out", "Param", "SharedVariable", "Type",
+    "Apply", "Constant", "In", "Lop", "Mode", "Op", "OpFromGraph", "Out", "Param", "Rop", "SharedVariable", "Type",
     "Variable", "as_op", "clone", "config", "dot", "foldl", "foldr",
     "function", "grad", "map", "reduce", "scan", "shared",
 ]  # fmt: skip
@@ -244,6 +247,7 @@ def _with_older_results(
     return step
 
 
+@with_classes
 def scan(
     fn: Callable[..., Any],
     sequences: Any = None,

@@ -23,19 +23,34 @@ _MODULES = {
     "compile": {
         "_function": "Function Mode Out function get_default_mode get_mode=as_mode shared",
         "_namespace": "In OpFromGraph Param SharedVariable as_op",
+        "_old_names": "DebugMode FAST_COMPILE FAST_RUN deep_copy_op optdb predefined_modes view_op",
+        "_errors": "UnusedInputError",
     },
     "compile.builders": {"_namespace": "OpFromGraph"},
-    "compile.function_module": {"_function": "Function"},
+    "compile.debugmode": {"_old_names": "DebugMode"},
+    "compile.function_module": {"_function": "Function", "_errors": "UnusedInputError"},
     "compile.io": {"_namespace": "In", "_function": "Out"},
-    "compile.mode": {"_function": "Mode get_default_mode get_mode=as_mode"},
+    "compile.mode": {
+        "_function": "Mode get_default_mode get_mode=as_mode",
+        "_old_names": "FAST_COMPILE FAST_RUN optdb predefined_modes",
+    },
     "compile.nanguardmode": {"_function": "NanGuardMode"},
-    "compile.ops": {"_namespace": "as_op"},
+    "compile.ops": {"_namespace": "as_op", "_old_names": "deep_copy_op view_op"},
     "compile.pfunc": {"_namespace": "Param", "_function": "pfunc=function"},
     "compile.sharedvalue": {"_namespace": "SharedVariable shared"},
-    "gof": {"_old_names": "Apply Constant FunctionGraph Op Type Variable clone"},
-    "gof.graph": {"_old_names": "Apply Constant Variable ancestors clone inputs"},
-    "gof.op": {"_ops": "Op"},
-    "gof.type": {"_namespace": "Type"},
+    "gof": {
+        "_old_names": "Apply COp Constant Feature FunctionGraph LocalOptimizer Op Optimizer Type Variable clone "
+        "in2out local_optimizer out2in",
+        "_errors": "MissingInputError",
+    },
+    "gof.fg": {"_old_names": "FunctionGraph", "_errors": "MissingInputError"},
+    "gof.graph": {
+        "_old_names": "Apply Constant Variable ancestors clone inputs io_toposort list_of_nodes"
+    },
+    "gof.op": {"_ops": "Op", "_old_names": "COp"},
+    "gof.opt": {"_old_names": "LocalOptimizer Optimizer in2out local_optimizer out2in"},
+    "gof.toolbox": {"_old_names": "Feature"},
+    "gof.type": {"_old_names": "Type"},
     "gpuarray": _GPUARRAY,
     "gpuarray.basic_ops": _GPUARRAY_OPS,
     "gpuarray.elemwise": {"_gpuarray": "GpuCAReduceCuda GpuDimShuffle GpuElemwise"},
@@ -90,7 +105,11 @@ _MODULES = {
     "tensor.nnet.conv": _NNET,
     "tensor.nnet.neighbours": _NNET,
     "tensor.nnet.nnet": _NNET,
-    "tensor.opt": {"_ops": "Assert assert_ assert_op"},
+    "tensor.opt": {
+        "_ops": "Assert assert_ assert_op",
+        "_old_names": "in2out local_optimizer out2in register_canonicalize register_specialize "
+        "register_stabilize register_uncanonicalize register_useless",
+    },
     "tensor.raw_random": {
         "_streams": "RandomFunction binomial choice multinomial normal permutation poisson "
         "random_integers uniform"

@@ -12,7 +12,10 @@ import functools
 import re
 from typing import Any
 
+import numpy as np
+
 import spanwise as sw
+import spanwise.tensor as T  # noqa: N812
 from spanwise.graph import NativeOp, recipe_of
 
 from ._device_array import as_theano, unwrap
@@ -73,6 +76,13 @@ def _adapted_perform(perform: Any) -> Any:
     return adapted
 
 
+def _needs_c_code(self: Any, node: Any, *args: Any, **kwargs: Any) -> Any:
+    raise sw.NotSupportedError(
+        f"{self}: has C code only (c_code), which is not compiled; give the op a method perform(), or make it "
+        "of its kernel with spanwise.kernel_op (docs/guides/theano_ops.md)"
+    )
+
+
 class Op(sw.Op):
     """Base class of ops, as in Theano. A subclass defines ``make_node`` and one of ``make_thunk``
     and ``perform``; inputs on the host are NumPy arrays there, and those on the GPU CudaNdarray or
@@ -83,6 +93,11 @@ class Op(sw.Op):
         for name, adapt in (("make_thunk", _adapted_thunk), ("perform", _adapted_perform)):
             if name in cls.__dict__:
                 setattr(cls, name, adapt(cls.__dict__[name]))
+        has_own = cls.perform is not sw.Op.perform
+        if not has_own and cls.make_thunk is sw.Op.make_thunk and hasattr(cls, "c_code"):
+            cls.make_thunk = _needs_c_code  # type: ignore[method-assign]
+        elif has_own and cls.make_thunk is _needs_c_code:
+            cls.make_thunk = sw.Op.make_thunk  # type: ignore[method-assign]
 
 
 class ArrayOp(sw.Op):
@@ -170,9 +185,30 @@ assert_ = assert_op = Assert()
 
 class ProgramOp(Op):
     """An op of a compiled program; ``str(op)`` is its name in Theano. `native` is the op of Spanwise
-    that runs."""
+    that runs. Scripts also make such ops, whose calls make graphs of Spanwise's ops: `maker`, if the
+    class has one, is called with the arguments of the class and returns the function."""
 
-    def __init__(self, text: str, native: Any = None) -> None:
+    maker: Any = None
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        if type(self).maker is None:
+            raise sw.NotSupportedError(
+                f"{type(self).__name__}: scripts cannot make this op; use the function of theano.tensor"
+            )
+        self._describe(type(self).__name__, None)
+        self._function = type(self).maker(*args, **named)
+
+    def __call__(self, *inputs: Any, **options: Any) -> Any:
+        return self._function(*inputs)
+
+    @classmethod
+    def described(cls, text: str, native: Any = None) -> Any:
+        """An op of a program."""
+        op = cls.__new__(cls)
+        op._describe(text, native)
+        return op
+
+    def _describe(self, text: str, native: Any) -> None:
         self.name = text
         self.native = native
         self.view_map = dict(getattr(native, "view_map", None) or {})
@@ -190,13 +226,43 @@ class ProgramOp(Op):
 
 
 class ScalarOp:
-    """The scalar operation of an Elemwise; the name of its class is Theano's."""
+    """The scalar operation of an Elemwise; the name of its class is Theano's. Scripts derive classes with
+    ``impl(self, *numbers)``, and ``grad(self, inputs, slopes)`` for derivatives; `output_types` gives
+    the dtypes of the results for those of the inputs."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, output_types_preference: Any = None, name: str | None = None) -> None:
+        if isinstance(output_types_preference, str):  # of a program
+            output_types_preference, name = None, output_types_preference
+        self.output_types = output_types_preference
+        self.name = type(self).__name__ if name is None else name
 
     def __str__(self) -> str:
         return self.name
+
+    def __call__(self, *inputs: Any) -> Any:
+        """The operation on variables of any rank."""
+        variables = [T.as_variable(x) for x in inputs]
+
+        def types(*variables: Any) -> Any:
+            dtypes = [v.type.dtype for v in variables]
+            dtype = self.output_types(*dtypes)[0] if self.output_types else sw.result_type(*dtypes)
+            return tensor_of(str(dtype), max(v.ndim for v in variables), variables[0])
+
+        def compute(*arrays: Any) -> Any:
+            results = np.vectorize(self.impl, otypes=[str(types(*variables).dtype)])
+            return sw.asarray(np.asarray(results(*(array.numpy() for array in arrays))))
+
+        def gradient(inputs: Any, outputs: Any, slopes: Any) -> Any:
+            return self.grad(inputs, slopes)
+
+        has_slope = hasattr(self, "grad")
+        op = ArrayOp(self.name, compute, types, gradient if has_slope else None, id(type(self)))
+        return op(*variables)
+
+    def impl(self, *numbers: Any) -> Any:
+        raise sw.NotSupportedError(
+            f"{self}: expected a method impl(self, *numbers): C code alone (c_code) is not compiled"
+        )
 
 
 def kinds_of(module: str, *names: str) -> list[type[ProgramOp]]:
@@ -221,6 +287,70 @@ IncSubtensor, AdvancedIncSubtensor, AdvancedIncSubtensor1 = kinds_of(
 )
 (IfElse,) = kinds_of("ifelse", "IfElse")
 (Shape,) = kinds_of("compile.ops", "Shape")
+
+
+def _reduced_by(function: Any) -> Any:
+    def maker(axis: Any = None, dtype: Any = None, acc_dtype: Any = None) -> Any:
+        axis = tuple(axis) if isinstance(axis, list) else axis
+        options = {} if dtype is None else {"dtype": dtype}
+        return lambda x: function(T.as_variable(x), axis=axis, **options)
+
+    return maker
+
+
+_REDUCTION_OF = {
+    "add": "sum",
+    "mul": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "or_": "any",
+    "and_": "all",
+}
+
+
+def _reduce(scalar_op: Any, axis: Any = None) -> Any:
+    name = _REDUCTION_OF.get(str(scalar_op))
+    if name is None:
+        raise sw.NotSupportedError(
+            f"CAReduce: expected a scalar op of {', '.join(_REDUCTION_OF)}, got {scalar_op}; write a loop "
+            "with theano.reduce"
+        )
+    return _reduced_by(getattr(T, name))(axis)
+
+
+def _incremented(inplace: bool = False, set_instead_of_inc: bool = False) -> Any:
+    change = T.set_subtensor if set_instead_of_inc else T.inc_subtensor
+    return lambda x, y, *index: change(T.as_variable(x)[index if len(index) > 1 else index[0]], y)
+
+
+def _taken() -> Any:
+    return lambda x, *index: T.as_variable(x)[index if len(index) > 1 else index[0]]
+
+
+def _maker(function: Any) -> Any:
+    return staticmethod(lambda *args, **named: function)
+
+
+Elemwise.maker = staticmethod(lambda scalar_op, *args, **named: scalar_op)
+DimShuffle.maker = staticmethod(
+    lambda input_broadcastable, new_order, inplace=True: lambda x: T.as_variable(x).dimshuffle(
+        *new_order
+    )
+)
+CAReduce.maker = staticmethod(_reduce)
+for _kind, _function in ((Sum, T.sum), (Prod, T.prod), (Any_, T.any), (All, T.all)):
+    _kind.maker = staticmethod(_reduced_by(_function))
+for _kind in (AdvancedIncSubtensor, AdvancedIncSubtensor1):
+    _kind.maker = staticmethod(_incremented)
+for _kind in (AdvancedSubtensor, AdvancedSubtensor1):
+    _kind.maker = staticmethod(_taken)
+Dot.maker, BatchedDot.maker = _maker(T.dot), _maker(T.batched_dot)
+Dot22.maker = _maker(T.dot)
+Alloc.maker = _maker(lambda value, *shape: T.as_variable(value).broadcast_to(shape))
+Shape.maker = _maker(lambda x: T.as_variable(x).shape)
+Reshape.maker = staticmethod(lambda ndim, name=None: lambda x, shape: T.reshape(x, shape))
+Join.maker = _maker(lambda axis, *parts: T.join(axis, *parts))
+Gemm.maker = staticmethod(lambda inplace=False: lambda z, a, x, y, b: b * z + a * T.dot(x, y))
 
 #: Name of a class on the host -> name on the GPU, the same in both GPU back ends of Theano.
 _GPU_NAMES = {
@@ -452,7 +582,7 @@ def describe(node: Any, on_gpu: bool, dialect: str) -> Op:
     text = str(node.op)
     name = recipe_of(node.op)[0] or re.split(r"[{\[(]", text, maxsplit=1)[0].lower()
     if name == "ifelse":
-        return IfElse("if{gpu}" if on_gpu else "if{}", node.op)
+        return IfElse.described("if{gpu}" if on_gpu else "if{}", node.op)
     properties = text[text.index("{") : text.rindex("}") + 1] if "{" in text else ""
     inplace = f"[{', '.join(f'({i}, {js[0]})' for i, js in node.op.destroy_map.items())}]"
     inplace = inplace if node.op.destroy_map else ""
@@ -467,7 +597,7 @@ def describe(node: Any, on_gpu: bool, dialect: str) -> Op:
             shown = "Gpu" + shown.removeprefix("Inplace")
         if dialect == "cuda" and kind.__name__ == "GpuElemwise" and "no_inplace" not in shown:
             shown += "<gpuarray>"
-    op: Any = kind(shown, node.op)
+    op: Any = kind.described(shown, node.op)
     if kind.__name__.endswith("Elemwise"):
         plain, class_name = _SCALARS.get(name, (name, name.title()))
         scalar = type(class_name, (ScalarOp,), {"__module__": "theano.scalar.basic"})

@@ -20,7 +20,7 @@ from spanwise.graph import SharedVariable, Variable
 
 from ._config import config, devices
 from ._ops import ArrayOp, tensor_of
-from .tensor.basic import as_tensor_variable, nonzero
+from .tensor.basic import as_tensor_variable, nonzero, row_permutation
 
 __all__ = ["MRG_RandomStreams", "RandomStreams"]
 
@@ -267,26 +267,13 @@ class RandomStreams:
         x = as_tensor_variable(input)
         extents = tuple(x.shape[i] for i in range(x.ndim - 1))
         order = self.gen(permutation, extents, x.shape[x.ndim - 1])
-        return ArrayOp("PermuteRowElements", _permuted, lambda x, _: x.type, _unpermuted)(x, order)
+        return row_permutation(x, order)
 
     def __getitem__(self, item: Any) -> Any:
         return item.get_value(borrow=True)
 
     def __setitem__(self, item: Any, value: Any) -> None:
         item.set_value(value, borrow=True)
-
-
-def _permuted(x: Any, order: Any) -> Any:
-    host = order.numpy()
-    if host.ndim == 1 < x.ndim:
-        host = np.broadcast_to(host, x.shape)
-    return sw.asarray(np.take_along_axis(x.numpy(), host, -1))
-
-
-def _unpermuted(inputs: Any, outputs: Any, slopes: Any) -> Any:
-    back = T.argsort(inputs[1], axis=-1)
-    op = ArrayOp("PermuteRowElements", _permuted, lambda x, _: x.type, _unpermuted)
-    return [op(slopes[0], back), sw.gradient.DisconnectedType()()]
 
 
 def _method(name: str) -> Callable[..., Any]:

@@ -8,17 +8,22 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-import spanwise.tensor as T  # noqa: N812
-from spanwise.graph import Variable, recipe_of
+import numpy as np
 
-from .tensor import basic
+import spanwise.tensor as T  # noqa: N812
+from spanwise.graph import TensorType, Variable, recipe_of
+
+from .tensor import basic, extra_ops
 
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 _REDUCTIONS = ("sum", "prod", "mean", "std", "var", "max", "min", "any", "all", "argmax", "argmin")
 _FUNCTIONS = {
     **dict.fromkeys(("sqrt", "trunc", "ones_like", "zeros_like"), T),
     **dict.fromkeys(("diagonal", "ptp", "repeat", "argsort", "sort"), T),
-    **dict.fromkeys(("fill", "nonzero", "nonzero_values", "norm", "choose"), basic),
+    "searchsorted": extra_ops,
+    **dict.fromkeys(
+        ("get_scalar_constant_value", "fill", "nonzero", "nonzero_values", "norm", "choose"), basic
+    ),
 }
 
 
@@ -32,23 +37,38 @@ def _is_true(self: Variable) -> bool:
     return True
 
 
-def _reduction(method: Callable[..., Any]) -> Callable[..., Any]:
-    """`method` with Theano's arguments: a list of axes, and the dtype of the accumulator, which is
-    Spanwise's choice."""
-
-    @functools.wraps(method)
-    def reduced(self: Any, axis: Any = None, *args: Any, **options: Any) -> Any:
-        options.pop("acc_dtype", None)
-        return method(self, tuple(axis) if isinstance(axis, list) else axis, *args, **options)
-
-    return reduced
+_METHOD_RESHAPE = Variable.reshape
 
 
-def _round(self: Variable, mode: str | None = None) -> Variable:
-    """The nearest integers: halves to even ones, or away from 0 for "half_away_from_zero"."""
-    if mode == "half_away_from_zero":
-        return T.sgn(self) * T.floor(abs(self) + 0.5)
-    return T.round(self)
+def _reshape(self: Any, *shape: Any, ndim: int | None = None) -> Variable:
+    """``x.reshape(shape, ndim)``"""
+    if len(shape) == 2 and isinstance(shape[0], (tuple, list)):
+        shape, ndim = shape[:1], shape[1]
+    return _METHOD_RESHAPE(self, *shape, ndim=ndim)
+
+
+def _filtered(self: Any, data: Any, strict: bool = False, allow_downcast: Any = None) -> np.ndarray:
+    """`data` as an array of this type. Raises TypeError for another rank, or for values that its dtype
+    does not hold."""
+    array = np.asarray(data)
+    dtype = np.dtype(str(self.dtype))
+    if array.ndim != self.ndim or (strict and array.dtype != dtype):
+        raise TypeError(f"expected an array of {self}, got {array.dtype} of shape {array.shape}")
+    if (
+        not allow_downcast
+        and not np.can_cast(array.dtype, dtype)
+        and (array.astype(dtype) != array).any()
+    ):
+        raise TypeError(f"{self} does not hold the values of {array.dtype} exactly; cast them")
+    return array.astype(dtype)
+
+
+def _is_valid(self: Any, data: Any) -> bool:
+    try:
+        _filtered(self, data, strict=True)
+    except TypeError:
+        return False
+    return isinstance(data, np.ndarray)
 
 
 def _method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -66,8 +86,12 @@ def add_methods() -> None:
     for name, module in _FUNCTIONS.items():
         setattr(Variable, name, _method(getattr(module, name)))
     for name in _REDUCTIONS:
-        setattr(Variable, name, _reduction(getattr(Variable, name)))
-    Variable.round = _round
+        setattr(Variable, name, _method(getattr(basic, name)))
+    Variable.round = _method(basic.round)
+    Variable.compress = lambda self, a, axis=None: extra_ops.compress(a, self, axis)  # type: ignore[attr-defined]
+    Variable.reshape = _reshape  # type: ignore[method-assign]
+    TensorType.filter, TensorType.is_valid_value = _filtered, _is_valid  # type: ignore[attr-defined]
+    TensorType.make_variable = lambda self, name=None: self(name)  # type: ignore[attr-defined]
     Variable.real, Variable.imag = property(basic.real), property(basic.imag)
     Variable.copy = basic.tensor_copy  # type: ignore[attr-defined]
     Variable.__bool__ = _is_true

@@ -228,7 +228,9 @@ class Builder:
     ) -> ViewVariable:
         """Appends HostFromGpu, GpuFromHost or GpuToGpu."""
         kind = ViewType(variable.dtype, variable.broadcastable, device)
-        op = GPU_KINDS[devices.dialect][name](_transfer_text(name, device), source and source.op)
+        op = GPU_KINDS[devices.dialect][name].described(
+            _transfer_text(name, device), source and source.op
+        )
         shown = source.outputs[0] if source is not None else variable.source
         node = ViewApply(op, [variable], [(shown, kind)], source)
         self.graph.add(node)
@@ -305,7 +307,7 @@ class Builder:
         kind = ViewType(x.dtype, broadcastable, x.type.device)
         prefix = "Inplace" if is_host(x.type.device) else "Gpu"
         text = f"{prefix}DimShuffle{{{','.join(map(str, order))}}}"
-        return self.add_result(_dimshuffle_at(x)(text), [x], kind)
+        return self.add_result(_dimshuffle_at(x).described(text), [x], kind)
 
     def on_host(self, value: Any) -> ViewVariable:
         """A constant on the host."""
@@ -318,7 +320,7 @@ class Builder:
         if isinstance(value, int):
             scalar = ViewVariable(constant(value), ScalarType("int64"))
         else:
-            op = ScalarFromTensor("ScalarFromTensor")
+            op = ScalarFromTensor.described("ScalarFromTensor")
             scalar = self.add_result(op, [value], ScalarType(value.dtype))
         self.scalars[value] = scalar
         return scalar
@@ -366,9 +368,9 @@ class _VariablesBuilder(Builder):
     def described(self, node: Any, on_gpu: bool) -> Any:
         op = super().described(node, on_gpu)
         if type(op).__name__ in _PRODUCTS:
-            return Dot("dot", op.native)
+            return Dot.described("dot", op.native)
         if isinstance(op, IncSubtensor) and _increment_of(node) is not None:
-            return IncSubtensor(str(op).replace("{Set;", "{Inc;"), op.native)
+            return IncSubtensor.described(str(op).replace("{Set;", "{Inc;"), op.native)
         return op
 
     def inputs_of(self, node: Any, op: Any) -> list[ViewVariable]:
@@ -379,7 +381,7 @@ class _VariablesBuilder(Builder):
             return [self._of_rank(x, rank) for x in inputs]
         if kind == "Reshape" and len(node.inputs) > 1:
             extents = ViewType("int64", (False,), "cpu")
-            op = MakeVector("MakeVector{dtype='int64'}")
+            op = MakeVector.described("MakeVector{dtype='int64'}")
             return [inputs[0], self.add_result(op, inputs[1:], extents)]
         if isinstance(op, IncSubtensor) and (increment := _increment_of(node)) is not None:
             inputs[1] = self.value(increment)

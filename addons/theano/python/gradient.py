@@ -8,9 +8,17 @@ import spanwise as _sw
 import spanwise.gradient as _gradient
 from spanwise.gradient import *  # noqa: F403
 
-from ._namespace import hessian as hessian, jacobian as jacobian
+from ._errors import DisconnectedInputError as DisconnectedInputError
+from ._namespace import grad as grad, hessian as hessian, jacobian as jacobian
 
-__all__ = [*_gradient.__all__, "grad_clip", "grad_scale", "hessian", "jacobian"]
+__all__ = [
+    *_gradient.__all__,
+    "grad_clip",
+    "grad_scale",
+    "DisconnectedInputError",
+    "hessian",
+    "jacobian",
+]
 
 
 def _with_slope(name: str, change: Any, settings: Any) -> Any:

@@ -195,7 +195,8 @@ std::optional<ShareBlocker> LegacyLibrary::share_blocker(const Array& array) con
   if (!is_fake()) {
     if (auto blocker = host_share_blocker(array, name_)) return blocker;
   }
-  if (const Device device = library_device(); array.device() != device) {
+  const Device device = library_device();
+  if (is_fake() ? !array.device().is_cpu() : array.device() != device) {
     return ShareBlocker{
         text("its memory is on ", array.device(), ", and ", name_, " works on ", device),
         text("allow a copy (copyif=True), or move it first: x.to(\"", device, "\")")};

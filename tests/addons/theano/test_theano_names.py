@@ -136,6 +136,8 @@ def test_old_paths_are_modules_by_every_way_of_importing():
                 assert all(hasattr(module, each) for each in module.__all__), name
                 assert set(module.__all__) <= set(dir(module)), name
             assert sys.modules[f"theano.{path}"] is sys.modules[f"spanwise.theano.{path}"], path
+        x = theano.tensor.dvector()  # functions with the names of modules
+        assert theano.tensor.var(x).ndim == 0 and theano.scan_module.scan(lambda e: e, x)[0].ndim == 1
         assert importlib.util.find_spec("theano.compile.absent") is None
         assert pickle.loads(b"ctheano.compile.io\\nIn\\n.") is theano.In
         try:

@@ -129,7 +129,7 @@ def test_results_updates_and_shared_variables_have_theanos_values(tmp_path, devi
     assert lines[3] == "[[ 10. -20.]] ['other'] True"
     kind = {"cpu": "ndarray", "gpu": "CudaNdarray", "cuda": "GpuArray"}[device]
     assert lines[4] == f"(False, False) (True, False) {kind}"
-    assert lines[5:] == ["GraphError", "InputError"]
+    assert lines[5:] == ["UnusedInputError", "InputError"]
 
 
 def test_only_float32_is_on_the_gpu_with_cudandarray(tmp_path):

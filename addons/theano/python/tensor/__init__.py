@@ -27,10 +27,12 @@ from . import (
     slinalg as slinalg,
 )
 from .basic import *  # noqa: F403
-from .extra_ops import bincount, compress, diff, fill_diagonal, searchsorted
+from .extra_ops import bincount, compress, diff, fill_diagonal, searchsorted, unravel_index
 
 _MODULES = ("opt", "raw_random", "shared_randomstreams", "signal")  # imported on first use
 __getattr__ = _submodules("tensor")
+from .._namespace import grad as grad  # noqa: E402  (after those of spanwise.tensor)
+
 Variable = TensorVariable
 _shared = shared  # which scripts use, though it is private
 as_tensor = basic.as_tensor_variable
@@ -39,7 +41,7 @@ __all__ = [
     *{*_tensor.__all__, *basic.__all__}, "Variable", "hessian", "jacobian", "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
     "TensorConstant", "TensorType", "TensorVariable", "as_tensor", "basic", "bincount", "compress", "diff",
     "extra_ops", "fill_diagonal", "nlinalg", "nnet", "searchsorted", "shared", "slinalg",
-    *_MODULES,
+    "unravel_index", *_MODULES,
 ]  # fmt: skip
 
 

@@ -14,13 +14,40 @@ import numpy as np
 
 import spanwise as sw
 import spanwise.tensor as T  # noqa: N812
+from spanwise.gradient import DisconnectedType
 from spanwise.graph import Constant, Variable
 from spanwise.tensor import *  # noqa: F403
 
 from .._config import config
-from .._ops import Alloc as Alloc, ArrayOp, Dot as Dot, Join as Join, Reshape as Reshape, tensor_of
+from .._ops import (
+    AdvancedIncSubtensor as AdvancedIncSubtensor,
+    AdvancedIncSubtensor1 as AdvancedIncSubtensor1,
+    AdvancedSubtensor as AdvancedSubtensor,
+    AdvancedSubtensor1 as AdvancedSubtensor1,
+    Alloc as Alloc,
+    ARange as ARange,
+    ArrayOp,
+    Dot as Dot,
+    IncSubtensor as IncSubtensor,
+    Join as Join,
+    MakeVector as MakeVector,
+    Reshape as Reshape,
+    ScalarFromTensor as ScalarFromTensor,
+    Shape as Shape,
+    tensor_of,
+)
+
+_REDUCTIONS = ("sum", "prod", "mean", "std", "var", "max", "min", "any", "all", "argmax", "argmin")
 
 __all__ = [
+    "AdvancedIncSubtensor", "AdvancedIncSubtensor1", "AdvancedSubtensor", "AdvancedSubtensor1", "ARange",
+    "IncSubtensor", "Join", "MakeVector", "Reshape", "ScalarFromTensor", "Shape", "NotScalarConstantError",
+    "Rebroadcast", "all_dtypes", "angle", "argtopk", "ceil_intdiv", "complex_dtypes",
+    "complex_from_polar", "continuous_dtypes", "default", "discrete_dtypes", "extract_constant",
+    "flatten", "float_dtypes", "get_vector_length", "inc_subtensor", "int_dtypes", "integer_dtypes",
+    "inverse_permutation", "iround", "makeKeepDims", "permute_row_elements", "reshape", "round",
+    "scalar_from_tensor", "set_subtensor", "shape_i", "specify_shape", "tensor_from_scalar", "topk",
+    "topk_and_argtopk", "uint_dtypes", *_REDUCTIONS,
     "add", "addbroadcast", "allclose", "alloc", "as_tensor_variable", "batched_tensordot", "chi2sf",
     "choose", "complex", "constant", "dot", "erfc", "erfcinv", "erfcx", "erfinv", "fill",
     "flatnonzero", "gamma", "gammaln", "get_scalar_constant_value", "horizontal_stack", "imag",
@@ -104,7 +131,74 @@ def as_tensor_variable(x: Any, name: str | None = None, ndim: int | None = None)
     return variable
 
 
+def tensor_from_scalar(x: Any) -> Variable:
+    """`x`: scalars are variables of rank 0 here."""
+    return as_tensor_variable(x)
+
+
+scalar_from_tensor = tensor_from_scalar
+
+
+def default(x: Any, default: Any) -> Any:
+    """`x`, or `default` for None."""
+    return default if x is None else x
+
+
+def get_vector_length(v: Any) -> int:
+    """The length of a vector, which must be known. Raises ValueError otherwise."""
+    v = as_tensor_variable(v)
+    if v.ndim != 1 or v.type.shape[0] is None:
+        raise ValueError(f"get_vector_length: the length of {v} of {v.type} is not known")
+    return v.type.shape[0]
+
+
+class NotScalarConstantError(TypeError):
+    """A variable has no value before the function runs."""
+
+
+# ---- dtypes ----
+
+
+int_dtypes = ["int8", "int16", "int32", "int64"]
+uint_dtypes = ["uint8", "uint16", "uint32", "uint64"]
+float_dtypes = ["float16", "float32", "float64"]
+complex_dtypes = ["complex64", "complex128"]
+integer_dtypes = int_dtypes + uint_dtypes
+discrete_dtypes = ["bool", *integer_dtypes]
+continuous_dtypes = float_dtypes + complex_dtypes
+all_dtypes = discrete_dtypes + continuous_dtypes
+
 # ---- Elementwise ----
+
+
+def round(a: Any, mode: str | None = None) -> Variable:
+    """The nearest integers: halves to even ones, or away from 0 for "half_away_from_zero"."""
+    a = as_tensor_variable(a)
+    if mode == "half_away_from_zero":
+        return T.sgn(a) * T.floor(builtins.abs(a) + 0.5)
+    return T.round(a)
+
+
+def iround(a: Any, mode: str | None = None) -> Variable:
+    """round() as int64."""
+    return round(a, mode).astype("int64")
+
+
+def ceil_intdiv(a: Any, b: Any) -> Variable:
+    """The quotient of integers, rounded up."""
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    return T.int_div(a, b) + T.neq(T.mod(a, b), 0).astype("int8")
+
+
+def angle(z: Any) -> Variable:
+    """The angles of complex numbers."""
+    return T.arctan2(imag(z), real(z))
+
+
+def complex_from_polar(abs: Any, angle: Any) -> Variable:
+    """abs * exp(i * angle)"""
+    abs = as_tensor_variable(abs)
+    return complex(abs * T.cos(angle), abs * T.sin(angle))
 
 
 def add(*terms: Any) -> Variable:
@@ -299,6 +393,88 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Variab
     return result
 
 
+def reshape(x: Any, newshape: Any, ndim: int | None = None) -> Variable:
+    """`x` in the shape `newshape`, of `ndim` axes if that is a vector of unknown length."""
+    return as_tensor_variable(x).reshape(newshape, ndim=ndim)
+
+
+def flatten(x: Any, ndim: int | None = None, outdim: int | None = None) -> Variable:
+    """`x` with `ndim` axes (formerly `outdim`), of which the last one joins all others."""
+    return T.flatten(as_tensor_variable(x), next((n for n in (ndim, outdim) if n is not None), 1))
+
+
+def inc_subtensor(
+    x: Any, y: Any, inplace: bool = False, tolerate_inplace_aliasing: bool = False
+) -> Variable:
+    """A copy of the variable of which `x` is a part, with `y` added to the part. Functions work in place
+    where they can, so the other arguments have no effect."""
+    return T.inc_subtensor(x, y)
+
+
+def set_subtensor(
+    x: Any, y: Any, inplace: bool = False, tolerate_inplace_aliasing: bool = False
+) -> Variable:
+    """As inc_subtensor(), with `y` in the place of the part."""
+    return T.set_subtensor(x, y)
+
+
+def inverse_permutation(perm: Any) -> Variable:
+    """The permutation that undoes `perm`, a vector or rows."""
+    return T.argsort(as_tensor_variable(perm), axis=-1).astype(str(perm.dtype))
+
+
+def _permuted(x: Any, order: Any) -> Any:
+    host = order.numpy()
+    if host.ndim == 1 < x.ndim:
+        host = np.broadcast_to(host, x.shape)
+    return sw.asarray(np.take_along_axis(x.numpy(), host, -1))
+
+
+def _unpermuted(inputs: Any, outputs: Any, slopes: Any) -> Any:
+    back = T.argsort(inputs[1], axis=-1)
+    return [row_permutation(slopes[0], back), DisconnectedType()()]
+
+
+def row_permutation(x: Any, order: Any) -> Any:
+    """Each row of `x` in the order of that of `order`."""
+    return ArrayOp("PermuteRowElements", _permuted, lambda x, _: x.type, _unpermuted)(x, order)
+
+
+def permute_row_elements(x: Any, y: Any, inverse: int = 0) -> Variable:
+    """Each row of `x` in the order of that of `y`, or of its inverse."""
+    x, y = as_tensor_variable(x), as_tensor_variable(y)
+    return row_permutation(x, inverse_permutation(y) if inverse else y)
+
+
+def makeKeepDims(x: Any, y: Any, axis: Any) -> Variable:  # noqa: N802
+    """`y`, a reduction of `x` over `axis`, with axes of extent 1 in place of those."""
+    x, y = as_tensor_variable(x), as_tensor_variable(y)
+    axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
+    gone = {a % x.ndim for a in axes}
+    kept = iter(range(y.ndim))
+    return y.dimshuffle(*("x" if i in gone else next(kept) for i in range(x.ndim)))
+
+
+def specify_shape(x: Any, shape: Any) -> Variable:
+    """`x`, whose function raises AssertionError where it has another shape."""
+    from .._ops import Assert
+
+    x = as_tensor_variable(x)
+    extents = [shape[i] for i in range(x.ndim)]
+    conditions = [T.eq(x.shape[i], n) for i, n in enumerate(extents)]
+    return Assert(f"SpecifyShape: expected the shape {tuple(map(str, extents))}")(x, *conditions)
+
+
+def Rebroadcast(*axes: Any) -> Any:  # noqa: N802
+    """An op for pairs (axis, whether it has extent 1 and broadcasts)."""
+    return lambda x: addbroadcast(x, *(axis for axis, is_one in axes if is_one))
+
+
+def shape_i(var: Any, i: int, fgraph: Any = None) -> Variable:
+    """The extent of the axis `i`."""
+    return as_tensor_variable(var).shape[i]
+
+
 class _Grids:
     """numpy.mgrid, or numpy.ogrid, of variables."""
 
@@ -413,10 +589,77 @@ def nonzero_values(a: Any) -> Variable:
     return a[flatnonzero(a)]
 
 
+def _largest(k: int, axis: int, dtype: str) -> Any:
+    def compute(x: Any) -> Any:
+        host = x.numpy()
+        part = [slice(None)] * host.ndim
+        part[axis] = slice(-k, None) if k > 0 else slice(-k)
+        found = np.argpartition(host, -k if k > 0 else -k - 1, axis)[tuple(part)]
+        return sw.asarray(np.take_along_axis(host, found, axis)), sw.asarray(found)
+
+    def gradient(inputs: Any, outputs: Any, slopes: Any) -> Any:
+        places = [T.arange(n).dimshuffle(*["x"] * i, 0, *["x"] * (inputs[0].ndim - i - 1))
+                  for i, n in enumerate(outputs[1].shape[j] for j in range(inputs[0].ndim))]  # fmt: skip
+        places[axis] = outputs[1]
+        return [T.set_subtensor(T.zeros_like(inputs[0])[tuple(places)], slopes[0])]
+
+    def types(x: Any) -> Any:
+        return [tensor_of(str(x.dtype), x.ndim, x), tensor_of(dtype, x.ndim, x)]
+
+    return ArrayOp("TopK", compute, types, gradient, (k, axis, dtype))
+
+
+def topk_and_argtopk(
+    x: Any, kth: int, axis: int = -1, sorted: bool = True, idx_dtype: str = "int64"
+) -> list[Variable]:
+    """[the `kth` largest elements along `axis`, their indices], in any order; the smallest ones for a
+    negative number. `kth` is a Python integer."""
+    x = as_tensor_variable(x)
+    if axis is None:
+        x, axis = x.flatten(), 0
+    return list(_largest(int(kth), axis % x.ndim, idx_dtype)(x))
+
+
+def topk(x: Any, kth: int, axis: int = -1, **options: Any) -> Variable:
+    """The first of topk_and_argtopk()."""
+    return topk_and_argtopk(x, kth, axis, **options)[0]
+
+
+def argtopk(x: Any, kth: int, axis: int = -1, **options: Any) -> Variable:
+    """The second of topk_and_argtopk()."""
+    return topk_and_argtopk(x, kth, axis, **options)[1]
+
+
+def _reduction(name: str) -> Any:
+    function = getattr(T, name)
+
+    @functools.wraps(function)
+    def reduced(input: Any, axis: Any = None, *args: Any, **options: Any) -> Variable:
+        options.pop("acc_dtype", None)  # Spanwise chooses the accumulator
+        axis = tuple(axis) if isinstance(axis, list) else axis
+        return function(as_tensor_variable(input), axis, *args, **options)
+
+    return reduced
+
+
+sum, prod, mean, std, var, max, min, any, all, argmax, argmin = map(_reduction, _REDUCTIONS)
+
+
+def extract_constant(x: Any, **options: Any) -> Any:
+    """The value of a constant of one element, or `x` itself."""
+    try:
+        return get_scalar_constant_value(x)
+    except NotScalarConstantError:
+        return x
+
+
 def get_scalar_constant_value(v: Any) -> Any:
-    """The value of a constant of one element, a NumPy array of rank 0. Raises TypeError for others."""
+    """The value of a constant of one element, a NumPy array of rank 0. Raises NotScalarConstantError, a
+    TypeError, for others."""
     if isinstance(v, Constant) and v.value.size == 1:
         return np.asarray(v.value.numpy()).reshape(())
     if isinstance(v, (int, float, np.number)):
         return np.asarray(v)
-    raise TypeError(f"get_scalar_constant_value: expected a constant of one element, got {v}")
+    raise NotScalarConstantError(
+        f"get_scalar_constant_value: expected a constant of one element, got {v}"
+    )

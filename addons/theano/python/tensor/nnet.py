@@ -14,7 +14,7 @@ from .._old_paths import submodules as _submodules
 from ._windows import convolve, windows
 
 __all__ = [
-    "batch_normalization", "binary_crossentropy", "categorical_crossentropy", "confusion_matrix", "conv2d",
+    "batch_normalization", "batch_normalization_test", "batch_normalization_train", "binary_crossentropy", "categorical_crossentropy", "confusion_matrix", "conv2d",
     "conv3d",
     "crossentropy_categorical_1hot", "crossentropy_softmax_1hot", "crossentropy_softmax_1hot_with_bias",
     "elu", "hard_sigmoid", "images2neibs", "logsoftmax", "relu", "selu", "sigmoid", "sigmoid_binary_crossentropy", "softmax",
@@ -135,6 +135,70 @@ def batch_normalization(
 ) -> Variable:
     """(inputs - mean) * gamma / std + beta; `mode` has no effect."""
     return (as_variable(inputs) - mean) * (as_variable(gamma) / std) + beta
+
+
+def _normalized_axes(
+    inputs: Variable, axes: Any, parameters: list[Any]
+) -> tuple[Any, list[Any], Any]:
+    """(the axes to normalize over, the parameters with the rank of `inputs`, and the axes that statistics
+    have, or None where those keep all axes)."""
+    if axes == "per-activation":
+        axes = (0,)
+    elif axes == "spatial":
+        axes = (0, *range(2, inputs.ndim))
+    over = sorted(axis % inputs.ndim for axis in ([axes] if isinstance(axes, int) else axes))
+    others = [axis for axis in range(inputs.ndim) if axis not in over]
+    variables = [as_variable(p) for p in parameters]
+    if variables[0].ndim == inputs.ndim:
+        return tuple(over), variables, None
+    pattern: list[Any] = ["x"] * inputs.ndim
+    for i, axis in enumerate(others):
+        pattern[axis] = i
+    return tuple(over), [p.dimshuffle(*pattern) for p in variables], others
+
+
+def batch_normalization_train(
+    inputs: Any,
+    gamma: Any,
+    beta: Any,
+    axes: Any = "per-activation",
+    epsilon: float = 1e-4,
+    running_average_factor: float = 0.1,
+    running_mean: Any = None,
+    running_var: Any = None,
+) -> tuple[Variable, ...]:
+    """(the normalized inputs * gamma + beta, mean, 1 / standard deviation), and with running averages
+    their next values."""
+    inputs = as_variable(inputs)
+    running = [r for r in (running_mean, running_var) if r is not None]
+    over, parameters, kept = _normalized_axes(inputs, axes, [gamma, beta, *running])
+    mean, var = inputs.mean(over, keepdims=True), inputs.var(over, keepdims=True)
+    inverse = T.reciprocal(T.sqrt(var + epsilon))
+    results = [mean, inverse]
+    if running:
+        count = T.prod(inputs.shape) // T.prod(mean.shape)
+        count, old = count.astype(str(inputs.dtype)), 1 - running_average_factor
+        results.append(parameters[2] * old + mean * running_average_factor)
+        unbiased = var * (count / (count - 1))
+        results.append(parameters[3] * old + unbiased * running_average_factor)
+    if kept is not None:
+        results = [r.dimshuffle(*kept) for r in results]
+    return (inputs - mean) * inverse * parameters[0] + parameters[1], *results
+
+
+def batch_normalization_test(
+    inputs: Any,
+    gamma: Any,
+    beta: Any,
+    mean: Any,
+    var: Any,
+    axes: Any = "per-activation",
+    epsilon: float = 1e-4,
+) -> Variable:
+    """(inputs - mean) / sqrt(var + epsilon) * gamma + beta"""
+    inputs = as_variable(inputs)
+    _, (gamma, beta, mean, var), _ = _normalized_axes(inputs, axes, [gamma, beta, mean, var])
+    return (inputs - mean) * gamma / T.sqrt(var + epsilon) + beta
 
 
 # ---- Convolutions ----

@@ -69,6 +69,15 @@ def alias_package(name: str, package: str, after_load: _Callable[[], object] | N
     _sys.meta_path.insert(0, _Finder(name, package, after_load))
 
 
+class _CallableModule(_ModuleType):
+    """A module with the name of a function of its package, in whose place it is then an attribute."""
+
+    __wrapped__: _Callable[..., object]
+
+    def __call__(self, *args: object, **options: object) -> object:
+        return self.__wrapped__(*args, **options)
+
+
 class _NameLoader:
     """Makes a module of names from other modules of `package`."""
 
@@ -88,6 +97,11 @@ class _NameLoader:
         module.__doc__ = f"``{module.__name__}``: names of {', '.join(self.names)}."
         vars(module).update(values, __all__=sorted({*values, *self.modules}))
         vars(module)["__getattr__"] = _submodule_getattr(module.__name__, self.modules)
+        parent, _, leaf = module.__name__.rpartition(".")
+        function = vars(_sys.modules[parent]).get(leaf)
+        if callable(function):
+            module.__class__ = _CallableModule
+            vars(module)["__wrapped__"] = function
         vars(module)["__dir__"] = lambda: sorted({*vars(module), *self.modules})
 
 
