@@ -1,8 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares Spanwise with a lower bound and installed peers: python benchmarks [LINE ...] [--json FILE].
+"""Compares Spanwise with a lower bound and installed peers: python benchmarks [LINE ...] [SEED] [--json FILE].
 
-A LINE may be a pattern: '*_gpu'. The name of a line for one kind of device ends with that kind.
+A LINE may be a pattern: '*_gpu'. The name of a line for one kind of device ends with that kind; without
+it, both are run: `sweep 7` is sweep_cpu and sweep_gpu, which draw what they measure, from the seed 7.
 
 Run it with the package to measure on PYTHONPATH; `make bench` does. Each line is a file of `lines/`
 with a function `measure() -> Iterable[Result]`. Each round measures all contenders of a line in turn, in
@@ -23,7 +24,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "tests")]
 
 import report  # noqa: E402
-from harness import Unavailable  # noqa: E402
+from harness import SEED, Unavailable  # noqa: E402
 from support.cuda_process import leave_gpu_memory_to_others  # noqa: E402
 
 leave_gpu_memory_to_others()
@@ -33,10 +34,17 @@ def lines() -> list[str]:
     return sorted(p.stem for p in (FOLDER / "lines").glob("[a-z]*.py"))
 
 
+def matching(pattern: str) -> list[str]:
+    """The lines of a pattern, or of a name without the kind of device."""
+    return fnmatch.filter(lines(), pattern) or fnmatch.filter(lines(), f"{pattern}_[cg]pu")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument(
-        "line", nargs="*", help=f"the lines to run (default: all of {', '.join(lines())})"
+        "line",
+        nargs="*",
+        help=f"the lines to run (default: all of {', '.join(lines())}), and a seed",
     )
     parser.add_argument("--without", metavar="PATTERN", help="the lines not to run")
     parser.add_argument("--json", metavar="FILE", help="also write every figure as JSON")
@@ -45,8 +53,10 @@ def main() -> int:
     if options.list:
         print("\n".join(lines()))
         return 0
-    selected = [name for pattern in options.line for name in fnmatch.filter(lines(), pattern)]
-    unknown = [p for p in options.line if not fnmatch.filter(lines(), p)]
+    SEED[:] = [int(word) for word in options.line if word.isdigit()][-1:] or [0]
+    patterns = [word for word in options.line if not word.isdigit()]
+    selected = [name for pattern in patterns for name in matching(pattern)]
+    unknown = [pattern for pattern in patterns if not matching(pattern)]
     if unknown:
         parser.error(f"unknown line {', '.join(unknown)}; expected one of {', '.join(lines())}")
     excluded = set(fnmatch.filter(lines(), options.without)) if options.without else set()

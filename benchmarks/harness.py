@@ -12,6 +12,9 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+#: The number from which lines draw what they measure, if they do: the command line sets it.
+SEED = [0]
+
 
 class Unavailable(Exception):
     """The reason why a line cannot be measured on this machine."""
