@@ -247,6 +247,38 @@ void write(const Selection& selection, const Array& value) {
   indexing_backends[selection.array.device()].move(selection, ready, MoveDirection::write);
 }
 
+// array[mask] = value by one masked pass, where all elements along the mask's axes get the same;
+// false, with nothing written, for others and for invalid arguments.
+bool try_fill_masked(const Array& array, std::span<const IndexPart> key, Array value) {
+  const auto fill = indexing_backends[array.device()].fill_masked;
+  const Array* mask = key.size() == 1 ? std::get_if<Array>(&key[0]) : nullptr;
+  if (fill == nullptr || mask == nullptr || !mask->dtype().is_bool() || array.size() == 0)
+    return false;
+  const int rest = array.rank() - mask->rank();
+  if (mask->rank() == 0 || rest < 0 || !is_item_aligned(array) ||
+      !std::equal(mask->shape().begin(), mask->shape().end(), array.shape().begin()))
+    return false;
+  while (value.rank() > rest && value.shape()[0] == 1) value = value.squeeze(0);
+  if (value.rank() > rest) return false;
+  for (int i = 1; i <= value.rank(); ++i) {
+    const std::int64_t extent = value.shape()[value.rank() - i];
+    if (extent != 1 && extent != array.shape()[array.rank() - i]) return false;
+  }
+  const bool is_number = value.rank() == 0 && runs_on_host(value.device());
+  if (is_number)
+    order_host_use(value, false);
+  else
+    value = on_device_of(value, array, /*target_is_written=*/true);
+  if (value.dtype() != array.dtype()) value = astype(value, array.dtype());
+  if (!is_item_aligned(value)) value = copy(value);
+  Array selected = on_device_of(*mask, array, /*target_is_written=*/true);
+  Layout layout = selected.layout();
+  for (int i = 0; i < rest; ++i) layout = layout.expand(layout.rank());
+  selected = selected.with_layout(std::move(layout)).broadcast_to(array.shape());
+  fill(array, selected, is_number ? value : value.broadcast_to(array.shape()));
+  return true;
+}
+
 Array as_mask(const Array& array) { return array.dtype().is_bool() ? array : astype(array, bool_); }
 
 }  // namespace
@@ -270,6 +302,7 @@ void assign_by(const Array& array, std::span<const IndexPart> key, const Array& 
     if (try_write_simple({array, *indices, 0}, value)) return;
   if (const Array* mask = only_mask(key, array))
     if (try_write_rows({array, *mask}, value)) return;
+  if (try_fill_masked(array, key, value)) return;
   write(select(array, key, Bounds::raise, /*writes=*/true), value);
 }
 

@@ -19,7 +19,8 @@
 /// Index arrays are of any integer dtype, on any device. They are checked before any element is
 /// read or written: on the host, or by a kernel on a GPU, whose result (16 bytes) is downloaded, so
 /// the call waits for the current stream. It also waits for the number of true elements (8 bytes)
-/// of a mask on a GPU, which determines the result's shape.
+/// of a mask on a GPU, which determines the result's shape, except to assign one value to all of
+/// them.
 namespace spanwise::ops {
 
 /// numpy.newaxis and the Ellipsis of an index.

@@ -76,6 +76,11 @@ struct IndexingBackend {
   /// and the array's dtype that shares no memory with the array. An element that is selected
   /// repeatedly gets the last value in C order.
   void (*move)(const Selection& selection, const Array& value, MoveDirection direction);
+  /// target[mask] = value in one pass, which does not wait for the number of true elements: all
+  /// have the target's shape, value and mask by strides of 0, or the value is a number on the host;
+  /// the value has the target's dtype, shares no memory with it, and all are aligned. Null where
+  /// move() is as fast.
+  void (*fill_masked)(const Array& target, const Array& mask, const Array& value) = nullptr;
   /// accumulate_by() for a value as that of move().
   void (*accumulate)(const Selection& selection, const Array& value, Accumulation how);
   /// One of the `indices` (int64, aligned) outside [-extent, extent), the first on the CPU; nothing

@@ -12,6 +12,8 @@
 
 #include "python/array/array_object.hpp"
 #include "python/support/c_api.hpp"
+#include "python/support/python_values.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/python/binding.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/devices.hpp"
@@ -64,23 +66,25 @@ struct RangeArguments {
 
 // Python's range(). nullopt for a step of 0, and if a number does not fit in `dtype`: NumPy then
 // raises the error.
-std::optional<Array> integer_range_of(const RangeArguments& range, DType dtype) {
+std::optional<Array> integer_range_of(const RangeArguments& range, DType dtype, Device device) {
   const std::int64_t start = range.start.integer, step = range.step.integer;
   const std::int64_t span = range.stop.integer - start;
   if (step == 0) return std::nullopt;
   const std::int64_t whole_steps = span / step;
   const std::int64_t count = whole_steps + (whole_steps * step != span ? 1 : 0);
-  if ((span < 0) != (step < 0) || count <= 0) return ops::integer_range(start, step, 0, dtype);
+  if ((span < 0) != (step < 0) || count <= 0)
+    return ops::integer_range(start, step, 0, dtype, device);
   const auto fits = [&](std::int64_t value) {
     using Limits = std::numeric_limits<std::int32_t>;
     return dtype == int64 || (Limits::min() <= value && value <= Limits::max());
   };
   // NumPy checks the first two, even if the range has one element.
   if (!fits(start) || !fits(start + step) || !fits(start + (count - 1) * step)) return std::nullopt;
-  return fill_unlocked(count, [&] { return ops::integer_range(start, step, count, dtype); });
+  return fill_unlocked(count,
+                       [&] { return ops::integer_range(start, step, count, dtype, device); });
 }
 
-std::optional<Array> float_range_of(const RangeArguments& range, DType dtype) {
+std::optional<Array> float_range_of(const RangeArguments& range, DType dtype, Device device) {
   if (!is_exact(range.start) || !is_exact(range.stop) || !is_exact(range.step)) return std::nullopt;
   const double start = range.start.value, step = range.step.value;
   const double span = range.stop.value - start, steps = span / step;
@@ -89,17 +93,12 @@ std::optional<Array> float_range_of(const RangeArguments& range, DType dtype) {
   if (!std::isfinite(steps) || std::abs(steps) >= max_steps || (steps == 0 && span != 0))
     return std::nullopt;
   const auto count = static_cast<std::int64_t>(std::max(std::ceil(steps), 0.0));
-  return fill_unlocked(count, [&] { return ops::float_range(start, start + step, count, dtype); });
-}
-
-PyObject* on_device(Array result, Device device) {
-  if (device == cpu) return wrap(std::move(result));
-  return wrap(
-      without_gil(is_long(device, result.nbytes()), [&] { return to_device(result, device); }));
+  return fill_unlocked(count,
+                       [&] { return ops::float_range(start, start + step, count, dtype, device); });
 }
 
 std::optional<Array> range_of(PyObject* start_arg, PyObject* stop_arg, PyObject* step_arg,
-                              PyObject* dtype_arg) {
+                              PyObject* dtype_arg, Device device) {
   const auto start = given(stop_arg) ? range_number(start_arg) : RangeNumber{true, 0, 0.0};
   const auto stop = range_number(given(stop_arg) ? stop_arg : start_arg);
   const auto step = given(step_arg) ? range_number(step_arg) : RangeNumber{true, 1, 1.0};
@@ -108,9 +107,9 @@ std::optional<Array> range_of(PyObject* start_arg, PyObject* stop_arg, PyObject*
   const DType dtype =
       given(dtype_arg) ? dtype_from(dtype_arg) : (range.is_integer() ? int64 : float64);
   const bool is_real = dtype == float64 || dtype == float32;
-  if (is_real) return float_range_of(range, dtype);
+  if (is_real) return float_range_of(range, dtype, device);
   if (!range.is_integer() || (dtype != int64 && dtype != int32)) return std::nullopt;
-  return integer_range_of(range, dtype);
+  return integer_range_of(range, dtype, device);
 }
 
 // Calls the function of this name in spanwise._numpy.creation.
@@ -124,13 +123,14 @@ PyObject* arange(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject*
   static constexpr CallSignature<5> signature{
       "arange", {"start", "stop", "step", "dtype", "device"}, 1, 4};
   const auto [start, stop, step, dtype, device] = signature.read(values, count, kwnames);
-  if (std::optional<Array> result = range_of(start, stop, step, dtype))
-    return on_device(*std::move(result), device_or(device, default_device()));
+  const Device target = device_or(device, default_device());
+  if (std::optional<Array> result = range_of(start, stop, step, dtype, target))
+    return wrap(*std::move(result));
   return call_numpy_version("arange", values, count, kwnames);
 }
 
 std::optional<Array> linear_range_of(PyObject* start_arg, PyObject* stop_arg, std::int64_t count,
-                                     bool has_end, DType dtype) {
+                                     bool has_end, DType dtype, Device device) {
   const auto start = range_number(start_arg), stop = range_number(stop_arg);
   if (!start || !stop || !is_exact(*start) || !is_exact(*stop)) return std::nullopt;
   if (count < 2 || (dtype != float64 && dtype != float32)) return std::nullopt;
@@ -138,8 +138,8 @@ std::optional<Array> linear_range_of(PyObject* start_arg, PyObject* stop_arg, st
   const double step = delta / static_cast<double>(has_end ? count - 1 : count);
   if (!std::isfinite(step) || step == 0) return std::nullopt;
   const auto end = has_end ? std::optional(stop->value) : std::nullopt;
-  return fill_unlocked(count,
-                       [&] { return ops::linear_range(start->value, step, end, count, dtype); });
+  return fill_unlocked(
+      count, [&] { return ops::linear_range(start->value, step, end, count, dtype, device); });
 }
 
 PyObject* linspace(PyObject*, PyObject* const* values, Py_ssize_t count, PyObject* kwnames) {
@@ -150,14 +150,31 @@ PyObject* linspace(PyObject*, PyObject* const* values, Py_ssize_t count, PyObjec
   const bool is_plain = retstep == nullptr && axis == nullptr;
   if (is_plain && (num == nullptr || PyLong_CheckExact(num))) {
     const std::int64_t size = num == nullptr ? 50 : integer_from(num);
-    if (std::optional<Array> result = linear_range_of(start, stop, size, truth_or(endpoint, true),
-                                                      python::dtype_or(dtype, float64)))
-      return on_device(*std::move(result), device_or(device, default_device()));
+    if (std::optional<Array> result =
+            linear_range_of(start, stop, size, truth_or(endpoint, true),
+                            python::dtype_or(dtype, float64), device_or(device, default_device())))
+      return wrap(*std::move(result));
   }
   return call_numpy_version("linspace", values, count, kwnames);
 }
 
+// tril() and triu(): the matrices of a vector are its elements in every row.
+PyObject* triangle(PyObject* m, PyObject* k, PyObject* keeps_lower) {
+  Array matrices = import_array(m);
+  const std::int64_t diagonal = integer_from(k);
+  const bool lower = truth_or(keeps_lower, true);
+  if (matrices.rank() == 0)
+    fail<LayoutError>(lower ? "tril" : "triu",
+                      ": expected an array of 1 dimension at least, got shape ()");
+  if (matrices.rank() == 1) matrices = matrices.broadcast_to({matrices.size(), matrices.size()});
+  return wrap(
+      without_gil(is_long(matrices), [&] { return ops::triangle(matrices, diagonal, lower); }));
+}
+
 PyMethodDef range_functions[] = {
+    declared<"_triangle(m, k, keeps_lower)",
+             "A copy of the matrices `m` with zeros above the diagonal `k`, or below it.",
+             &triangle>(),
     method<&arange>("arange",
                     "arange(start, stop=None, step=None, dtype=None, *, device=None)\n--\n\n"
                     "Evenly spaced values: arange([start,] stop[, step]), as numpy.arange."),

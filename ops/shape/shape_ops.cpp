@@ -361,10 +361,11 @@ class Arange final : public NamedOp {
       const std::int64_t length =
           arange_length(start.as_double(), stop.as_double(), step.as_double());
       const bool is_integer = start.dtype().is_integer() && step.dtype().is_integer();
-      const Array host =
-          is_integer ? integer_range(start.as_int64(), step.as_int64(), length)
-                     : float_range(start.as_double(), start.as_double() + step.as_double(), length);
-      copy(astype(host, dtype), output_array(*to, Shape{length}, dtype, device));
+      const Array range =
+          is_integer ? integer_range(start.as_int64(), step.as_int64(), length, int64, device)
+                     : float_range(start.as_double(), start.as_double() + step.as_double(), length,
+                                   float64, device);
+      copy(range, output_array(*to, Shape{length}, dtype, device));
     });
   }
 

@@ -45,6 +45,18 @@ inline constexpr T exp_high = sizeof(T) == 4 ? 89 : 710;
 /// processor has no vector unit with fused multiplication.
 Loop find_vector_exp(DType dtype) noexcept;
 
+/// Softmax of n elements, or its logarithm: of a contiguous row, and of `columns` columns, at most
+/// max_softmax_columns, that are side by side, with rows `step` elements apart. Sums are in
+/// float64.
+struct SoftmaxLoops {
+  void (*row)(const void* x, std::int64_t n, void* z) = nullptr;
+  void (*columns)(const void* x, std::int64_t n, std::int64_t step, std::int64_t columns,
+                  void* z) = nullptr;
+};
+inline constexpr std::int64_t max_softmax_columns = 512;
+/// Those for float32 or float64; null for other dtypes, and as for find_vector_exp().
+SoftmaxLoops find_softmax(DType dtype, bool is_logarithm) noexcept;
+
 /// Powers of float32 or float64 with an error of at most 1.2 ulp; none for other dtypes, and if the
 /// processor has no AVX-512.
 CpuLoops find_vector_power(DType dtype) noexcept;

@@ -11,8 +11,8 @@
 #include "elementwise_loops.hpp"
 #include "spanwise/core/element_types.hpp"
 
-// Loops that need fused multiplication: exp, powers of floating-point numbers, and divisions of two
-// arrays.
+// Loops that need fused multiplication: exp, softmax, powers of floating-point numbers, and
+// divisions of two arrays.
 
 #if defined(__x86_64__)
 
@@ -355,6 +355,17 @@ Loop find_vector_exp(DType dtype) noexcept {
   return is_float ? &fma_avx2::exp_all<float> : &fma_avx2::exp_all<double>;
 }
 
+SoftmaxLoops find_softmax(DType dtype, bool is_logarithm) noexcept {
+  const bool is_float = dtype == float32;
+  if (!is_float && dtype != float64) return {};
+  if (has_avx512())
+    return is_float ? fma_avx512::softmax_loops<float>(is_logarithm)
+                    : fma_avx512::softmax_loops<double>(is_logarithm);
+  if (!has_avx2_and_fma()) return {};
+  return is_float ? fma_avx2::softmax_loops<float>(is_logarithm)
+                  : fma_avx2::softmax_loops<double>(is_logarithm);
+}
+
 CpuLoops find_vector_power(DType dtype) noexcept {
   if (!has_avx512()) return {};
   if (dtype == float32) return fma_avx512::power_loops<fma_avx512::PowersOfFloats>();
@@ -375,6 +386,7 @@ Loop find_divide_pairs(DType dtype, PairDivision result) noexcept {
 
 namespace spanwise::ops {
 Loop find_vector_exp(DType) noexcept { return nullptr; }
+SoftmaxLoops find_softmax(DType, bool) noexcept { return {}; }
 CpuLoops find_vector_power(DType) noexcept { return {}; }
 Loop find_divide_pairs(DType, PairDivision) noexcept { return nullptr; }
 }  // namespace spanwise::ops

@@ -95,6 +95,44 @@ Array positions_of_true_on_gpu(const Array& mask) {
   return mask.rank() > 0 ? positions : positions.slice(0, {0, 0, 1});
 }
 
+// ---- Assignments to the elements that a mask selects
+
+strided::Body masked_fill_body(int bytes, bool has_number) {
+  strided::Body body;
+  body.prelude = bytes == 16 ? "struct Word { unsigned long long low, high; };\n"
+                             : text("typedef ", word_text(bytes), " Word;\n");
+  if (has_number) {
+    body.parameters = "const Word number, ";
+    body.arguments = "number, ";
+  } else {
+    body.arrays = {{"Word", strided::ArrayRole::read}};
+  }
+  body.arrays.push_back({"Word", strided::ArrayRole::write});
+  body.arrays.push_back({"unsigned char", strided::ArrayRole::mask});
+  body.compute = [has_number](std::span<const std::string> elements) {
+    return has_number ? text("      ", elements[0], " = number;\n")
+                      : text("      ", elements[1], " = ", elements[0], ";\n");
+  };
+  return body;
+}
+
+void fill_masked_on_gpu(const Array& target, const Array& mask, const Array& value) {
+  static auto& bodies = *new strided::BodyTable<std::tuple<int, bool>>;
+  const int bytes = target.dtype().itemsize();
+  const bool has_number = value.rank() == 0 && !work_together(value.device(), target.device());
+  strided::StridedCall call(target.shape());
+  if (!has_number) call.add(value, strided::ArrayRole::read);
+  call.add(target, strided::ArrayRole::write);
+  call.add(mask, strided::ArrayRole::mask);
+  call.plan();
+  alignas(16) std::byte number[16];
+  void* const parameters[] = {number};
+  if (has_number) std::memcpy(number, value.data(), static_cast<std::size_t>(bytes));
+  call.launch(call.kernel(bodies[{bytes, has_number}], target.device(),
+                          [&] { return masked_fill_body(bytes, has_number); }),
+              std::span(parameters, has_number ? 1 : 0));
+}
+
 // ---- Searches
 
 namespace {
@@ -220,6 +258,7 @@ namespace {
 constexpr IndexingBackend cuda_backend{.takes_masks = false,
                                        .needs_aligned = true,
                                        .move = &move_on_gpu,
+                                       .fill_masked = &fill_masked_on_gpu,
                                        .accumulate = &accumulate_on_gpu,
                                        .find_outside = &outside_on_gpu,
                                        .apply_bounds = &apply_bounds_on_gpu,

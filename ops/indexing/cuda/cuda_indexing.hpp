@@ -80,6 +80,11 @@ strided::Body address_body(const AddressKey& key);
 /// 2 bits per element or row that the indices can select.
 void move_on_gpu(const Selection& selection, const Array& value, MoveDirection direction);
 
+/// IndexingBackend::fill_masked as a kernel.
+void fill_masked_on_gpu(const Array& target, const Array& mask, const Array& value);
+/// Its body, for elements of `bytes` bytes; `has_number`: the value is a parameter, no array.
+strided::Body masked_fill_body(int bytes, bool has_number);
+
 /// Accumulates with kernels. All arrays are on one GPU and aligned to their elements; the selection
 /// has no mask. Throws DTypeError.
 void accumulate_on_gpu(const Selection& selection, const Array& value, Accumulation how);

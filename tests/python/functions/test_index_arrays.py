@@ -274,3 +274,37 @@ def test_last_of_70000_values_for_an_element_wins(device, dtype, distinct):
     expected[indices] = values
     ours[sw.array(indices, device=device)] = sw.array(values, device=device)
     assert_same(ours, expected)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float16", "int32", "float64", "complex128"])
+def test_masks_assign_one_value_or_row_to_all(device, dtype):
+    rng = np.random.default_rng(0)
+    for shape, order in (((40, 30), (0, 1)), ((40, 30), (1, 0)), ((7, 5, 6), (2, 0, 1))):
+        values = numbers(shape, dtype, 1)
+        ours, oracle = sw.array(values, device=device).transpose(order), values.transpose(order)
+        row = numbers(oracle.shape[1:], dtype, 2)
+        for mask in (rng.random(oracle.shape) < 0.5, rng.random(oracle.shape[:1]) < 0.5):
+            on_rows = mask.ndim == 1
+            for value in (3, np.float32(2), *((row, row[:1], row[None]) if on_rows else ([1],))):
+                ours, oracle = ours.copy(), oracle.copy()
+                ours[sw.array(mask, device=device)] = value
+                oracle[mask] = value
+                assert_same(ours, oracle)
+            if on_rows:  # on the device of the array, a part of the array itself, of another dtype
+                for part in (row, row.astype("complex128").real.astype("uint8")):
+                    ours[sw.array(mask, device=device)] = sw.array(part, device=device)
+                    oracle[mask] = part
+                ours[sw.array(mask, device=device)] = ours[0]
+                oracle[mask] = oracle[0].copy()
+                assert_same(ours, oracle)
+
+
+def test_masked_assignments_of_other_values_raise(device):
+    ours = sw.zeros((4, 3), device=device)
+    mask = sw.array([True, False, True, True], device=device)
+    for value in (np.ones(2), np.ones((2, 3)), np.ones((1, 1, 1, 2))):
+        with pytest.raises((ValueError, IndexError)):
+            ours[mask] = value
+    with pytest.raises(IndexError):
+        ours[sw.array([True] * 5, device=device)] = 1
+    assert not ours.numpy().any()

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 from support.arrays import COMPUTABLE, assert_same, numbers, pair, windows
 
 import spanwise as sw
+from spanwise._numpy.indexing import coordinates_of, flat_indices_of
 
 SEEDS = st.integers(0, 2**32)
 DTYPES = st.sampled_from(COMPUTABLE)
@@ -206,6 +207,25 @@ def test_index_builders_match_numpy(device):
     )
     with pytest.raises(ValueError, match="out of bounds"):
         sw.unravel_index(100, (7, 6))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_flat_indices_and_coordinates_on_the_device(device, order):
+    flat = np.random.default_rng(0).integers(0, 7 * 5 * 3, (4, 6))
+    for ours, theirs in zip(
+        coordinates_of(on(device, flat), (7, 5, 3), order),
+        np.unravel_index(flat, (7, 5, 3), order),
+        strict=True,
+    ):
+        assert_same(ours, theirs)
+    wide = np.random.default_rng(1).integers(-9, 9, (3, 11))
+    for modes in (("wrap", "clip", "wrap"), ("clip", "clip", "clip")):
+        ours = flat_indices_of([on(device, row) for row in wide], (7, 5, 3), modes, order)
+        assert_same(ours, np.ravel_multi_index(tuple(wide), (7, 5, 3), modes, order))
+    with pytest.raises(ValueError, match="out of bounds"):
+        coordinates_of(on(device, np.array([105])), (7, 5, 3), order)
+    with pytest.raises(ValueError, match="invalid entry"):
+        flat_indices_of([on(device, np.array([7]))], (7,), ("raise",), order)
 
 
 @given(window=windows(min_rank=1), seed=SEEDS, k=st.integers(-4, 4), dtype=DTYPES)

@@ -101,7 +101,11 @@ def copyto_where(dst: Any, src: Any, casting: str, where: Any) -> None:
         )
     if isinstance(where, (list, tuple)):
         where = _core._asarray(where, device=target.device)
-    _core._where(True, src, src, out=target, where=where, casting=casting)
+    is_mask = getattr(where, "dtype", None) == "bool"
+    if is_mask and source_dtype == target.dtype and target.device.kind == "cpu":
+        _core._where(where, src, target, out=target)  # the mask of a ufunc takes longer
+    else:
+        _core._where(True, src, src, out=target, where=where, casting=casting)
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
@@ -312,20 +316,26 @@ def _ldexp_kernel(ctype: str) -> Any:
 def softmax(x: Any, axis: int | None = -1) -> Any:
     """exp(x) / sum(exp(x)) along `axis` (None: over all elements), without overflow of large
     `x`."""
-    shifted = _shifted(x, axis)
-    powers = _core.exp(shifted)
+    values = _core._operand(x)
+    result = _core._softmax(values, axis, False)
+    if result is not None:
+        return result
+    powers = _core.exp(_shifted(values, axis))
     return powers / _core.sum(powers, axis, keepdims=True)
 
 
 def log_softmax(x: Any, axis: int | None = -1) -> Any:
     """log(softmax(x)), accurate also where softmax(x) underflows to 0."""
-    shifted = _shifted(x, axis)
+    values = _core._operand(x)
+    result = _core._softmax(values, axis, True)
+    if result is not None:
+        return result
+    shifted = _shifted(values, axis)
     return shifted - _core.log(_core.sum(_core.exp(shifted), axis, keepdims=True))
 
 
-def _shifted(x: Any, axis: int | None) -> Any:
-    """`x` minus its maximum along `axis`, so that exp() does not overflow."""
-    values = _core._operand(x)
+def _shifted(values: Any, axis: int | None) -> Any:
+    """The values minus their maximum along `axis`, so that exp() does not overflow."""
     return values - _core.max(values, axis, keepdims=True)
 
 

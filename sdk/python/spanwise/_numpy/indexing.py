@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Literal, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray
+from .elementwise import copyto_where
 from .join import cycled
-from .shape import broadcast_shapes
+from .shape import broadcast_shapes, integers
 
 
 def _to_numpy(x: Any) -> Any:
@@ -51,22 +53,73 @@ def ix_(*args: Any) -> tuple[Array, ...]:
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ...]:
-    """Flat indices as a tuple of coordinates in `shape`, as numpy.unravel_index. Computed by NumPy
-    on the host; results are on the device of `indices`."""
+    """Flat indices as a tuple of coordinates in `shape`, as numpy.unravel_index. Those on a GPU are
+    computed there; the call waits for a check of their range."""
+    if _is_on_gpu(indices) and order in ("C", "F") and indices.dtype.kind in "iu":
+        return coordinates_of(indices, integers(shape), order)
     import numpy as np
 
     coordinates: Any = np.unravel_index(_to_numpy(indices), shape, order)  # type: ignore[call-overload]
     return _on_device(coordinates, _device_of(indices))
 
 
+def _is_on_gpu(x: Any) -> bool:
+    return isinstance(x, Array) and x.device.kind == "cuda"
+
+
+def coordinates_of(indices: Array, shape: tuple[int, ...], order: str) -> tuple[Array, ...]:
+    """unravel_index() of an array of integers, on its device."""
+    rest, size = indices.astype("int64", copy=False), prod(shape)
+    if bool(((rest < 0) | (rest >= size)).any()):
+        raise _core.ArgumentError(
+            f"unravel_index: an index is out of bounds for array with size {size}"
+        )
+    coordinates = []
+    for extent in shape[::-1] if order == "C" else shape:
+        coordinates.append(rest % extent)
+        rest = rest // extent
+    return tuple(coordinates[::-1] if order == "C" else coordinates)
+
+
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Array:
-    """Coordinates in `dims` as flat indices, as numpy.ravel_multi_index. Computed by NumPy on the
-    host; the result is on the device of the first coordinate array."""
+    """Coordinates in `dims` as flat indices, as numpy.ravel_multi_index. Those on a GPU are computed
+    there; with mode="raise" the call waits for a check of their range."""
+    coordinates = tuple(multi_index)
+    modes = mode if isinstance(mode, tuple | list) else (mode,) * len(coordinates)
+    if (
+        all(_is_on_gpu(c) and c.dtype.kind in "iu" for c in coordinates)
+        and order in ("C", "F")
+        and {*modes} <= {"raise", "wrap", "clip"}
+        and 0 < len(coordinates) == len(modes)
+    ):
+        return flat_indices_of(coordinates, integers(dims), modes, order)
     import numpy as np
 
-    coordinates = tuple(multi_index)
     flat: Any = np.ravel_multi_index(_to_numpy(coordinates), dims, mode, order)  # type: ignore[call-overload]
     return _on_device(flat, _device_of(coordinates))
+
+
+def flat_indices_of(
+    coordinates: Sequence[Array], shape: tuple[int, ...], modes: Sequence[str], order: str
+) -> Array:
+    """ravel_multi_index() of arrays of integers, on their device."""
+    if len(coordinates) != len(shape):
+        raise _core.ArgumentError(
+            f"ravel_multi_index: expected {len(shape)} arrays for dims {shape}, got {len(coordinates)}"
+        )
+    parts = list(
+        zip((c.astype("int64", copy=False) for c in coordinates), shape, modes, strict=True)
+    )
+    flat: Any = 0
+    for part, extent, mode in parts if order == "C" else parts[::-1]:
+        if mode == "wrap":
+            part = part % extent
+        elif mode == "clip":
+            part = _core._clip(part, 0, extent - 1)
+        elif bool(((part < 0) | (part >= extent)).any()):
+            raise _core.ArgumentError("ravel_multi_index: invalid entry in coordinates array")
+        flat = flat * extent + part
+    return flat  # type: ignore[no-any-return]
 
 
 def indices(
@@ -78,10 +131,20 @@ def indices(
 ) -> Any:
     """The indices of a grid: an array of shape (rank, *dimensions), or with `sparse` a tuple of one
     broadcastable array per axis."""
-    import numpy as np
-
-    grid: Any = np.indices(tuple(map(operator.index, dimensions)), np.int64, sparse)  # type: ignore[call-overload]
-    return _on_device(grid, device, dtype)
+    shape = tuple(map(operator.index, dimensions))
+    on = _core.device(device)
+    lines = [
+        _core.arange(extent, dtype="int64", device=on)[
+            tuple(slice(None) if k == axis else None for k in range(len(shape)))
+        ]
+        for axis, extent in enumerate(shape)
+    ]
+    if sparse:
+        return tuple(line.astype(dtype, copy=False) for line in lines)
+    grid = _core.empty((len(shape), *shape), dtype, device=on)
+    for axis, line in enumerate(lines):
+        grid[axis] = line
+    return grid
 
 
 def meshgrid(
@@ -179,10 +242,10 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
     if source.size == 0:
         return
     if source.size == 1:
-        array[selected] = source.reshape(())
-        return
-    repeated = cycled(source.reshape(-1), array.size).reshape(array.shape)
-    array[selected] = repeated[selected]
+        source = source.reshape(())
+    else:
+        source = cycled(source.reshape(-1), array.size).reshape(array.shape)
+    copyto_where(array, source, "unsafe", selected)
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
@@ -215,8 +278,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     result = _core.empty(shape, _core.result_type(*promoted), device=conditions[0].device)
     result[...] = choices[-1]
     for condition, choice in reversed(list(zip(conditions, choices, strict=False))):
-        mask = condition.broadcast_to(shape)
-        result[mask] = choice if choice.ndim == 0 else choice.broadcast_to(shape)[mask]
+        copyto_where(result, choice, "unsafe", condition)
     return result
 
 

@@ -161,6 +161,14 @@ def delete(arr: Any, obj: Any, axis: SupportsIndex | None = None) -> Array:
     """A new array without the slices `obj` (integers, a slice, a mask) along `axis`; without `axis`
     of the flattened array. As numpy.delete."""
     array, axis = _array_and_axis(arr, axis, "delete")
+    extent, before = array.shape[axis], (slice(None),) * axis
+    if type(obj) is int and -extent <= obj < extent:
+        obj = slice(obj % extent, obj % extent + 1)
+    if isinstance(obj, slice):
+        start, stop, step = obj.indices(extent)
+        if step == 1:  # what is left are two views
+            rest = slice(max(start, stop), None)
+            return concatenate([array[(*before, slice(start))], array[(*before, rest)]], axis)
     kept = _core.ones(array.shape[axis], "bool", device="cpu")
     kept[obj if isinstance(obj, slice) else _index_array(obj, array.shape[axis], "delete")] = False
     return _core.compress(kept, array, axis)
@@ -264,6 +272,11 @@ def roll(a: Any, shift: Axes, axis: Axes | None = None) -> Array:
     array = asarray(a)
     if axis is None:
         return roll(array.reshape(-1), shift, 0).reshape(array.shape)
+    if type(shift) is int and type(axis) is int and array.flags.c_contiguous and array.size:
+        axis = normalized_axis(axis, array.ndim, "roll")
+        before, first = (slice(None),) * axis, -shift % array.shape[axis]
+        parts = array[(*before, slice(first, None))], array[(*before, slice(first))]
+        return concatenate(parts, axis)
     shifts = integers(shift)
     # Repeated axes are allowed.
     axes = [normalized_axis(i, array.ndim, "roll") for i in as_tuple(axis)]

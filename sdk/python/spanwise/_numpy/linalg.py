@@ -182,40 +182,20 @@ def tri(
     device: Any = None,
 ) -> Array:
     """An (N, M) matrix of ones on and below the k-th diagonal, zeros above; float64 by default."""
-    import numpy as np
-
-    rows = operator.index(N)
-    columns = rows if M is None else operator.index(M)
-    ones = np.tri(rows, columns, operator.index(k), dtype=bool)
-    return _core.array(ones, "float64" if dtype is None else dtype, device=_core.device(device))
-
-
-def _masked_triangle(m: Any, k: int, lower: bool, caller: str) -> Array:
-    array = asarray(m)
-    if array.ndim == 0:
-        raise _core.LayoutError(
-            f"{caller}: expected an array of 1 dimension at least, got shape ()"
-        )
-    square = array if array.ndim > 1 else array.broadcast_to((array.size, array.size))
-    import numpy as np
-
-    rows, columns = square.shape[-2:]
-    diagonal = operator.index(k) - (not lower)
-    triangle = np.tri(rows, columns, diagonal, dtype=bool)
-    result = square.copy()
-    mask = _core._asarray(~triangle if lower else triangle, device=array.device)
-    result[..., mask] = 0
-    return result
+    rows = max(operator.index(N), 0)
+    columns = rows if M is None else max(operator.index(M), 0)
+    one = _core.ones((), "float64" if dtype is None else dtype, device=_core.device(device))
+    return _core._triangle(one.broadcast_to((rows, columns)), k, True)
 
 
 def tril(m: Any, k: int = 0) -> Array:
     """A copy with zeros above the k-th diagonal of the last two axes."""
-    return _masked_triangle(m, k, True, "tril")
+    return _core._triangle(m, k, True)
 
 
 def triu(m: Any, k: int = 0) -> Array:
     """A copy with zeros below the k-th diagonal of the last two axes."""
-    return _masked_triangle(m, k, False, "triu")
+    return _core._triangle(m, k, False)
 
 
 def tril_indices(
@@ -252,7 +232,7 @@ def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, ...]:
 
 def diag_indices(n: int, ndim: int = 2, *, device: Any = None) -> tuple[Array, ...]:
     """The indices of the main diagonal of an array of `ndim` axes of extent `n`."""
-    line = _core.array(list(range(operator.index(n))), "int64", device=_core.device(device))
+    line = _core.arange(operator.index(n), dtype="int64", device=_core.device(device))
     return (line,) * ndim
 
 
@@ -271,7 +251,8 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
         )
     values = asarray(val, device=array.device).reshape(-1)
     if array.ndim == 2 and wrap:
-        _core.put(array, list(range(0, array.size, array.shape[1] + 1)), values)
+        step = array.shape[1] + 1
+        _core.put(array, _core.arange(0, array.size, step, device=array.device), values)
         return
     count = min(array.shape)
     line = array

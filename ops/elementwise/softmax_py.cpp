@@ -1,0 +1,36 @@
+// Copyright 2026 The Spanwise Authors
+// SPDX-License-Identifier: Apache-2.0
+#include <optional>
+
+#include "python/array/array_object.hpp"
+#include "python/support/c_api.hpp"
+#include "python/support/python_values.hpp"
+#include "row_pass/softmax.hpp"
+#include "spanwise/python/binding.hpp"
+
+namespace spanwise::python {
+namespace {
+
+// None where the caller computes the operations one by one: for other objects than arrays too.
+PyObject* softmax(PyObject* x, PyObject* axis, PyObject* is_logarithm) {
+  if (!is_array(x) || axis == Py_None || array_in(x).rank() == 0) Py_RETURN_NONE;
+  const Array array = array_in(x);
+  const int along = array.layout().normalise_axis(integer_from(axis));
+  const bool wants_logarithm = truth_or(is_logarithm, false);
+  std::optional<Array> result =
+      without_gil(is_long(array), [&] { return ops::softmax(array, along, wants_logarithm); });
+  if (!result) Py_RETURN_NONE;
+  return wrap(*std::move(result));
+}
+
+PyMethodDef softmax_functions[] = {
+    declared<"_softmax(x, axis, is_logarithm)",
+             "softmax(x) along an axis, or its logarithm, in one pass; None where there is none.",
+             &softmax>(),
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+SW_BIND(softmax) { add_functions(module, softmax_functions); }
+
+}  // namespace spanwise::python
