@@ -237,20 +237,25 @@ class ReduceRun {
     const ReductionTypes types = types_for(ReductionKind::deviation, element, true);
     const DType exact = element.is_complex() ? complex128 : float64;
     const Array input = cast_input(element);
-    Array mean = options_.mean != nullptr
-                     ? astype(*options_.mean, exact, CopyMode::if_needed)
-                     : ReduceRun(Operation::mean, input,
-                                 {.axes = options_.axes, .keepdims = true, .where = options_.where})
-                           .means(exact);
-    mean = mean.broadcast_to(shape_);
     const DType result_type = result_dtype(op_, input_.dtype(), options_.dtype);
     const Array result = target(result_type);
     ReduceJob job = job_for(types, input, result);
-    job.subtrahend = &mean;
     job.finish = op_ == Operation::std ? Finish::root : Finish::divide;
     job.correction = options_.correction;
     const std::optional<Array> counts = divide_by_counts(job);
     if (counts) job.divisors = &*counts;
+    job.finds_mean = options_.mean == nullptr;
+    if (job.finds_mean && (result.size() == 0 || reduce_backends[input.device()].reduce(job)))
+      return result;
+    job.finds_mean = false;
+    const Array mean =
+        (options_.mean != nullptr
+             ? astype(*options_.mean, exact, CopyMode::if_needed)
+             : ReduceRun(Operation::mean, input,
+                         {.axes = options_.axes, .keepdims = true, .where = options_.where})
+                   .means(exact))
+            .broadcast_to(shape_);
+    job.subtrahend = &mean;
     run(job);
     return result;
   }

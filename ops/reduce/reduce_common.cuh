@@ -5,9 +5,10 @@
 // text: the types E of an element, Z of the result and C of a subtrahend; Body; Index, for
 // counting; and, as 0 or 1 or a number, FORM (of CudaShape::Form), KEPT and REDUCED (numbers of
 // axes), GROUP (threads that share an output), WIDTH (elements in an access of 16 bytes),
-// GIVES_INDEX, HAS_MASK, HAS_PARAM, HAS_DIVISORS, HAS_INITIAL, FINISH (of reduce_job.hpp),
-// IS_PACKED (lines of a scan are read and written as packs), IS_PIPELINED (of those, by
-// scan_pipeline.cuh), OPERANDS (number of operands of computed elements; 0 for those of an array).
+// GIVES_INDEX, HAS_MASK, HAS_PARAM, OWN_MEAN (of deviations: their mean is found first),
+// HAS_DIVISORS, HAS_INITIAL, FINISH (of reduce_job.hpp), IS_PACKED (lines of a scan are read and
+// written as packs), IS_PIPELINED (of those, by scan_pipeline.cuh), OPERANDS (number of operands of
+// computed elements; 0 for those of an array).
 //
 // Which elements a thread combines, and in which order partial results are combined, depends on the
 // shape alone.
@@ -69,11 +70,13 @@ __device__ __forceinline__ void move_reduced(JobOffsets& at, const JobAxes& axes
 // ---- combining the accumulators of threads
 
 template <class T>
+union ShuffledWords {
+  T value;
+  unsigned int words[(sizeof(T) + 3) / 4];
+};
+template <class T>
 __device__ __forceinline__ T shuffle_down(T x, int distance) {
-  union {
-    T value;
-    unsigned int words[(sizeof(T) + 3) / 4];
-  } u;
+  ShuffledWords<T> u;
   u.words[(sizeof(T) + 3) / 4 - 1] = 0;
   u.value = x;
 #pragma unroll
@@ -81,19 +84,29 @@ __device__ __forceinline__ T shuffle_down(T x, int distance) {
     u.words[i] = __shfl_down_sync(0xffffffffu, u.words[i], distance);
   return u.value;
 }
+template <class T>
+__device__ __forceinline__ T shuffle_from(T x, int lane) {
+  ShuffledWords<T> u;
+  u.words[(sizeof(T) + 3) / 4 - 1] = 0;
+  u.value = x;
+#pragma unroll
+  for (int i = 0; i < (int)((sizeof(T) + 3) / 4); ++i)
+    u.words[i] = __shfl_sync(0xffffffffu, u.words[i], lane);
+  return u.value;
+}
 // Combines the accumulators of each group of `group` threads; the first thread of the group gets
 // the result. All threads of the block call it; a group of more than a warp is the whole block.
-template <int group>
-__device__ __forceinline__ A reduce_group(A a) {
+template <class B, int group>
+__device__ __forceinline__ typename B::Acc reduce_group(typename B::Acc a) {
 #pragma unroll
   for (int distance = (group < 32 ? group : 32) / 2; distance > 0; distance /= 2)
-    a = Body::combine(a, shuffle_down(a, distance));
+    a = B::combine(a, shuffle_down(a, distance));
   if (group > 32) {
-    __shared__ A warp_results[BLOCK / 32];
+    __shared__ typename B::Acc warp_results[BLOCK / 32];
     if (threadIdx.x % 32 == 0) warp_results[threadIdx.x / 32] = a;
     __syncthreads();
     if (threadIdx.x == 0)
-      for (int i = 1; i < BLOCK / 32; ++i) a = Body::combine(a, warp_results[i]);
+      for (int i = 1; i < BLOCK / 32; ++i) a = B::combine(a, warp_results[i]);
   }
   return a;
 }
@@ -180,6 +193,15 @@ struct JobArrays {
 #endif
 };
 
+// The number of elements of an output.
+__device__ __forceinline__ double count_at(const JobArrays& arrays, const JobOffsets& at) {
+#if HAS_DIVISORS
+  return arrays.divisors[at.divisor];
+#else
+  return arrays.divisor;
+#endif
+}
+
 __device__ __forceinline__ void finish_output(const JobArrays& arrays, const JobAxes& axes,
                                               Index output, A a) {
   const JobOffsets at = kept_at(axes, output);
@@ -194,11 +216,7 @@ __device__ __forceinline__ void finish_output(const JobArrays& arrays, const Job
   arrays.result[at.result] =
       Store<Z>::from(difference(a, AsAccumulator<A>::from(arrays.subtrahend[at.subtrahend])));
 #else
-#if HAS_DIVISORS
-  double n = arrays.divisors[at.divisor] - arrays.correction;
-#else
-  double n = arrays.divisor - arrays.correction;
-#endif
+  double n = count_at(arrays, at) - arrays.correction;
   if (arrays.correction != 0 && n < 0) n = 0;
 #if FINISH == 2
   arrays.result[at.result] = Store<Z>::from(sqrt(divided(a, n)));

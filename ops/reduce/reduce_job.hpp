@@ -115,6 +115,8 @@ struct ReduceJob {
   /// A number for each output, in the result's shape: the mean of a deviation, or what
   /// Finish::subtract subtracts.
   const Array* subtrahend = nullptr;
+  /// Of a deviation: the mean is that of the elements, and there is no subtrahend.
+  bool finds_mean = false;
   const Array* divisors = nullptr;  ///< float64, in the result's shape
   double divisor = 1;               ///< used if `divisors` is null
   double correction = 0;            ///< subtracted from the divisor; the difference is at least 0
@@ -136,7 +138,8 @@ struct ScanJob {
 bool can_store(DType accumulator, DType result) noexcept;
 
 /// The results are not empty. Both return false, and do nothing, where the job has computed
-/// elements that are cheaper to write to memory first.
+/// elements that are cheaper to write to memory first, or finds a mean that is cheaper to compute
+/// first.
 bool run_on_cpu(const ReduceJob& job);
 bool run_on_cuda(const ReduceJob& job);
 void scan_on_cpu(const ScanJob& job);

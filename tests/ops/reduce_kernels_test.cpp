@@ -181,6 +181,16 @@ TEST_P(ArgMinMaxKernels, ReturnTheFirstOccurrence) {
     }
 }
 
+TEST_P(ArgMinMaxKernels, ReturnTheFirstOccurrenceInColumns) {
+  const int swapped[] = {1, 0, 2};
+  for (const ReductionKind kind : {ReductionKind::argmin, ReductionKind::argmax}) {
+    expect_same_indices(kind, whole_numbers({1, 3000, 33}, GetParam(), 4), 1);
+    const Array x = whole_numbers({3, 300, 64}, GetParam(), 4);
+    for (const Array& input : {x, x.permute(swapped), x.slice(1, {{}, {}, -1})})
+      expect_same_indices(kind, input, 1);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(, ArgMinMaxKernels, testing::Values(uint8, float32, complex64),
                          [](const auto& test_info) { return test_info.param.name(); });
 
@@ -191,9 +201,60 @@ TEST(ArgMinMaxKernelsOfNaN, ReturnTheFirstNaN) {
     data[position] = data[39'999] = std::numeric_limits<float>::quiet_NaN();
     expect_same_indices(ReductionKind::argmax, x, 1);
     expect_same_indices(ReductionKind::argmin, x, 1);
+    expect_same_indices(ReductionKind::argmax, reshape(x, {1000, 40}), 0);
     data[position] = data[39'999] = -std::numeric_limits<float>::infinity();
     expect_same_indices(ReductionKind::argmin, x, 1);
   }
+}
+
+// ---- deviations whose mean the kernel finds
+
+// The standard deviations of `input` along the axes of `reduced`, by the kernels or by the CPU's
+// loops.
+bool deviate(bool (*run)(const ReduceJob&), const Array& input, const Array& result) {
+  ReduceJob job{{ReductionKind::deviation, input.dtype(), float64}, &input, &result};
+  job.finds_mean = true;
+  job.finish = Finish::root;
+  job.divisor = static_cast<double>(input.size() / result.size());
+  return run(job);
+}
+
+TEST(DeviationKernels, FindTheirMeans) {
+  const int swapped[] = {2, 0, 1};
+  for (const DType dtype : {float32, float16, complex64})
+    for (const Shape& shape : {Shape{4, 5, 3}, Shape{2, 70, 64}, Shape{1, 40, 300}})
+      for (int axis = 0; axis < 3; ++axis)
+        for (const bool is_permuted : {false, true}) {
+          Array x = whole_numbers(shape, dtype, 3);
+          if (is_permuted) x = x.permute(swapped);
+          Shape reduced = x.shape();
+          reduced[axis] = 1;
+          const DType mean_dtype = dtype.is_complex() ? complex128 : float64;
+          const Array mean = reduce(Operation::mean, astype(x, mean_dtype),
+                                    {.axes = AxisSet(std::size_t{1} << axis), .keepdims = true});
+          const Array expected = empty(reduced, float64, cpu);
+          ReduceJob job{{ReductionKind::deviation, dtype, float64}, &x, &expected};
+          job.subtrahend = &mean;
+          job.finish = Finish::root;
+          job.divisor = static_cast<double>(x.shape()[axis]);
+          ASSERT_TRUE(run_on_cpu(job));
+          for (const auto run : {&run_on_cuda, &run_on_cpu}) {
+            const Array result = full(reduced, -7.0, float64, cpu);
+            ASSERT_TRUE(deviate(run, x, result));
+            const auto* got = static_cast<const double*>(contiguous(result).data());
+            const auto* wanted = static_cast<const double*>(expected.data());
+            for (std::int64_t i = 0; i < result.size(); ++i)
+              ASSERT_NEAR(got[i], wanted[i], 1e-12) << dtype << shape << axis << is_permuted;
+          }
+        }
+}
+
+// An output of many elements is reduced by several blocks, or tasks: its mean is computed first.
+TEST(DeviationKernels, LeaveLongLinesToTheCaller) {
+  const Array x = whole_numbers({200'000}, float32, 1), result = full({1}, -7.0, float64, cpu);
+  EXPECT_FALSE(deviate(&run_on_cuda, x, result));
+  EXPECT_FALSE(deviate(&run_on_cpu, x, result));
+  EXPECT_EQ(*static_cast<const double*>(result.data()), -7.0);
 }
 
 }  // namespace

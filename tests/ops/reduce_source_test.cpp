@@ -86,6 +86,17 @@ TEST_F(ReduceFinish, Compiles) {
   }
 }
 
+TEST_F(ReduceFinish, DeviationsFindTheirMeans) {
+  for (const DType element : {float16, float32, float64, complex64})
+    for (const Form form : {Form::any, Form::rows, Form::columns})
+      for (const int group : {1, 32, 256}) {
+        CudaShape spread = shape_of(ReductionKind::deviation, element, form);
+        spread.has_own_mean = true;
+        spread.group = group;
+        expect_cubin(spread, {"run"});
+      }
+}
+
 class ScanSource : public ReduceSource {};
 
 TEST_P(ScanSource, Compiles) {

@@ -154,6 +154,9 @@ class CpuReduction {
     return block < enough_elements && block < axes_.outputs * axes_.elements;
   }
 
+  // Whether each output is reduced by one task.
+  bool is_whole() const noexcept { return pieces_ == 1; }
+
   void run() {
     const std::int64_t tasks = outer_kept_ * tiles_ * pieces_;
     const std::int64_t task_elements = std::max<std::int64_t>(1, tile_ * piece_);
@@ -233,17 +236,37 @@ class CpuReduction {
     std::int64_t count;
     const JobOffsets tile = tile_base(task, count);
     loops_.clear(accumulators, tile_);
+    alignas(16) std::byte subtrahends[max_columns * 16];
+    if (job_.finds_mean)
+      find_means(task, tile, count, subtrahends);
+    else if (info(job_.types.kind).has_subtrahend)
+      gather(*job_.subtrahend, tile.subtrahend, columns_.subtrahend, count, subtrahends);
+    add_blocks(loops_, task, piece, tile, count, subtrahends, accumulators, buffer);
+  }
+
+  // The means of the outputs of a task, whose elements are then in the cache.
+  void find_means(std::int64_t task, const JobOffsets& tile, std::int64_t count,
+                  std::byte* means) const {
+    const DType dtype = job_.types.element.is_complex() ? complex128 : float64;
+    const ReduceLoops& sums = find_loops({ReductionKind::sum, job_.types.element, dtype});
+    sums.clear(means, count);
+    add_blocks(sums, task, 0, tile, count, nullptr, means, std::nullopt);
+    std::array<double, max_columns> counts;
+    for (std::int64_t i = 0; i < count; ++i)
+      counts[static_cast<std::size_t>(i)] = count_at(tile.divisor + i * columns_.divisor);
+    divide(dtype, means, counts.data(), count);
+  }
+
+  void add_blocks(const ReduceLoops& loops, std::int64_t task, std::int64_t piece,
+                  const JobOffsets& tile, std::int64_t count, const std::byte* subtrahends,
+                  void* accumulators, const std::optional<Array>& buffer) const {
     ElementBlock block{.columns = count,
                        .column_step = columns_.input,
                        .row_step = rows_.input,
                        .mask_column_step = columns_.mask,
                        .mask_row_step = rows_.mask,
+                       .subtrahends = subtrahends,
                        .index_step = rows_.index};
-    alignas(16) std::byte subtrahends[max_columns * 16];
-    if (info(job_.types.kind).has_subtrahend) {
-      gather(*job_.subtrahend, tile.subtrahend, columns_.subtrahend, count, subtrahends);
-      block.subtrahends = subtrahends;
-    }
     const std::int64_t last = std::min((piece + 1) * piece_, axes_.elements);
     for (std::int64_t at = piece * piece_; at < last;) {
       const std::int64_t row = at % rows_.extent;
@@ -260,7 +283,7 @@ class CpuReduction {
         computed_->add(block, {task / tiles_, task % tiles_ * tile_, at / rows_.extent, row},
                        *buffer, static_cast<std::byte*>(accumulators));
       else
-        loops_.add(block, accumulators);
+        loops.add(block, accumulators);
       at += block.rows;
     }
   }
@@ -304,10 +327,12 @@ class CpuReduction {
     store(dtype, accumulators, count, job_.result->dtype(), out, columns_.result);
   }
 
+  double count_at(std::int64_t offset) const {
+    return job_.divisors != nullptr ? static_cast<const double*>(job_.divisors->data())[offset]
+                                    : job_.divisor;
+  }
   double divisor_at(std::int64_t offset) const {
-    const double n = job_.divisors != nullptr
-                         ? static_cast<const double*>(job_.divisors->data())[offset]
-                         : job_.divisor;
+    const double n = count_at(offset);
     return job_.correction == 0 ? n : std::max(n - job_.correction, 0.0);
   }
 
@@ -344,6 +369,7 @@ std::optional<std::int64_t> try_count_nonzero(const Array& array) {
 bool run_on_cpu(const ReduceJob& job) {
   CpuReduction reduction(job);
   if (job.computed != nullptr && reduction.has_tiny_blocks()) return false;
+  if (job.finds_mean && !reduction.is_whole()) return false;
   reduction.run();
   return true;
 }

@@ -41,6 +41,9 @@ class CudaReduction {
     split_work();
   }
 
+  /// Whether each output is reduced by the threads of one block.
+  bool is_whole() const noexcept { return split_.pieces == 1; }
+
   /// Each axis takes 56 bytes and 8 for each operand, of 4 KB for all arguments.
   bool has_too_many_axes() const { return shape_.kept + shape_.reduced > 12; }
 
@@ -80,6 +83,8 @@ class CudaReduction {
     shape_.has_divisors = job_.divisors != nullptr;
     shape_.has_initial = job_.initial.has_value();
     shape_.finish = job_.finish;
+    shape_.has_own_mean = job_.finds_mean;
+    if (job_.finds_mean) shape_.subtrahend = job_.types.element.is_complex() ? complex128 : float64;
     shape_.kept = static_cast<int>(axes_.kept.size());
     shape_.reduced = static_cast<int>(axes_.reduced.size());
     shape_.is_large = axes_.outputs > INT32_MAX || axes_.elements > INT32_MAX;
@@ -106,6 +111,11 @@ class CudaReduction {
     return aligned;
   }
 
+  // Whether a thread that visits an output's elements visits them in the order of their indices.
+  bool has_index_order() const {
+    return axes_.reduced.size() == 1 && axes_.reduced.back().index >= 0;
+  }
+
   void choose_form() {
     if (job_.computed != nullptr) return choose_computed_form();
     const JobAxis &column = axes_.kept.back(), &row = axes_.reduced.back();
@@ -114,10 +124,12 @@ class CudaReduction {
     if (is_plain && axes_.reduced.size() == 1 && row.input == 1 && axes_.elements > 1) {
       shape_.form = CudaShape::Form::rows;
       shape_.width = width;
-    } else if (is_plain && !info(job_.types.kind).gives_index && axes_.is_column &&
-               column.input == 1 && column.extent >= 32 && axes_.elements > 0) {
+    } else if (is_plain && (!info(job_.types.kind).gives_index || has_index_order()) &&
+               axes_.is_column && column.input == 1 && column.extent >= 32 && axes_.elements > 0) {
+      // Values with their indices of 16 bytes of small elements would exceed a block's memory.
+      const bool is_narrow = info(job_.types.kind).gives_index && width > 8;
       shape_.form = CudaShape::Form::columns;
-      shape_.width = is_aligned(width) ? width : 1;
+      shape_.width = !is_narrow && is_aligned(width) ? width : 1;
     }
   }
 
@@ -185,8 +197,9 @@ class CudaReduction {
     const std::int64_t pieces = std::min(enough_threads / std::max<std::int64_t>(threads, 1),
                                          split_.elements / min_elements);
     if (pieces <= 1) return;
-    // A multiple of the elements per access, so that pieces stay aligned.
-    split_.piece = ceil_div(ceil_div(split_.elements, pieces), 256) * 256;
+    // Of adjacent elements a multiple of those per access, so that pieces stay aligned.
+    const std::int64_t unit = shape_.form == CudaShape::Form::rows ? 256 : 8;
+    split_.piece = ceil_div(ceil_div(split_.elements, pieces), unit) * unit;
     split_.pieces = ceil_div(split_.elements, split_.piece);
   }
 
@@ -260,6 +273,7 @@ class CudaReduction {
 bool run_on_cuda(const ReduceJob& job) {
   CudaReduction reduction(job);
   if (job.computed != nullptr && reduction.has_too_many_axes()) return false;
+  if (job.finds_mean && !reduction.is_whole()) return false;
   reduction.run();
   return true;
 }

@@ -24,6 +24,7 @@ struct CudaShape {
   int group = 256;            ///< threads that share an output: 1, 8, 32 or 256
   int width = 1;              ///< elements per access
   bool has_mask = false, has_divisors = false, has_initial = false, is_large = false;
+  bool has_own_mean = false;  ///< for deviations: ReduceJob::finds_mean
   bool is_packed = false;     ///< for scans: lines are read and written as packs
   bool is_pipelined = false;  ///< for packed scans: by ScanPipeline, without the kernel `lines`
   Finish finish = Finish::nothing;

@@ -91,6 +91,7 @@ class CpuLoop {
   static Walk make_walk(const Shape& shape, std::span<const CpuOperand> operands);
   std::optional<int> find_transposed_axis() const;
   void find_access();
+  bool has_short_rows() const;
   RowAccess find_row_access() const;
   void split();
   void place_buffers();
@@ -204,6 +205,14 @@ void CpuLoop::find_access() {
   }
 }
 
+// Whether a call of the body for each row takes longer than buffers of several rows, for which
+// broadcast operands are repeated and others stay in place.
+bool CpuLoop::has_short_rows() const {
+  constexpr std::int64_t short_row = 32, many_rows = 8;
+  return split_.rows >= 0 && !has_transposed_ && body_.block == 0 &&
+         walk_.extent(walk_.rank() - 1) < short_row && walk_.extent(split_.rows) >= many_rows;
+}
+
 CpuLoop::RowAccess CpuLoop::find_row_access() const {
   bool all_native = !has_mask_, all_direct = all_native;
   bool any_strided = false, others_constant = true;
@@ -216,8 +225,8 @@ CpuLoop::RowAccess CpuLoop::find_row_access() const {
     any_strided |= !access.is_direct && (access.step != 0 || !is_read);
     others_constant &= is_read && k > 0 ? access.step == 0 : access.is_direct;
   }
+  if (!all_native || has_short_rows()) return RowAccess::buffered;
   if (all_direct) return RowAccess::direct;
-  if (!all_native) return RowAccess::buffered;
   if (others_constant && body_.with_number != nullptr) return RowAccess::with_number;
   const bool is_in_place = any_strided && body_.strided != nullptr && !has_transposed_;
   return is_in_place ? RowAccess::strided : RowAccess::buffered;
