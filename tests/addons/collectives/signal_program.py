@@ -49,6 +49,8 @@ def main():
     write("process", str(os.getpid()))
     try:
         work(float(sys.argv[2]), int(sys.argv[3]))
+    except ImportError as error:  # what NumPy's extension modules make of an interrupt
+        raise KeyboardInterrupt from error
     except Exception as error:
         write("outcome", f"{type(error).__name__}: {error}")
         raise
