@@ -150,6 +150,8 @@ def rewrites(f: CompiledFunction, file: Any = None) -> Any:
     """Prints the rewrites that ran when `f` was compiled, with the number of nodes that each
     changed and its time in milliseconds. `file="str"` returns the text instead.
     """
+    if not isinstance(f, CompiledFunction):
+        raise TypeError(f"rewrites: expected a CompiledFunction, got {f!r}")
     maker = f.maker
     nodes = len(maker.fgraph.toposort())
     lines = [f"Rewrites of function {f.name}, mode {f.mode}, to {nodes} nodes:"]

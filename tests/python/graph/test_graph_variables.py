@@ -253,3 +253,28 @@ def test_deep_graphs_are_freed_without_recursion():
 
 def test_variable_is_broadcastable_for_extent_one():
     assert T.row("x").broadcastable == (True, False) and T.scalar("y").broadcastable == ()
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: sw.graph.ancestors("x"), "expected variables of a graph, got 'x'"),
+        (lambda x: sw.graph.ancestors(None), "expected variables of a graph, got None"),
+        (lambda x: sw.graph.OpFromGraph([x], None), "expected variables of a graph, got None"),
+        (lambda x: sw.graph.OpFromGraph([x], np.ones(2)), "expected variables of a graph, got"),
+        (lambda x: sw.graph.OpFromGraph(x, [x]), "OpFromGraph: inputs must be a list .* got x"),
+        (lambda x: sw.graph.OpFromGraph(None, [x]), "inputs must be a list .* got None"),
+        (lambda x: sw.tensor.Rop(np.ones(2), x, x), "expected variables of a graph, got array"),
+        (lambda x: sw.graph.clone(x * 2, 5), "clone: replace must be a dict or a list of pairs, got 5"),
+        (lambda x: sw.graph.clone(x, {"x": 1}), "clone: replace names 'x', which is no variable"),
+        (lambda x: sw.function([x], x, updates=3), "updates must be a dict .* got 3"),
+        (lambda x: sw.function([x], x, givens=3), "givens must be a dict .* got 3"),
+        (lambda x: sw.function([x], x, name=3), "name: expected a str, got 3"),
+        (lambda x: sw.function(None, x), "a list or a tuple of variables, got None$"),
+        (lambda x: sw.function(x, x), r"got x; write \[x\]$"),
+        (lambda x: sw.printing.rewrites(x), "rewrites: expected a CompiledFunction, got x"),
+    ],
+)  # fmt: skip
+def test_what_is_no_variable_is_named(call, text):
+    with pytest.raises((TypeError, sw.GraphError), match=text):
+        call(sw.tensor.dvector("x"))

@@ -31,7 +31,7 @@ from ._states import (
     set_default_update as keep_default_update,
     with_default_updates,
 )
-from ._traversal import as_list
+from ._traversal import as_list, as_pairs
 
 __all__ = [
     "FunctionGraph", "In", "Maker", "Mode", "NanGuardMode", "Out", "copy_function", "function",
@@ -253,33 +253,13 @@ def as_outputs(outputs: Any) -> tuple[list[Out], bool, list[str] | None]:
     return [x if isinstance(x, Out) else Out(x) for x in listed], is_single, keys
 
 
-def as_pairs(argument: str, pairs: Any) -> list[tuple[Variable, Variable]]:
-    """A dict or a list of pairs, passed as `argument`, as a list of pairs. The first of each must be a
-    Variable; the second may be any value."""
-    if not pairs:
-        return []
-    if isinstance(pairs, Mapping):
-        pairs = pairs.items()
-    result = []
-    for pair in pairs:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise TypeError(
-                f"function: {argument} must be a dict or a list of pairs, got {pair!r} in it"
-            )
-        old, new = pair
-        if not isinstance(old, Variable):
-            raise GraphError(f"function: {argument} names {old!r}, which is no variable")
-        result.append((old, new))
-    return result
-
-
 def as_givens(givens: Any) -> list[tuple[Variable, Variable]]:
-    return [(old, _core._as_variable(new)) for old, new in as_pairs("givens", givens)]
+    return [(old, _core._as_variable(new)) for old, new in as_pairs("function", "givens", givens)]
 
 
 def as_updates(updates: Any) -> list[tuple[Variable, Variable]]:
     """The pairs of `updates`. Numbers and lists are cast to the dtype of the shared variable."""
-    return [(old, as_update(old, new)) for old, new in as_pairs("updates", updates)]
+    return [(old, as_update(old, new)) for old, new in as_pairs("function", "updates", updates)]
 
 
 # ---- Compiled functions ----
@@ -358,9 +338,12 @@ def function(
     ``sw.config.allow_gc``.
     """
     if not isinstance(inputs, (list, tuple)):
+        remedy = f"; write [{inputs!r}]" if isinstance(inputs, (Variable, In)) else ""
         raise TypeError(
-            f"function: inputs must be a list or a tuple of variables, got {inputs!r}; write [{inputs!r}]"
+            f"function: inputs must be a list or a tuple of variables, got {inputs!r}{remedy}"
         )
+    if not isinstance(name, str | None):
+        raise TypeError(f"function: name: expected a str, got {name!r}")
     outs, update_pairs, given_pairs = as_outputs(outputs), as_updates(updates), as_givens(givens)
     ins = [as_input(x, allow_input_downcast) for x in inputs]
     if _has_updates:
@@ -447,7 +430,7 @@ def copy_function(
     if delete_updates:
         changed["updates"] = []
         changed["on_unused_input"] = "ignore"  # the inputs of the updates remain inputs
-    swapped = dict(as_pairs("swap", swap))
+    swapped = dict(as_pairs("copy", "swap", swap))
     for old, new in swapped.items():
         if not isinstance(old, SharedVariable) or not isinstance(new, SharedVariable):
             raise GraphError(f"copy: swap exchanges shared variables, got {old!r}: {new!r}")

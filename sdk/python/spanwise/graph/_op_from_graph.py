@@ -15,7 +15,7 @@ from ._gradient import DisconnectedType, GradFunction, grad_undefined, is_differ
 from ._op import Op, thunk_of
 from ._rewrite import rewrite
 from ._states import with_default_updates
-from ._traversal import ancestors, clone, equal, open_variable, variables_of
+from ._traversal import ancestors, clone, equal, listed_variables, open_variable, variables_of
 
 
 class OpFromGraph(Op):
@@ -45,7 +45,7 @@ class OpFromGraph(Op):
         grad_overrides: GradFunction | Sequence[Any] | str = "default",
         name: str | None = None,
     ) -> None:
-        outputs = [outputs] if isinstance(outputs, Variable) else list(outputs)
+        outputs = listed_variables(outputs)
         _check_inputs(inputs)
         with without_test_values():
             copies, updates = with_default_updates(outputs, inputs)
@@ -223,6 +223,8 @@ def _register_inlining() -> None:
 
 def _check_inputs(inputs: Sequence[Variable]) -> None:
     """Raises TypeError or GraphError for inputs that OpFromGraph does not take."""
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError(f"OpFromGraph: inputs must be a list of variables, got {inputs!r}")
     for i, x in enumerate(inputs):
         if not isinstance(x, Variable):
             raise TypeError(f"OpFromGraph: inputs[{i}]: expected a variable, got {x!r}")

@@ -18,6 +18,24 @@ def as_list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
+def as_pairs(caller: str, argument: str, pairs: Any) -> list[tuple[Variable, Any]]:
+    """A dict or a list of pairs, passed as `argument`, as a list of pairs. The first of each must be a
+    Variable; the second may be any value."""
+    if isinstance(pairs, Mapping):
+        pairs = pairs.items()
+    result = []
+    for pair in pairs if isinstance(pairs, Iterable) else [pairs] if pairs else []:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(
+                f"{caller}: {argument} must be a dict or a list of pairs, got {pair!r} in it"
+            )
+        old, new = pair
+        if not isinstance(old, Variable):
+            raise GraphError(f"{caller}: {argument} names {old!r}, which is no variable")
+        result.append((old, new))
+    return result
+
+
 def open_variable(x: Variable, name: str | None = None, rank: int | None = None) -> Variable:
     """A variable of the dtype and the rank of `x`, or of `rank`, without fixed extents."""
     return TensorType(x.dtype, (None,) * (x.ndim if rank is None else rank))(name)
@@ -31,7 +49,7 @@ def ancestors(outputs: Iterable[Variable], boundary: Iterable[Variable] = ()) ->
     """
     done: set[Variable] = set(boundary)
     nodes: list[Apply] = []
-    stack = list(outputs)
+    stack = listed_variables(outputs)
     while stack:
         x = stack.pop()
         node = x.owner
@@ -48,7 +66,7 @@ def variables_of(
 ) -> dict[Variable, None]:
     """`outputs`, and the inputs of the nodes of ancestors(), as the keys of a dict."""
     variables = dict.fromkeys(outputs)
-    for node in ancestors(variables, boundary):
+    for node in ancestors(list(variables), boundary):
         variables.update(dict.fromkeys(node.inputs))
     return variables
 
@@ -63,10 +81,10 @@ def clone(
     variables to replacements of the same dtype and rank: ``{x: y * 2}``. Raises GraphError for
     others.
     """
-    new_of = dict(replace.items() if isinstance(replace, Mapping) else replace or ())
+    new_of = dict(as_pairs("clone", "replace", replace))
     for old, value in new_of.items():
         new_of[old] = _replacement(old, value)
-    roots = _listed_variables(outputs)
+    roots = listed_variables(outputs)
     for node in ancestors(roots, new_of):
         copied = copied_outputs(node, [new_of.get(v, v) for v in node.inputs])
         for old, new in zip(node.outputs, copied, strict=True):
@@ -87,9 +105,7 @@ def copied_outputs(node: Apply, inputs: list[Variable]) -> list[Variable]:
     return outputs
 
 
-def _replacement(old: Any, value: Any) -> Variable:
-    if not isinstance(old, Variable):
-        raise GraphError(f"clone: replace names {old!r}, which is no variable")
+def _replacement(old: Variable, value: Any) -> Variable:
     new = as_variable(value)
     if new.dtype != old.dtype or new.ndim != old.ndim:
         raise GraphError(
@@ -99,9 +115,13 @@ def _replacement(old: Any, value: Any) -> Variable:
     return new
 
 
-def _listed_variables(outputs: Any) -> list[Variable]:
-    """The variables of a variable, a list, a tuple or a dict. Raises GraphError for other values."""
-    listed = list(outputs.values()) if isinstance(outputs, Mapping) else as_list(outputs)
+def listed_variables(outputs: Any) -> list[Variable]:
+    """A variable, or those of an iterable, as a list; the values of a dict. Raises GraphError for
+    other values."""
+    if isinstance(outputs, Mapping):
+        outputs = outputs.values()
+    is_iterable = isinstance(outputs, Iterable) and not isinstance(outputs, Variable)
+    listed = list(outputs) if is_iterable else [outputs]
     for x in listed:
         if not isinstance(x, Variable):
             raise GraphError(f"expected variables of a graph, got {x!r}")
@@ -120,7 +140,7 @@ def equal(
     equal types. `in_xs` and `in_ys` fix that correspondence; all other inputs must then be the same
     variables in both graphs.
     """
-    left, right = _listed_variables(xs), _listed_variables(ys)
+    left, right = listed_variables(xs), listed_variables(ys)
     if len(left) != len(right) or len(in_xs or ()) != len(in_ys or ()):
         return False
     partners = dict(zip(in_xs or (), in_ys or (), strict=True))
