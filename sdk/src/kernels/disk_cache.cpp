@@ -81,7 +81,9 @@ void check_limit(std::string_view value) {
 // The folder of the disk cache; "" where config "cache_dir" is not set and the user has no home
 // folder.
 std::string kernel_folder() {
-  const std::string folder = config::get("cache_dir");
+  std::string folder = config::get("cache_dir");
+  // No shell replaces it in a container's environment or in Python.
+  if (folder == "~" || folder.starts_with("~/")) folder.replace(0, 1, home_folder());
   if (folder.empty()) return "";
   return (std::filesystem::absolute(folder) / "kernels").lexically_normal().string();
 }
