@@ -14,11 +14,16 @@ signatures and from TYPES, a file in the syntax of stubs that has what signature
 - `__add__ = __sub__ = Any` has the results of functions, or the types of properties.
 
 Without an entry a parameter is of type Any, and a result of type Array, or of the class itself in
-the classes Array and Variable and of __enter__; the results that Python requires are known.
+the classes Array and Variable and of __enter__; the results that Python requires are known. The
+result `_Promoted` is a Variable where one of the first two operands is one, else an Array: the
+function is overloaded.
+
+`tensor.pyi` has the names of spanwise.tensor, most of which that module makes by loops.
 """
 
 import ast
 import builtins
+import copy
 import importlib.util
 import inspect
 import runpy
@@ -27,7 +32,10 @@ from pathlib import Path
 
 from stub_signatures import Qualified, arguments_of, defaults_of, from_pybind, from_signature
 
+# Operands are of any type, so overloads for variables overlap with those for arrays, and operators in
+# place return an array where the operator itself is overloaded.
 HEADER = """# Generated from {} by scripts/make_stubs.py.
+# mypy: disable-error-code="overload-overlap, misc"
 """
 # Members that every class has, or that type checkers have no use for.
 SKIPPED = {
@@ -107,7 +115,7 @@ class Writer:
         if isinstance(value, type):
             return self.class_of(name, value)
         if isinstance(value, type(len)):
-            return ast.unparse(self.function(name, value, self.types.functions.get(name)))
+            return overloaded(self.function(name, value, self.types.functions.get(name)))
         type_name = type(value).__name__
         return f"{name}: {f'builtins.{type_name}' if hasattr(builtins, type_name) else type_name}"
 
@@ -174,7 +182,7 @@ class Writer:
             lines.append(ast.unparse(self.constructor(name, cls)))
         for member, entry in entries.items():
             if member not in vars(cls) or type(vars(cls)[member]).__name__ == "member_descriptor":
-                lines.append(ast.unparse(self.annotated(entry)))
+                lines.append(overloaded(self.annotated(entry)))
         head = [f"@{ast.unparse(decorator)}" for decorator in self.decorators(name)]
         head.append(f"class {name}({', '.join(bases)}):" if bases else f"class {name}:")
         body = [f"    {line}" for text in lines for line in text.split("\n")] or ["    ..."]
@@ -207,7 +215,10 @@ class Writer:
             return ["@staticmethod", ast.unparse(self.function(member, value.__func__, entry))]
         if not callable(value):
             return [ast.unparse(self.annotated(entry))] if entry is not None else []
-        return [ast.unparse(self.function(member, value, entry, owner))]
+        text = overloaded(self.function(member, value, entry, owner))
+        if member in ("__eq__", "__ne__") and " -> Array" in text:  # object's are bool
+            text = text.replace(" -> Array:", " -> Array:  # type: ignore[override]")
+        return [text]
 
     def property(self, value, entry):
         getter = from_pybind(self.module._typed_signature(getattr(value, "fget", None)))
@@ -216,6 +227,137 @@ class Writer:
         else:
             annotation = entry.annotation if entry else getter.returns if getter else None
         return ast.unparse(Qualified().visit(annotation or ast.Name("Any")))
+
+
+#: Types of operands, of which each may be a variable of a graph.
+OPERANDS = {"_ArrayLike", "Any", "object", "Sequence[_ArrayLike]"}
+#: Parameters of these names are options, not operands.
+OPTIONS = {"out", "where", "initial", "dtype", "device", "axis", "sorter"}
+
+
+def overloaded(definition):
+    """The text of a definition; several ones, for arrays and for variables, if its result is _Promoted."""
+    returns = getattr(definition, "returns", None)
+    if not isinstance(returns, ast.Name) or returns.id != "_Promoted":
+        return ast.unparse(definition)
+    positional = [*definition.args.posonlyargs, *definition.args.args]
+    texts, count = [], 0
+    for place, argument in enumerate(positional):
+        kind = ast.unparse(argument.annotation or ast.Name("Any"))
+        if argument.arg in ("self", "cls") or argument.arg in OPTIONS or kind not in OPERANDS:
+            continue
+        variant = copy.deepcopy(definition)
+        own = [*variant.args.posonlyargs, *variant.args.args][place]
+        own.annotation = (
+            ast.parse("Sequence[Variable]" if "Seq" in kind else "Variable").body[0].value
+        )
+        defaults = variant.args.defaults
+        given = max(
+            0, place + 1 - (len(positional) - len(defaults))
+        )  # those before have none either
+        variant.args.defaults = defaults[given:]
+        variant.returns = ast.Name("Variable")
+        texts.append(ast.unparse(variant))
+        count += 1
+        if count == 2:
+            break
+    definition.returns = ast.Name("Array")
+    if not texts:
+        return ast.unparse(definition)
+    return "\n".join(f"@overload\n{text}" for text in [*texts, ast.unparse(definition)])
+
+
+def parsed(package, module):
+    return ast.parse((package / Path(*module.split("."))).with_suffix(".py").read_text())
+
+
+def source_functions(package, module, names):
+    """Definitions, for a stub, of the functions `names` of a module in Python; {} for those without."""
+    found = {}
+    for node in parsed(package, module).body:
+        if isinstance(node, ast.FunctionDef) and node.name in names:
+            node.body = [ast.Expr(ast.Constant(...))]
+            node.decorator_list = []
+            for argument in arguments_of(node):
+                argument.annotation = argument.annotation and Qualified().visit(argument.annotation)
+            if node.returns is not None and ast.unparse(node.returns) == "Any":
+                node.returns = ast.Name("_Promoted")
+                found[node.name] = overloaded(node)
+    return found
+
+
+#: Results of functions that NumPy computes, where they are no arrays.
+BORROWED_RESULTS = {
+    **dict.fromkeys(("array_equiv", "isscalar", "issubdtype"), "builtins.bool"),
+    **dict.fromkeys(("save", "savetxt", "savez", "savez_compressed"), "None"),
+    **dict.fromkeys(("histogram", "polydiv"), "tuple[Array, Array]"),
+    "histogram2d": "tuple[Array, Array, Array]",
+    **dict.fromkeys(("histogramdd", "intersect1d", "load", "polyfit", "unique", "average"), "Any"),
+    "array2string": "builtins.str",
+}
+
+
+def borrowed(name):
+    result = BORROWED_RESULTS.get(name, "Array")
+    return f"def {name}(*args: Any, device: Any = ..., **kwargs: Any) -> {result}: ..."
+
+
+def imported(package, module, names):
+    """Lines of a stub for `names` of a module: definitions where the module's own types say less."""
+    definitions = source_functions(package, module, names) if module.startswith("_numpy") else {}
+    own = set()
+    if module == "_numpy.borrowed":
+        own = {n.name for n in parsed(package, module).body if hasattr(n, "name")}
+    for name in names:
+        if name in definitions:
+            yield definitions[name]
+        elif module == "_numpy.borrowed" and name not in own:
+            yield borrowed(name)
+        else:
+            yield f"from .{module} import {name} as {name}"
+
+
+def tensor_stub(package, module):
+    """The stub of spanwise.tensor: its imports, ufuncs, and a constructor for each dtype and shape."""
+    lines = [HEADER.format("tensor.py"), TYPE_IMPORTS, "from ._core import Array, Variable"]
+    lines.append("from ._core import ufunc as ufunc")
+    ufuncs = sorted(
+        n for n, v in vars(module).items() if isinstance(v, module.ufunc) and n[0] != "_"
+    )
+    tree = parsed(package, "tensor")
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.level:
+            names = [a.name for a in node.names if a.asname in (None, a.name)]
+            if names == ["*"]:
+                lines.append(ast.unparse(node))
+            elif node.module:
+                lines += imported(package, node.module, [n for n in names if n[0] != "_"])
+        elif isinstance(node, ast.Assign) and node.targets[0].id == "_NUMPY_NAMES":
+            ufuncs += [n for n in ast.literal_eval(node.value) if n != "switch"]
+    lines += [f"{name}: ufunc" for name in ufuncs]
+    lines.append("def switch(condition: Any, x: Any, y: Any, /) -> Variable: ...")
+    lines.append("as_tensor_variable = as_variable")
+    tables = {}
+    for node in parsed(package, "graph._tensor").body:
+        target = getattr(node, "target", None) or getattr(node, "targets", [None])[0]
+        if isinstance(target, ast.Name) and target.id in ("_DTYPES", "_SHAPES"):
+            tables[target.id] = [key.value for key in node.value.keys]
+    for shape in tables["_SHAPES"]:
+        plural = shape[:-2] + "ices" if shape.endswith("ix") else shape + "s"
+        for letter in tables["_DTYPES"]:
+            lines.append(
+                f"def {letter}{shape}(name: builtins.str | None = ..., dtype: Any = ...) -> Variable: ..."
+            )
+            lines.append(
+                f"def {letter}{plural}(*names: Any, dtype: Any = ...) -> list[Variable]: ..."
+            )
+    return "\n".join(lines) + "\n"
+
+
+TYPE_IMPORTS = """\
+import builtins
+from collections.abc import Sequence
+from typing import Any, SupportsIndex, overload"""
 
 
 def package_stub(package):
@@ -230,9 +372,14 @@ def package_stub(package):
             constants.append(f"{node.target.id}: {ast.unparse(node.annotation)}")
     table = runpy.run_path(str(package / "_names.py"))
     modules = dict.fromkeys(table["MODULES"].split(), "")
-    for name, module in {**modules, **table["MODULE_OF"]}.items():
-        imports.append(f"from .{module} import {name} as {name}")
-    header = HEADER.format("__init__.py and _names.py")
+    imports += [f"from . import {name} as {name}" for name in modules]
+    by_module = {}
+    for name, module in table["MODULE_OF"].items():
+        by_module.setdefault(module, []).append(name)
+    for module, names in by_module.items():
+        imports += imported(package, module, names)
+    header = HEADER.format("__init__.py and _names.py") + TYPE_IMPORTS
+    imports.append("from ._core import Array as Array, Variable as Variable")
     return "\n".join([header, *filter(None, imports), *constants]) + "\n"
 
 
@@ -245,6 +392,7 @@ def main(module, package, folder, types):
     stub = Writer(load(module), Types(Path(types).read_text()))
     write(Path(folder, "_core.pyi"), stub.text())
     write(Path(folder, "__init__.pyi"), package_stub(Path(package)))
+    write(Path(folder, "tensor.pyi"), tensor_stub(Path(package), stub.module))
 
 
 if __name__ == "__main__":

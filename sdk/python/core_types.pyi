@@ -11,7 +11,7 @@ import os
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType, SimpleNamespace, TracebackType
-from typing import Any, Literal, NoReturn, SupportsIndex, TypeAlias, final
+from typing import Any, Literal, NoReturn, SupportsIndex, TypeAlias, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -151,6 +151,7 @@ class Array:
     def __setitem__(self, value: _ArrayLike) -> None: ...
     nonzero = tuple[Array, ...]
     setflags = put = None
+    _repr_html_ = str
     tobytes = bytes
     def get(self, out: npt.NDArray[Any] | None) -> npt.NDArray[Any]: ...
     data_ptr = int
@@ -158,24 +159,31 @@ class Array:
     tolist = __array_namespace__ = Any
     __iter__ = Iterator[Array]
     __divmod__ = __rdivmod__ = tuple[Array, Array]
-    # The other operand may be a variable of a graph, or implement the operator.
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = Any
-    __matmul__ = __rmatmul__ = __truediv__ = __rtruediv__ = Any
-    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = Any
-    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = Any
-    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = Any
-    __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = Any
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _Promoted
+    __matmul__ = __rmatmul__ = __truediv__ = __rtruediv__ = _Promoted
+    __floordiv__ = __rfloordiv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _Promoted
+    __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = _Promoted
+    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _Promoted
+    __lt__ = __le__ = __gt__ = __ge__ = _Promoted
+    __eq__ = __ne__ = Array
 
 def array(copy: bool | None, order: _Order | None): ...
 
 copyto = put = None
 may_share_memory = _overrides_ufuncs = bool
 
-def reshape(order: Literal["C", "F", "A"]): ...
+def reshape(order: Literal["C", "F", "A"]) -> _Promoted: ...
 def _array_from_buffer(arg2: Sequence[int], arg3: Sequence[int] | None): ...
 
 bridges = Bridges
-_collective = convert = linspace = to_numpy = to_torch = to_jax = to_cupy = to_numba = to_warp = Any
+_collective = convert = linspace = to_torch = to_jax = to_cupy = to_numba = to_warp = Any
+to_numpy = npt.NDArray[Any]
+# Functions that take variables of graphs as well, and then return one.
+all = any = argmax = argmin = broadcast_to = concatenate = count_nonzero = cumprod = cumsum = (
+    _Promoted
+)
+dot = matmul = max = mean = min = nansum = prod = ptp = stack = std = sum = _Promoted
+take = var = _Promoted
 to_tensorflow = to_pycuda = to_gpuarray = to_cudamat = to_gnumpy = to_garray = Any
 _bridge_rows = _kernel_op_counts = list[dict[str, Any]]
 
@@ -185,6 +193,9 @@ class ufunc:
     __name__ = __qualname__ = str
     def __call__(
         self,
+        x1: Any,
+        x2: Any = ...,
+        /,
         *operands: Any,
         out: Any = None,
         where: Any = True,
@@ -192,7 +203,7 @@ class ufunc:
         order: str = "K",
         dtype: Any = None,
         subok: bool = True,
-    ) -> Any: ...
+    ) -> _Promoted: ...
     at = None
 
 nonzero = tuple[Array, ...]
@@ -295,6 +306,7 @@ class Variable:
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any: ...
     def __getitem__(self, key: Any): ...
     eval = __eq__ = __ne__ = Any
+    _repr_html_ = str
     __bool__ = NoReturn
     __iter__ = Iterator[Variable]
     __divmod__ = __rdivmod__ = tuple[Variable, Variable]

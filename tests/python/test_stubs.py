@@ -56,8 +56,9 @@ def test_package_stub_has_the_names_of_the_package():
     tree = ast.parse((PACKAGE / "__init__.pyi").read_text())
     imported = {node.asname for node in ast.walk(tree) if isinstance(node, ast.alias)}
     names = imported | names_in(tree.body) | public(vars(sw._core))
-    modules = {name for name in dir(sw) if isinstance(getattr(sw, name), ModuleType)}
-    assert public(dir(sw)) - modules - names == set(), REMEDY
+    listed = public(dir(sw))  # once: the first use of a name may import modules
+    modules = {name for name in listed if isinstance(getattr(sw, name), ModuleType)}
+    assert listed - modules - names == set(), REMEDY
 
 
 def test_private_names_of_the_stub_exist_in_the_module():
@@ -136,14 +137,16 @@ def test_py_typed_marker_is_installed():
     assert (PACKAGE / "py.typed").is_file()
 
 
-def test_mypy_accepts_stub_and_sample_and_reports_the_intended_errors():
-    """Wrong lines of the sample ignore the error that they must give. An ignore that is not needed is
+def test_mypy_accepts_stubs_and_samples_and_reports_the_intended_errors(tmp_path):
+    """Wrong lines of the samples ignore the error that they must give. An ignore that is not needed is
     an error too, so that types of the stubs do not become Any unnoticed."""
     if importlib.util.find_spec("mypy") is None:
         pytest.skip("mypy is not installed")
-    sample = Path(__file__).parent / "typed_sample.py"
+    folder = Path(__file__).parent
+    samples = [str(folder / f"typed_{name}.py") for name in ("sample", "project")]
     command = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent"]
-    command += ["--cache-dir", os.devnull, str(PACKAGE / "_core.pyi"), str(sample)]
+    stubs = [str(PACKAGE / f"{name}.pyi") for name in ("_core", "__init__", "tensor")]
+    command += ["--cache-dir", str(tmp_path), *stubs, *samples]
     environment = {**os.environ, "MYPYPATH": str(PACKAGE.parent)}
     completed = subprocess.run(
         command, capture_output=True, text=True, env=environment, check=False
@@ -155,3 +158,13 @@ def test_sample_runs():
     from python import typed_sample
 
     assert typed_sample.main() == (2, 3)
+
+
+def test_project_runs():
+    from python import typed_project
+
+    found = typed_project.main()
+    assert found["scaled"] == [0, 1, 2, 3] and found["names"] == ["x", "by", "n"]
+    assert found["running"] == [0, 1, 3, 6] and found["distances"] == [2, 2, 2]
+    assert found["chosen"] == [3, 0] and found["slope"] == [3, 12] and found["doubled"] == 6
+    assert found["learns"] and found["shares"] and found["histogram"] == [4, 4, 4]

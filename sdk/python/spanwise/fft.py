@@ -18,7 +18,7 @@ _NAMES = """
 __all__ = _NAMES.split()
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Callable[..., _core.Array]:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return borrowed(f"fft.{name}")

@@ -7,7 +7,7 @@ their check ``verify_grad``; and the gradient methods of Python ops (``grad``, `
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, overload
 
 from .. import _core
 from .._core import Apply, ArgumentError, GraphError, Variable
@@ -18,6 +18,12 @@ from ._traversal import ancestors, as_list
 __all__ = ["Lop", "Rop", "consider_constant", "disconnected_grad", "grad", "zero_grad"]
 
 
+@overload
+def grad(cost: Variable | None, wrt: Variable, *args: Any, **options: Any) -> Variable: ...
+@overload
+def grad(
+    cost: Variable | None, wrt: Sequence[Variable], *args: Any, **options: Any
+) -> list[Variable]: ...
 def grad(
     cost: Variable | None,
     wrt: Any,

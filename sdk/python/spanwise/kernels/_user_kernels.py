@@ -6,6 +6,8 @@ PyCUDA declares pointers, ``("float *z, float *x", "z[i] = x[i]")``; CuPy declar
 ``("T x", "T z", "z = x")``.
 """
 
+from typing import Any
+
 from .. import _core
 
 ArgumentError = _core.ArgumentError
@@ -87,7 +89,7 @@ class ElementwiseKernel(_core._ElementwiseKernel):
 
     __slots__ = ("declared",)
 
-    def __new__(cls, *args, **kwargs):
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         label = "ElementwiseKernel"
         first = args[0] if args else kwargs.get("arguments", "")
         if "arguments" in kwargs or not isinstance(first, str) or "*" in first:
@@ -146,7 +148,7 @@ class ReductionKernel(_core._ReductionKernel):
 
     __slots__ = ()
 
-    def __new__(cls, *args, **kwargs):
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         label = "ReductionKernel"
         first = args[0] if args else kwargs.get("in_params")
         if isinstance(first, str) and len(first.split()) > 1:
@@ -195,7 +197,7 @@ class ScanKernel(_core._ScanKernel):
 
     __slots__ = ()
 
-    def __new__(cls, *args, **kwargs):
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         given = _SCAN.bind(args, kwargs)
         return super().__new__(
             cls,
@@ -220,5 +222,5 @@ class ExclusiveScanKernel(ScanKernel):
 
     __slots__ = ()
 
-    def __new__(cls, dtype, scan_expr, neutral, *args, **kwargs):
+    def __new__(cls, dtype: Any, scan_expr: str, neutral: Any, *args: Any, **kwargs: Any) -> Any:
         return super().__new__(cls, dtype, scan_expr, neutral, *args, exclusive=True, **kwargs)
