@@ -202,6 +202,7 @@ PyMethodDef protocol_methods[] = {
               "The sum along the diagonal of two axes.">(),
     in_python<"_numpy.array_methods", "setflags($self, write=None, align=None, uic=None)",
               "As numpy.ndarray.setflags; write=False cannot be undone.">(),
+    in_python<"_numpy.array_methods", "_repr_html_($self)", "A table for notebooks.">(),
     in_python<"_numpy.array_methods", "tobytes($self, order='C')",
               "The elements as bytes in C order, or in Fortran order. Waits for the array.">(),
     in_python<"_numpy.elementwise", "__contains__($self, key, /)",

@@ -7,6 +7,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -167,86 +168,169 @@ def _quoted(text: str) -> str:
     return f'"{escaped}"'
 
 
-class _Dot:
-    """A graph as text for Graphviz: nodes are ellipses, leaves boxes, results blue."""
+class _Drawing:
+    """Boxes and arrows of a graph: nodes, leaves and results."""
 
-    def __init__(self) -> None:
-        self.lines = ["digraph {", "  rankdir=TB; node [fontsize=10]; edge [fontsize=9];"]
-        self.names: dict[Any, str] = {}
+    #: DOT's attributes, and fill and border in SVG, of each kind of box.
+    _STYLES = {
+        "node": ("shape=ellipse", "#e8f0fe", "#4a76c9"),
+        "leaf": ("shape=box", "#f6f6f6", "#888888"),
+        "result": ("shape=box, color=blue", "#ffffff", "#1a3ee8"),
+    }
 
-    def _new(self, item: Any, label: str, style: str) -> str:
-        self.names[item] = name = f"n{len(self.names)}"
-        self.lines.append(f"  {name} [label={_quoted(label)}, {style}];")
-        return name
-
-    def _leaf(self, variable: Variable) -> str:
-        return self.names.get(variable) or self._new(
-            variable, f"{variable}\n{variable.type}", "shape=box"
-        )
-
-    def add(self, root: Variable) -> None:
-        """Adds the nodes that `root` depends on. Iterative, since graphs may be deeper than
-        Python's stack."""
-        if root.owner is None:
-            self._leaf(root)
-            return
-        stack = [root.owner]
-        while stack:
-            node = stack.pop()
-            if node in self.names:
-                continue
-            self._new(node, str(node.op), "shape=ellipse")
-            stack += [v.owner for v in node.inputs if v.owner is not None]
-
-    def add_result(self, root: Variable, number: int) -> None:
-        """Adds a box for `root`, the result `number`, and the edge to it."""
-        end = self._new(
-            ("result", number), f"result {number}\n{root.type}", "shape=box, color=blue"
-        )
-        start = self.names[root.owner] if root.owner is not None else self._leaf(root)
-        self.lines.append(f"  {start} -> {end};")
-
-    def add_edges(self) -> None:
-        """Adds the edges between nodes, labelled with the input's index where a node has
-        several."""
+    def __init__(self, roots: list[Variable]) -> None:
+        self.names: dict[Any, int] = {}
+        self.boxes: list[tuple[str, str]] = []  # (label, kind)
+        self.arrows: list[tuple[int, int, str]] = []  # (from, to, label)
+        for root in roots:
+            self._add(root)
         for node in [item for item in self.names if isinstance(item, Apply)]:
             for i, variable in enumerate(node.inputs):
-                owner = variable.owner
-                start = self.names[owner] if owner is not None else self._leaf(variable)
+                start = self._start(variable)
                 label = f"{i} {variable.type}" if node.nin > 1 else str(variable.type)
-                self.lines.append(f"  {start} -> {self.names[node]} [label={_quoted(label)}];")
+                self.arrows.append((start, self.names[node], label))
+        for number, root in enumerate(roots):
+            end = self._new(("result", number), f"result {number}\n{root.type}", "result")
+            self.arrows.append((self._start(root), end, ""))
 
-    def text(self) -> str:
-        return "\n".join([*self.lines, "}"]) + "\n"
+    def _new(self, item: Any, label: str, kind: str) -> int:
+        self.names[item] = len(self.boxes)
+        self.boxes.append((label, kind))
+        return self.names[item]
+
+    def _start(self, variable: Variable) -> int:
+        item = variable.owner if variable.owner is not None else variable
+        if item not in self.names:
+            self._new(item, f"{variable}\n{variable.type}", "leaf")
+        return self.names[item]
+
+    def _add(self, root: Variable) -> None:
+        """Adds the nodes that `root` depends on. Iterative, since graphs may be deeper than
+        Python's stack."""
+        stack = [root.owner] if root.owner is not None else []
+        while stack:
+            node = stack.pop()
+            if node not in self.names:
+                self._new(node, str(node.op), "node")
+                stack += [v.owner for v in node.inputs if v.owner is not None]
+
+    def dot(self) -> str:
+        """Text for Graphviz."""
+        lines = ["digraph {", "  rankdir=TB; node [fontsize=10]; edge [fontsize=9];"]
+        for number, (label, kind) in enumerate(self.boxes):
+            lines.append(f"  n{number} [label={_quoted(label)}, {self._STYLES[kind][0]}];")
+        for start, end, label in self.arrows:
+            note = f" [label={_quoted(label)}]" if label else ""
+            lines.append(f"  n{start} -> n{end}{note};")
+        return "\n".join([*lines, "}"]) + "\n"
+
+    def _levels(self) -> list[list[int]]:
+        """The boxes by the length of the longest way to them, each level in the order of its inputs."""
+        incoming: list[list[int]] = [[] for _ in self.boxes]
+        outgoing: list[list[int]] = [[] for _ in self.boxes]
+        for start, end, _ in self.arrows:
+            incoming[end].append(start)
+            outgoing[start].append(end)
+        level = [0] * len(self.boxes)
+        missing = [len(starts) for starts in incoming]
+        ready = [number for number, count in enumerate(missing) if count == 0]
+        for number in ready:
+            for end in outgoing[number]:
+                level[end] = max(level[end], level[number] + 1)
+                missing[end] -= 1
+                if missing[end] == 0:
+                    ready.append(end)
+        for number, ends in enumerate(outgoing):  # leaves are drawn next to what they are used by
+            if not incoming[number] and ends:
+                level[number] = min(level[end] for end in ends) - 1
+        rows: list[list[int]] = [[] for _ in range(max(level, default=0) + 1)]
+        place: dict[int, float] = {}
+        for number in sorted(range(len(self.boxes)), key=lambda n: level[n]):
+            rows[level[number]].append(number)
+        for row in rows:
+            row.sort(
+                key=lambda n: sum(place.get(s, 0) for s in incoming[n]) / (len(incoming[n]) or 1)
+            )
+            place |= {number: at - len(row) / 2 for at, number in enumerate(row)}
+        return rows
+
+    def svg(self) -> str:
+        """A picture, from inputs above to results below."""
+        texts = [[line[:40] for line in label.split("\n")] for label, _ in self.boxes]
+        widths = [max(map(len, lines)) * 6.4 + 20 for lines in texts]
+        rows = self._levels()
+        row_widths = [sum(widths[n] + 24 for n in row) for row in rows]
+        total = max(row_widths, default=0) + 24
+        center: dict[int, tuple[float, float]] = {}
+        for depth, (row, width) in enumerate(zip(rows, row_widths, strict=True)):
+            x = (total - width) / 2 + 12
+            for number in row:
+                center[number] = (x + widths[number] / 2, 32 + depth * 74)
+                x += widths[number] + 24
+        parts = []
+        for start, end, label in self.arrows:
+            (x1, y1), (x2, y2) = center[start], center[end]
+            parts.append(
+                f'<path d="M{x1:.0f} {y1 + 18:.0f} L{x2:.0f} {y2 - 19:.0f}" stroke="#999" '
+                f'fill="none" marker-end="url(#sw-arrow)"><title>{escape(label)}</title></path>'
+            )
+        for number, (_, kind) in enumerate(self.boxes):
+            x, y = center[number]
+            _, fill, border = self._STYLES[kind]
+            parts.append(
+                f'<rect x="{x - widths[number] / 2:.0f}" y="{y - 18:.0f}" width="{widths[number]:.0f}" '
+                f'height="36" rx="{14 if kind == "node" else 3}" fill="{fill}" stroke="{border}"/>'
+            )
+            lines = texts[number]
+            for at, line in enumerate(lines):
+                height = y + 4 + (at - (len(lines) - 1) / 2) * 13
+                parts.append(f'<text x="{x:.0f}" y="{height:.0f}">{escape(line)}</text>')
+        height = len(rows) * 74
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total:.0f} {height}" '
+            f'width="{total:.0f}" height="{height}" font-family="monospace" font-size="10" '
+            'text-anchor="middle"><defs><marker id="sw-arrow" viewBox="0 0 8 8" refX="7" refY="4" '
+            'markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0 L8 4 L0 8 z" fill="#999"/>'
+            f"</marker></defs>{''.join(parts)}</svg>"
+        )
+
+
+#: Graphs of more nodes are text in notebooks: a picture would be too wide to read.
+_LARGEST_PICTURE = 150
+
+
+def _html(x: Variable) -> str:
+    """The graph of a variable for a notebook: a picture, or text where it is large."""
+    drawing = _Drawing([x])
+    if len(drawing.boxes) <= _LARGEST_PICTURE:
+        return drawing.svg()
+    return f"<pre>{escape(debugprint(x, file='str'))}</pre>"
 
 
 def graph(obj: Any, path: Any) -> Path:
-    """Draws a graph into the file `path` with Graphviz (``dot``), in the format of its suffix, by
-    default SVG.
+    """Draws a graph into the file `path` in the format of its suffix, by default SVG: by Graphviz
+    (``dot``), or without it, for SVG, by a simpler layout of its own.
 
-    For the suffix ``.dot``, or if Graphviz is not installed, it writes the graph as DOT text, with
-    the suffix ``.dot``. Returns the path of the written file.
+    For the suffix ``.dot``, and for other formats if Graphviz is not installed, it writes the graph as
+    DOT text, with the suffix ``.dot``. Returns the path of the written file.
     """
-    roots = _roots("graph", obj)
-    dot = _Dot()
-    for root, _ in roots:
-        dot.add(root)
-    dot.add_edges()
-    for number, (root, _) in enumerate(roots):
-        dot.add_result(root, number)
+    drawing = _Drawing([root for root, _ in _roots("graph", obj)])
     path = Path(path)
+    image_format = path.suffix.lstrip(".") or "svg"
     program = shutil.which("dot")
-    if path.suffix != ".dot" and program is not None:
-        image_format = path.suffix.lstrip(".") or "svg"
+    if image_format != "dot" and program is not None:
         command = [program, f"-T{image_format}", "-o", str(path)]
-        subprocess.run(command, input=dot.text(), text=True, check=True)
+        subprocess.run(command, input=drawing.dot(), text=True, check=True)
         return path
-    if path.suffix != ".dot":
+    if image_format == "svg":
+        path.write_text(drawing.svg(), encoding="utf-8")
+        return path
+    if image_format != "dot":
         path = path.with_suffix(".dot")
         print(
             f"printing.graph: Graphviz's program dot is not installed, so the graph is in {path} as text; "
-            "draw it there with: dot -Tsvg",
+            f"draw it there with: dot -T{image_format}",
             file=sys.stderr,
         )
-    path.write_text(dot.text(), encoding="utf-8")
+    path.write_text(drawing.dot(), encoding="utf-8")
     return path

@@ -13,6 +13,7 @@ import json
 import sys
 import weakref
 from collections.abc import Callable, Hashable, Iterable
+from html import escape
 from typing import Any
 
 from ._core import Apply, CompiledFunction
@@ -95,6 +96,18 @@ class Profile:
         ]
         lines += Tables(total).lines(self.classes(), self.ops(), steps)
         return "\n".join(lines) + "\n"
+
+    def _repr_html_(self) -> str:
+        """The ops by descending time, for notebooks."""
+        total = self.node_seconds
+        head = f"{self.name}: {self.calls} calls, {self.call_seconds:.6f} s; in ops {total:.6f} s"
+        rows = "".join(
+            f"<tr><td>{percent(row.seconds, total):.1f} %</td><td>{row.seconds * 1e3:.3f} ms</td>"
+            f"<td>{row.calls}</td><td>{escape(row.name)}</td></tr>"
+            for row in self.ops()[:_MAX_ROWS]
+        )
+        titles = "<tr><th>share</th><th>time</th><th>calls</th><th>op</th></tr>"
+        return f"<div><small>{escape(head)}</small><table>{titles}{rows}</table></div>"
 
     def summary(self, file: Any = None) -> None:
         """Prints the tables to `file`, by default stderr."""

@@ -40,6 +40,33 @@ def array_repr(array: _core.Array) -> str:
     return text + (" " if fits else "\n" + " " * len("array(")) + tail
 
 
+def _repr_html_(array: _core.Array) -> str:
+    """The array in a notebook: a table of its elements, of large ones the first and last rows and
+    columns, under its shape, dtype and device."""
+    from html import escape
+
+    import numpy as np
+
+    head = f"{array.dtype} array of shape {array.shape} on {array.device}"
+    values, _ = _values_of(array, np)
+    if values is None or array.ndim not in (1, 2) or array.size == 0:
+        return f"<div><small>{escape(head)}</small><pre>{escape(array_str(array))}</pre></div>"
+    rows, columns = (_shown(extent) for extent in np.atleast_2d(values).shape)
+    table = np.atleast_2d(values)
+    lines = []
+    for i in rows:
+        cells = ("&#8942;" if i is None or j is None else escape(f"{table[i, j]}") for j in columns)
+        lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    return f"<div><small>{escape(head)}</small><table>{''.join(lines)}</table></div>"
+
+
+def _shown(extent: int, edge: int = 5) -> list[int | None]:
+    """The indices that a table shows, with None for those that it leaves out."""
+    if extent <= 2 * edge + 1:
+        return [*range(extent)]
+    return [*range(edge), None, *range(-edge, 0)]
+
+
 def array_str(array: _core.Array) -> str:
     """``[1. 2.]``, as NumPy prints it."""
     import numpy as np
