@@ -12,12 +12,14 @@ folder and compares the files byte by byte.
 
 import argparse
 import hashlib
+import io
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 from paths import BUILD, CACHE, ROOT
@@ -105,6 +107,8 @@ def build_all(interpreters: dict[str, str], folder: Path, output: Path) -> list[
         run(sys.executable, "-m", "auditwheel", "repair", *platform(glibc), "-w", output, wheel)
     files = sorted(output.iterdir())
     for file in files:
+        if file.suffix == ".whl":
+            check_binaries(file)
         if file.suffix == ".whl" and file.stat().st_size > LARGEST:
             raise SystemExit(
                 f"spanwise: {file.name} has {file.stat().st_size} bytes; at most {LARGEST}"
@@ -165,6 +169,36 @@ def link_stubs() -> Path | None:
     (partial / "libc.so").write_text(script)
     partial.rename(folder)
     return folder
+
+
+def check_binaries(wheel: Path) -> None:
+    """Ends the program unless the binaries in the wheel have the protections that SECURITY.md names."""
+    from elftools.elf.elffile import ELFFile
+
+    with zipfile.ZipFile(wheel) as archive:
+        names = [name for name in archive.namelist() if name.endswith(".so")]
+        for name in names:
+            elf = ELFFile(io.BytesIO(archive.read(name)))
+            segments = {segment["p_type"]: segment for segment in elf.iter_segments()}
+            writable_code = [s for s in elf.iter_segments() if s["p_flags"] & 3 == 3]
+            dynamic = elf.get_section_by_name(".dynamic")
+            flags = sum(tag["d_val"] for tag in dynamic.iter_tags("DT_FLAGS"))
+            symbols = elf.get_section_by_name(".dynsym").iter_symbols()
+            imports = {symbol.name for symbol in symbols if symbol["st_shndx"] == "SHN_UNDEF"}
+            lacks = [
+                text
+                for text, is_there in {
+                    "immediate binding": flags & 8,  # DF_BIND_NOW
+                    "RELRO": "PT_GNU_RELRO" in segments,
+                    "a stack that is not executable": not segments["PT_GNU_STACK"]["p_flags"] & 1,
+                    "separate code and data": not writable_code,
+                    "stack protectors": "__stack_chk_fail" in imports,
+                    "checked functions (_FORTIFY_SOURCE)": any(i.endswith("_chk") for i in imports),
+                }.items()
+                if not is_there
+            ]
+            if lacks:
+                raise SystemExit(f"spanwise: {wheel.name}: {name} lacks {', '.join(lacks)}")
 
 
 def compare(first: list[Path], second: list[Path]) -> None:

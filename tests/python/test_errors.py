@@ -4,9 +4,11 @@
 exceptions of Python objects that pass through C++."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
+from support.tree import ROOT
 
 import spanwise as sw
 
@@ -107,3 +109,11 @@ def test_errors_show_strides_in_bytes_as_the_attribute_does(refused):
     message = str(caught.value)
     assert "(12, 8)" in message or "(12, 0)" in message, message
     assert "(3, 2)" not in message and "which is read-only" not in message
+
+
+def test_page_of_errors_lists_every_class():
+    page = (ROOT / "docs" / "errors.md").read_text()
+    listed = set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE))
+    classes = {n for n in dir(sw) if isinstance(getattr(sw, n), type)}
+    classes = {n for n in classes if issubclass(getattr(sw, n), sw.Error)}
+    assert listed == classes - {"Error"}
