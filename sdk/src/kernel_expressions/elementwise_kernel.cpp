@@ -227,7 +227,7 @@ class ElementwiseKernel::Call {
   std::string source() const;
   void find_shape(std::optional<std::int64_t> size);
   void use_size(std::optional<std::int64_t> size, bool has_elements);
-  void make_outputs(std::vector<Array>& allocated);
+  void make_outputs(bool has_size, std::vector<Array>& allocated);
   Array new_output(DType dtype) const;
   void check_outputs();
   bool is_flat() const;
@@ -251,7 +251,7 @@ class ElementwiseKernel::Call {
 bool ElementwiseKernel::Call::try_plan(std::optional<std::int64_t> size,
                                        std::vector<Array>& allocated) {
   find_shape(size);
-  make_outputs(allocated);
+  make_outputs(size.has_value(), allocated);
   check_outputs();
   size_ = Layout{shape_, Strides(shape_.size()), 0}.size();
   if (size_ > 0) plan_operands();
@@ -280,13 +280,15 @@ void ElementwiseKernel::Call::use_size(std::optional<std::int64_t> size, bool ha
   shape_ = Shape{*size};
 }
 
-void ElementwiseKernel::Call::make_outputs(std::vector<Array>& allocated) {
+// A raw output has as many elements as the call, where size= gives them, as in CuPy.
+void ElementwiseKernel::Call::make_outputs(bool has_size, std::vector<Array>& allocated) {
   for (std::size_t i = 0; i < operands_.all().size(); ++i) {
     ConvertedArgument& operand = operands_[i];
     if (operand.array != nullptr || !operand.parameter->is_output) continue;
-    if (operand.parameter->kind != Parameter::Kind::element)
-      fail<KernelArgumentError>(kernel_.label_, ": output '", operand.parameter->name,
-                                "' is raw, so its shape is unknown; pass an array for it");
+    if (operand.parameter->kind != Parameter::Kind::element && !has_size)
+      fail<KernelArgumentError>(
+          kernel_.label_, ": output '", operand.parameter->name,
+          "' is raw, so its shape is unknown; pass an array for it, or size=");
     allocated.push_back(operands_.keep(i, new_output(operands_.dtype_of(*operand.parameter))));
   }
 }

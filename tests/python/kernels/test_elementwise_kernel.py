@@ -65,6 +65,20 @@ class TestCalls:
         assert_same(roll(x, 5, size=12), np.roll(w.reshape(-1), -5))
         assert_same(roll(x[::-1, ::-1], 1, size=12), np.roll(w[::-1, ::-1].reshape(-1), -1))
 
+    def test_raw_output_has_as_many_elements_as_size_says(self, device):
+        fill = sw.ElementwiseKernel("", "raw float32 out, raw int64 at", "out[i] = at[i] = i * 2")
+        with sw.config.change(device=str(device)):
+            out, at = fill(size=5)
+            assert out.shape == at.shape == (5,) and fill(size=0)[0].shape == (0,)
+            assert out.dtype == "float32" and at.tolist() == out.tolist() == [0, 2, 4, 6, 8]
+            w = sw.arange(6.0, device=device)
+            half = sw.ElementwiseKernel("raw T w", "raw T z", "z[i] = w[2 * i]")(w, size=3)
+        assert half.tolist() == [0, 2, 4] and half.device == w.device
+        with pytest.raises(sw.KernelArgumentError, match="pass an array for it, or size="):
+            sw.ElementwiseKernel("T x", "raw T z", "z[i] = x")(w)
+        with pytest.raises(sw.ArgumentError, match="size= is for kernels whose arrays are all raw"):
+            sw.ElementwiseKernel("T x", "raw T z", "z[i] = x")(w, size=6)
+
     def test_structs_by_value_and_in_arrays(self, device):
         step = sw.ElementwiseKernel(
             "Body *b, Step s",

@@ -49,6 +49,43 @@ def test_raw_module_has_templates_and_variables(device):
         np.testing.assert_array_equal(x.numpy(), np.arange(10) * 3.5)
 
 
+TOGETHER = """
+#include <cooperative_groups.h>
+extern "C" __global__ void total(float *x, float *out) {
+  x[blockIdx.x] = blockIdx.x;
+  cooperative_groups::this_grid().sync();
+  if (threadIdx.x == 0) {
+    float sum = 0;
+    for (int i = 0; i < gridDim.x; ++i) sum += x[i];
+    out[blockIdx.x] = sum;
+  }
+}
+"""
+COMPLEX = """
+#include <cuComplex.h>
+extern "C" __global__ void square(cuFloatComplex *x, int n) {
+  int i = blockDim.x * blockIdx.x + threadIdx.x;
+  if (i < n) x[i] = cuCmulf(x[i], x[i]);
+}
+"""
+
+
+def test_options_of_cupy_for_complex_numbers_and_cooperative_groups(device):
+    x = sw.asarray(np.complex64([1 + 2j, 3j, -1]), device=device)
+    sw.RawKernel(COMPLEX, "square", translate_cucomplex=True)((1,), (32,), (x, 3))
+    np.testing.assert_allclose(x.numpy(), np.complex64([1 + 2j, 3j, -1]) ** 2, rtol=1e-6)
+    kernel = sw.RawKernel(TOGETHER, "total", enable_cooperative_groups=True)
+    assert kernel.enable_cooperative_groups
+    module = sw.RawModule(code=TOGETHER, enable_cooperative_groups=True)
+    blocks = (
+        4 if sw.device(device).kind == "cuda" else 1
+    )  # the CPU synchronises a grid of one block
+    for total in (kernel, module.get_function("total")):
+        parts, out = (sw.full(blocks, np.nan, "float32", device=device) for _ in range(2))
+        total((blocks,), (1,), (parts, out))
+        assert out.tolist() == [sum(range(blocks))] * blocks
+
+
 def test_raw_module_compiles_a_file(device, tmp_path):
     (tmp_path / "add.cu").write_text(ADD)
     y = sw.zeros(3, dtype="float32", device=device)

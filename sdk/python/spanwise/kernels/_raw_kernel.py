@@ -23,7 +23,9 @@ class RawModule:
 
     Give either `code` or `path`. `name_expressions` are the template instances to compile, such as
     ``"scale<float>"``. `backend` is accepted and ignored: a GPU's kernels are compiled by NVRTC, the
-    CPU's by the C++ compiler. Raises ArgumentError for arguments that CuPy has and Spanwise does not.
+    CPU's by the C++ compiler. `translate_cucomplex` has no effect, as the types of cuComplex.h are
+    compiled. With `enable_cooperative_groups` kernels are launched cooperatively, so that all blocks may
+    wait for each other. Raises ArgumentError for arguments that CuPy has and Spanwise does not.
     """
 
     def __init__(
@@ -34,6 +36,8 @@ class RawModule:
         options: Iterable[str] = (),
         backend: str = "nvrtc",
         name_expressions: Iterable[str] | None = None,
+        translate_cucomplex: bool = False,
+        enable_cooperative_groups: bool = False,
         **others: Any,
     ) -> None:
         _check("RawModule", backend, others)
@@ -44,6 +48,7 @@ class RawModule:
             )
         self.code, self.file_path = code, path
         self.options = tuple(options)
+        self.enable_cooperative_groups = bool(enable_cooperative_groups)
         self.name_expressions = tuple(name_expressions or ())
         self._modules: dict[str, Any] = {}
 
@@ -92,11 +97,19 @@ class RawKernel:
         name: str,
         options: Iterable[str] = (),
         backend: str = "nvrtc",
+        *,
+        translate_cucomplex: bool = False,
+        enable_cooperative_groups: bool = False,
         **others: Any,
     ) -> None:
         _check("RawKernel", backend, others)
         names = [name] if "<" in name else []
-        self._module = RawModule(code=code, options=options, name_expressions=names)
+        self._module = RawModule(
+            code=code,
+            options=options,
+            name_expressions=names,
+            enable_cooperative_groups=enable_cooperative_groups,
+        )
         self.name = name
 
     @classmethod
@@ -116,7 +129,10 @@ class RawKernel:
     ) -> None:
         kernel = self._kernel(_device_of(args))
         grid, block = tuple(grid), tuple(block)
-        kernel(*args, grid=grid, block=block, shared=shared_mem, stream=stream)
+        together = self._module.enable_cooperative_groups
+        kernel(
+            *args, grid=grid, block=block, shared=shared_mem, stream=stream, cooperative=together
+        )
 
     def compile(self, log_stream: Any = None) -> None:
         """Compiles the text for the current device; as RawModule.compile."""
@@ -125,6 +141,10 @@ class RawKernel:
     @property
     def code(self) -> str | None:
         return self._module.code
+
+    @property
+    def enable_cooperative_groups(self) -> bool:
+        return self._module.enable_cooperative_groups
 
     @property
     def options(self) -> tuple[str, ...]:
