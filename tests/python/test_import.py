@@ -92,7 +92,6 @@ def test_missing_name_of_another_library_says_what_there_is_instead():
     ("module", "remedy"),
     {
         "tensor": "sw.asarray",
-        "gradient": "sw.gradient.grad",
         "random": "sw.random.default_rng",
         "profile": "profile=True",
     }.items(),

@@ -25,7 +25,7 @@ _NAMES = {
     # Functions that are borrowed from NumPy and CuPy.
     "_numpy.borrowed": """
         apply_along_axis apply_over_axes argpartition argsort array2string array_equiv average
-        bartlett bincount bitwise_count blackman convolve corrcoef correlate cov cross digitize
+        bartlett bincount bitwise_count blackman c_ convolve corrcoef correlate cov cross digitize
         ediff1d explain_function fix frombuffer fromfile fromfunction fromiter fromstring gcd
         genfromtxt geomspace hamming hanning histogram histogram2d histogram_bin_edges histogramdd
         i0 identity interp intersect1d iscomplex isin isneginf isposinf isreal isscalar issubdtype
@@ -35,7 +35,7 @@ _NAMES = {
         polyint polymul polysub polyval quantile real_if_close roots save savetxt savez
         savez_compressed setdiff1d setxor1d sinc sort sort_complex spacing trapezoid trim_zeros
         union1d unique unique_all unique_counts unique_inverse unique_values unpackbits unwrap
-        vander
+        r_ vander vectorize
     """,
     "_numpy.einsum": "einsum",
     "_numpy.elementwise": """
@@ -43,7 +43,7 @@ _NAMES = {
         round softmax where
     """,
     "_numpy.indexing": """
-        choose extract indices ix_ meshgrid mgrid ogrid place putmask ravel_multi_index select
+        choose extract index_exp indices ix_ meshgrid mgrid ogrid place putmask ravel_multi_index s_ select
         unravel_index
     """,
     "_numpy.join": """
@@ -98,6 +98,19 @@ def instead_of(name: str) -> str:
 class _NotAFunction(ModuleType):
     def __call__(self, *arguments: object, **named: object) -> None:
         raise TypeError(f"{self.__name__} is a module; {self._remedy}")
+
+
+class _Function(ModuleType):
+    """A module with the name of a function of NumPy's, which a call of it is."""
+
+    def __call__(self, *arguments: object, **named: object) -> object:
+        borrowed = import_module("spanwise._numpy.borrowed").borrowed
+        return borrowed(self.__name__.rpartition(".")[2])(*arguments, **named)
+
+
+def call_numpys_function(module: str) -> None:
+    """Makes a call of `module` one of NumPy's function with its name."""
+    sys.modules[module].__class__ = _Function
 
 
 def explain_call(module: str, remedy: str) -> None:

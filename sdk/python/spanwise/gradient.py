@@ -3,7 +3,7 @@
 """Derivatives of graphs: ``grad``, ``Lop``, ``Rop``, their check ``verify_grad``, and what the
 gradient methods of Python ops return. The names are those of ``theano.gradient``."""
 
-from ._names import explain_call as _explain_call
+from ._names import call_numpys_function as _call_numpys_function
 from .graph._gradient import *  # noqa: F403
 from .graph._gradient import (
     DisconnectedType as DisconnectedType,
@@ -13,5 +13,5 @@ from .graph._gradient import (
     verify_grad as verify_grad,
 )
 
-_explain_call(__name__, "sw.gradient.grad(cost, x) differentiates a graph; see also sw.diff(a)")
+_call_numpys_function(__name__)  # sw.gradient(a) is numpy.gradient(a)
 __all__ = [name for name in globals() if not name.startswith("_")]

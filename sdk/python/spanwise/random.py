@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's random Generator, with the same numbers on every device: `default_rng(seed)`.
+"""NumPy's random Generator, with the same numbers on every device: `default_rng(seed)`. The former
+functions of NumPy (`seed`, `rand`, `RandomState`) draw NumPy's numbers on the host.
 
 Element i of a draw depends only on the seed, the generator's position and i in C order, not on
 strides, devices, threads or launch sizes. See docs/concepts/random.md.
@@ -11,7 +12,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import MutableSequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._core import Array, _asarray as asarray
@@ -32,9 +33,23 @@ from ._numpy.random import (
     result_for,
     with_inclusive_high,
 )
+from ._numpy.random_state import (
+    DRAWS as _DRAWS,
+    RandomState as RandomState,
+    function_of_module as _function_of_module,
+)
 from ._numpy.shape import normalized_axis
 
-__all__ = ["Generator", "default_rng"]
+#: The functions of NumPy's one random state; `ranf` and `sample` are other names of random_sample.
+_FORMER = (*_DRAWS, "seed", "get_state", "set_state", "shuffle")
+__all__ = ["Generator", "RandomState", "default_rng", "ranf", "sample", *_FORMER]
+globals().update((_name, _function_of_module(_name)) for _name in _FORMER)
+ranf = sample = _function_of_module("random_sample")
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
+
 _explain_call(__name__, "sw.random.default_rng(seed).random(shape) draws numbers")
 
 _HOST = _core.device("cpu")

@@ -27,6 +27,7 @@ CALLS = {
     "bincount": "i",
     "bitwise_count": "i",
     "blackman": "5",
+    "c_": None,
     "convolve": "v, i",
     "corrcoef": "a",
     "correlate": "v, i",
@@ -96,6 +97,7 @@ CALLS = {
     "polysub": "v, i",
     "polyval": "i, a",
     "quantile": "a, 0.25, axis=-1",
+    "r_": None,
     "real_if_close": "c",
     "roots": "v",
     "save": None,
@@ -119,6 +121,7 @@ CALLS = {
     "unpackbits": "u",
     "unwrap": "v * 10",
     "vander": "v",
+    "vectorize": None,
     "linalg.cholesky": "h",
     "linalg.cond": "h",
     "linalg.cross": "a[:, :3], a[:, 1:4]",
@@ -373,3 +376,39 @@ def test_ways_are_explained(device):
     way = sw.explain_function("linalg.svd", device)
     assert ("NumPy" if device.kind == "cpu" else "CuPy") in way
     assert sw.explain_function("sort", "cpu") == "sort on cpu: NumPy's, over the array's memory"
+
+
+def test_joined_ranges_index_expressions_and_vectorize_equal_numpy(device):
+    host = np.arange(4, dtype="float32")
+    a = sw.asarray(host, device=device)
+    if sw.device(device).kind == "cuda" and importlib.util.find_spec("cupy") is None:
+        with pytest.raises(sw.NotSupportedError, match="r_.*borrowed from CuPy"):
+            sw.r_[a, 0]
+        with pytest.raises(TypeError, match="use sw.ElementwiseKernel"):
+            sw.vectorize(lambda x: x)(a)
+        return
+    for ours, expected in (
+        (sw.r_[a, 0, 1:4, 2:3:3j], np.r_[host, 0, 1:4, 2:3:3j]),
+        (sw.r_["0,2", a, a], np.r_["0,2", host, host]),
+        (sw.c_[a, a * 2], np.c_[host, host * 2]),
+        (sw.gradient(a, 2.0), np.gradient(host, 2.0)),
+    ):
+        assert isinstance(ours, sw.Array) and str(ours.device) == str(a.device)
+        assert str(ours.dtype) == str(expected.dtype)
+        np.testing.assert_array_equal(ours.numpy(), expected)
+    rows = sw.gradient(sw.asarray(host.reshape(2, 2), device=device), axis=(0, 1))
+    for ours, expected in zip(rows, np.gradient(host.reshape(2, 2), axis=(0, 1)), strict=True):
+        np.testing.assert_array_equal(ours.numpy(), expected)
+    assert sw.gradient.grad is sw.tensor.grad and "NumPy" in sw.explain_function("gradient", "cpu")
+    assert sw.s_[1:, 0] == np.s_[1:, 0] and sw.index_exp[2] == (2,) == np.index_exp[2]
+    assert sw.r_[1:3].device == sw.default_device()
+
+    @sw.vectorize
+    def clipped(x, limit):
+        """The smaller one."""
+        return min(x, limit)
+
+    if a.device.kind == "cpu":
+        np.testing.assert_array_equal(clipped(a, 2).numpy(), np.minimum(host, 2))
+        assert clipped.__doc__ == "The smaller one." and isinstance(clipped(a, 1.5), sw.Array)
+        assert sw.vectorize(otypes=["f8"])(lambda x: x)(a).dtype == "float64"

@@ -10,6 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -173,6 +174,7 @@ def explain_function(name: str, device: Any = None) -> str:
 
     device = _core.device(device) if device is not None else _core.default_device()
     function = functools.reduce(getattr, name.split("."), spanwise)
+    function = borrowed(name) if isinstance(function, ModuleType) else function
     if not hasattr(function, "__wrapped__") and function.__module__ != __name__:
         return f"{name} on {device.name}: Spanwise's own"
     if device.kind == "cpu":
@@ -250,6 +252,39 @@ def _as_array(x: Any, device: _core.device) -> Any:
         except _core.DTypeError:
             return x
     return _core._asarray(x, device=device) if x.dtype.isnative else x
+
+
+# ---- Objects of NumPy that are no functions ----
+
+
+class _Joined:
+    """r_ and c_: ``r_[a, 0, 1:5]`` joins arrays, numbers and ranges, as in NumPy."""
+
+    def __init__(self, name: str) -> None:
+        self._path = f"{name}.__getitem__"
+
+    def __getitem__(self, key: Any) -> Array:
+        return borrowed(self._path)(key)  # type: ignore[no-any-return]
+
+
+r_, c_ = _Joined("r_"), _Joined("c_")
+
+
+def vectorize(pyfunc: Any = None, *args: Any, **kwargs: Any) -> Callable[..., Any]:
+    """numpy.vectorize: a function of arrays on the CPU that calls `pyfunc` with numbers; also a decorator.
+    For a GPU write sw.ElementwiseKernel."""
+    if pyfunc is None:
+        return lambda function: vectorize(function, *args, **kwargs)
+    function = _member("numpy", "vectorize")(pyfunc, *args, **kwargs)
+
+    @functools.wraps(pyfunc)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        arrays: list[Array] = []
+        args, kwargs = _imported("vectorize", args, arrays), _imported("vectorize", kwargs, arrays)
+        reason = "calls a function of Python for each element; use sw.ElementwiseKernel"
+        return on_host("vectorize", function, args, kwargs, reason)
+
+    return call
 
 
 # ---- The array API standard's ----

@@ -180,6 +180,17 @@ class _Grid:
         return _on_device((np.ogrid if self._sparse else np.mgrid)[key], None)
 
 
+class _IndexExpression:
+    """s_ and index_exp: ``s_[1:, 0]`` is the index itself."""
+
+    def __init__(self, is_tuple: bool) -> None:
+        self._is_tuple = is_tuple
+
+    def __getitem__(self, key: Any) -> Any:
+        return (key,) if self._is_tuple and not isinstance(key, tuple) else key
+
+
+s_, index_exp = _IndexExpression(False), _IndexExpression(True)
 mgrid = _Grid(sparse=False)
 ogrid = _Grid(sparse=True)
 
