@@ -247,7 +247,7 @@ template <class T> __global__ void bits(T *x) { x[threadIdx.x] ^= 1; }
     assert run_tests(tmp_path / "many").startswith("9 skipped")
     source.write_text(source.read_text().replace("^= 1", "+= 1"))
     listing(capsys, source, "--package", "most", "--output", tmp_path / "most")
-    assert run_tests(tmp_path / "most").startswith("3 passed, 6 skipped")
+    assert run_tests(tmp_path / "most").startswith("5 passed, 4 skipped, 2 warnings")
     (tmp_path / "only.cu").write_text(
         "template <int N> __global__ void fixed(float *x) { *x = N; }"
     )
@@ -259,11 +259,19 @@ def test_a_faulty_kernel_fails_the_tests_of_its_package(capsys, tmp_path):
     source = tmp_path / "faulty.cu"
     source.write_text("__global__ void shift(float *x, int n) { x[threadIdx.x + n] = 0; }\n")
     listing(capsys, source, "--package", "faulty", "--output", tmp_path / "faulty")
-    assert run_tests(tmp_path / "faulty").startswith("1 skipped")
+    assert run_tests(tmp_path / "faulty").startswith("1 passed, 1 warning")
     tests = tmp_path / "faulty" / "tests" / "test_kernels.py"
     tests.write_text(tests.read_text().replace("GUESSED = True", "GUESSED = False"))
     with pytest.raises(AssertionError, match="KernelFaultError.*writes 4 bytes outside"):
         run_tests(tmp_path / "faulty")
+
+
+def test_a_race_fails_the_tests_of_its_package(capsys, tmp_path):
+    source = tmp_path / "racing.cu"
+    source.write_text("__global__ void last(int *x) { x[0] = threadIdx.x; }\n")
+    listing(capsys, source, "--package", "racing", "--output", tmp_path / "racing")
+    with pytest.raises(AssertionError, match="KernelFaultError.*race"):
+        run_tests(tmp_path / "racing")
 
 
 def test_file_without_kernels_or_absent_file_is_an_error(capsys, tmp_path):

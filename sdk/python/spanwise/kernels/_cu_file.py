@@ -570,12 +570,20 @@ def {function}({parameters}*, block, grid=1, shared=0, stream=None):
     _launch({name}, declarations, ({arguments}), launch)
 '''
 
-_TESTS = '''"""Each kernel runs without and with checks (`config.kernel_check`), on the CPU, on the same arguments.
+_TESTS = '''"""Each kernel runs with and without checks (`config.kernel_check`), on the CPU, on the same arguments.
 
-The arguments and the launch were guessed from the declarations. Where they do not fit, the test is
-skipped, and its reason names the access, the thread and the line: correct them, and make GUESSED
-False, which makes each fault an error.
+The arguments and the launch were guessed from the declarations. A kernel that has a fault with them is
+tried with smaller integers and with one block. A test
+
+- passes if one attempt has no fault; faults of the attempts before it are warnings;
+- is skipped if each attempt accesses memory outside of an array or is refused: the reason has the
+  first one's access, thread and line. Nothing of that kernel was tested: correct the arguments;
+- fails for other faults: races, reads of undefined values, barriers that some threads miss.
+
+Correct the arguments and make GUESSED False: then there is one attempt, and each fault is an error.
 """
+
+import warnings
 
 import numpy as np
 import pytest
@@ -585,6 +593,7 @@ import {package} as package
 
 GUESSED = True
 SIZE = 4096  # elements of an array
+INSTANCES = {instances}  # of templates, with guessed arguments
 
 
 def array(dtype, *shape):
@@ -596,19 +605,56 @@ def array(dtype, *shape):
 CASES = [
 {cases}]
 
+# (integers, grid) in place of the guessed ones.
+ATTEMPTS = [(None, None), (64, None), (16, None), (1, None), (None, 1), (64, 1), (16, 1), (1, 1)]
+
+
+def changed(arguments, launch, integer, grid):
+    def replace(x):
+        is_integer = isinstance(x, int) and not isinstance(x, bool)
+        return min(x, integer) if is_integer and integer else x
+
+    return tuple(map(replace, arguments)), launch | ({{}} if grid is None else {{"grid": grid}})
+
+
+def is_guess(error):
+    """Whether wrong arguments cause the fault."""
+    text = str(error)
+    return not isinstance(error, sw.KernelFaultError) or "outside" in text or "memory fault" in text
+
+
+def first_line(error):
+    return str(error).splitlines()[0]
+
 
 @pytest.mark.parametrize(("kernel", "arguments", "launch"), CASES)
 def test_checked_run_agrees(kernel, arguments, launch):
-    plain, checked = arguments(), arguments()
-    try:
-        with sw.config.change(kernel_check="all"):
-            kernel(*checked, **launch)
-    except (sw.KernelFaultError, sw.CompileError, sw.ArgumentError) as error:
-        if not GUESSED:
-            raise
-        pytest.skip(f"with guessed arguments: {{error}}".splitlines()[0])
+    faults = []
+    for integer, grid in ATTEMPTS if GUESSED else [(None, None)]:
+        checked, checked_launch = changed(arguments(), launch, integer, grid)
+        try:
+            with sw.config.change(kernel_check="all"):
+                kernel(*checked, **checked_launch)
+        except sw.CompileError as error:
+            if not INSTANCES:
+                raise
+            pytest.skip(f"not tested: the file does not compile with {{INSTANCES}}: {{first_line(error)}}")
+        except (sw.KernelFaultError, sw.ArgumentError) as error:
+            if not GUESSED:
+                raise
+            faults.append(error)
+        else:
+            break
+    else:
+        real = [error for error in faults if not is_guess(error)]
+        if len(real) == len(faults):
+            raise real[0]
+        pytest.skip(f"not tested, with guessed arguments: {{first_line((real or faults)[0])}}")
+    for error in faults:
+        warnings.warn(f"with guessed arguments: {{first_line(error)}}", stacklevel=1)
+    plain, _ = changed(arguments(), launch, integer, grid)
     with sw.config.change(kernel_check="none"):
-        kernel(*plain, **launch)
+        kernel(*plain, **checked_launch)
     for a, b in zip(plain, checked):
         if isinstance(a, sw.Array):
             np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-5)
@@ -627,7 +673,8 @@ import {package}
 
 - {copy_code} is the file itself; edit it there. `{package}.module()` is the compiled file.
 - `tests/test_kernels.py` compares runs with and without checks for out-of-bounds accesses, races
-  and undefined values: `python -m pytest`. Its arguments are guesses from the declarations.
+  and undefined values: `python -m pytest -rs`. Its arguments are guesses from the declarations; it
+  says which kernels it did not test, and why.
 
 ## What the file contains
 
@@ -725,7 +772,9 @@ def _texts(legacy: LegacyFile, name: str, listing: str) -> dict[str, str]:
     return {
         f"{name}/__init__.py": _module(file, kernels, functions, skipped),
         "tests/test_kernels.py": _TESTS.format(
-            package=name, cases="".join([*cases, *map(_skipped_case, skipped)])
+            package=name,
+            instances=repr([kernel.instance for kernel in kernels if kernel.is_template]),
+            cases="".join([*cases, *map(_skipped_case, skipped)]),
         ),
         "README.md": _README.format(
             package=name,
