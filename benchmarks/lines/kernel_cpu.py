@@ -18,6 +18,13 @@ __global__ void add(float *z, const float *x, const float *y, int n) {
 }
 """
 
+# The same for any number of threads.
+STRIDED = """
+__global__ void add(float *z, const float *x, const float *y, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) z[i] = x[i] + y[i];
+}
+"""
+
 # `rounds` barriers with almost no work between them.
 MEET = """
 __global__ void meet(int *out, int rounds) {
@@ -111,20 +118,22 @@ __global__ void hist(int* out, const int* in, int n) {
 def measure():
     with sw.config.change(cpu_threads=1):
         yield from _split()
-        yield _elementwise(1 << 25, "33.5M float32, memory bound, one thread each")
+        yield _elementwise(ADD, 1 << 17, "33.5M float32, memory bound, one thread each")
+        yield _elementwise(STRIDED, 64, "33.5M float32, memory bound, a grid-stride loop")
         yield _barrier()
         yield _blur()
 
 
-def _elementwise(n, note):
+def _elementwise(source, grid, note):
+    n = 1 << 25
     x, y, z = (np.random.default_rng(0).random(n, dtype="float32") for _ in range(3))
     expected = x + y
     plain = build("plain_loop").plain_add
     address = ctypes.POINTER(ctypes.c_float)
     pointers = [a.ctypes.data_as(address) for a in (z, x, y)]
-    f = sw.SourceModule(ADD, device="cpu").get_function("add")
+    f = sw.SourceModule(source, device="cpu").get_function("add")
     sz, sx, sy = sw.asarray(z), sw.asarray(x), sw.asarray(y)
-    launch = lambda: f(sz, sx, sy, np.int32(n), block=256, grid=(n + 255) // 256)  # noqa: E731
+    launch = lambda: f(sz, sx, sy, np.int32(n), block=256, grid=grid)  # noqa: E731
     z.fill(np.nan)
     launch()
     np.testing.assert_array_equal(z, expected)

@@ -145,6 +145,40 @@ class Writer:
         bound = r.choice([str(r.randrange(5)), "(t & 3)", f"({self.expression(2)} & 3)"])
         return f"for (int {i} = 0; {i} < {bound}; ++{i}) {{ {stop} {self.assignment()} {self.assignment()} }}"
 
+    def strided_loop(self) -> str:
+        """A loop whose iterations the threads do together, unless its body changes what it needs."""
+        i, r = self.new("i"), self.rng
+        start = r.choice(
+            ["t", "(int)threadIdx.x", "t % 32", "t / 8", "(int)threadIdx.y + 1", "m + t"]
+        )
+        step, bound = (
+            r.choice(["8", "count", "(int)blockDim.x", "11"]),
+            r.choice(["40", "n + 20", "count"]),
+        )
+        saved = [list(names) for names in self.names()]
+        body = " ".join(self.rng.choice([self.assignment, self.divergent])() for _ in range(2))
+        if r.random() < 0.3:
+            body += f" for (int {i}b = t % 8; {i}b < 9; {i}b += 8) {{ {self.assignment()} }}"
+        name = self.new("v")
+        body = (
+            f"int {name} = {i} + {self.expression(2)}; {body} {r.choice(self.writable)} ^= {name};"
+        )
+        for names, before in zip(self.names(), saved, strict=True):
+            names[:] = before
+        return f"for (int {i} = {start}; {i} {r.choice(['<', '<='])} {bound}; {i} += {step}) {{ {body} }}"
+
+    def limited(self) -> str:
+        """A condition that the threads of a part of each row meet, around a loop."""
+        r, i = self.rng, self.new("i")
+        value = r.choice(
+            ["t", "(int)threadIdx.x", "t - 2", "(int)(blockIdx.x * 3 + threadIdx.x)", "threadIdx.x"]
+        )
+        limit = f"{value} {r.choice(['<', '<='])} {r.choice(['n + 9', '20', 'm * 2', '13u', '-1'])}"
+        if r.random() < 0.3:
+            limit += " && (int)threadIdx.y < m"
+        bound = r.choice(["m", "3", "n - 2"])
+        return f"if ({limit}) {{ {self.assignment()} for (int {i} = 0; {i} < {bound}; ++{i}) {{ {self.assignment()} }} }}"
+
     def choice_of(self) -> str:
         return (
             f"switch ({self.expression(1)} & 3) {{ case 0: {self.assignment()} break; case 1: {self.assignment()}"
@@ -231,6 +265,8 @@ class Writer:
             return f"if ({self.condition()}) return;"
         if kind == 7 and self.returns and r.random() < 0.1:
             return f"if ({self.uniform_condition()}) return;"
+        if kind == 8:
+            return r.choice([self.strided_loop, self.limited])()
         if kind <= 10:
             return self.divergent()
         if kind == 11:

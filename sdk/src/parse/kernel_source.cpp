@@ -24,7 +24,8 @@ bool is_barrier_name(std::string_view name) {
       "this_grid grid_group thread_block arrive_and_wait __barrier_sync mma_sync "
       "load_matrix_sync store_matrix_sync barrier consumer_wait producer_acquire make_pipeline";
   static constexpr std::string_view prefixes =
-      "__syncthreads __shfl __match_ __reduce_ __barrier_sync __mbarrier_ BlockReduce BlockScan WarpScan "
+      "__syncthreads __shfl __match_ __reduce_ __barrier_sync __mbarrier_ BlockReduce BlockScan "
+      "WarpScan "
       "BlockExchange BlockRadixSort WarpReduce";
   return is_word_of(name, names) || starts_with_word_of(name, prefixes);
 }
@@ -54,6 +55,11 @@ void ReferenceGraph::merge(const ReferenceGraph& other) {
 bool ReferenceGraph::reaches_barrier(std::string_view owner) const {
   const auto reached = closure(owner);
   return std::ranges::any_of(reached, is_barrier_name);
+}
+
+bool ReferenceGraph::reaches(std::string_view owner, std::string_view names) const {
+  return std::ranges::any_of(closure(owner),
+                             [&](std::string_view name) { return is_word_of(name, names); });
 }
 
 bool ReferenceGraph::recurses(std::string_view owner) const {

@@ -27,6 +27,8 @@ class ReferenceGraph {
   /// Whether `owner` uses a barrier, a warp collective or a cooperative group, directly or
   /// indirectly. The threads of such a kernel must be able to wait for one another.
   bool reaches_barrier(std::string_view owner) const;
+  /// Whether `owner` is or uses one of the words of `names`, directly or indirectly.
+  bool reaches(std::string_view owner, std::string_view names) const;
   /// Whether `owner` or a function it calls may be recursive.
   bool recurses(std::string_view owner) const;
   bool contains(std::string_view owner) const { return uses_.contains(owner); }

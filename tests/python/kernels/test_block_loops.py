@@ -1,6 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels with barriers run as loops between them on the CPU, or on fibers: the results are the same."""
+"""Kernels run as loops over the threads of a block on the CPU, between barriers and within the loops
+that the threads do together, or on fibers: the results are the same."""
 
 import time
 
@@ -86,8 +87,108 @@ SPLIT = {
 }
 
 
+def each_thread(function):
+    """What each thread t computes, function(t, x), as a function of x."""
+    return lambda x: np.array([function(int(t), x) for t in T])
+
+
+def scattered(pairs):
+    """The elements (i, value) of o that a kernel writes, as a function of x."""
+
+    def expected(x):
+        out = np.full(64, -7)
+        for i, value in pairs(x):
+            out[i] = value
+        return out
+
+    return expected
+
+
+def skipping(t, x):
+    i, count = t, 0
+    while i < 64:
+        i += 16 if x[i] & 1 else 8
+        count += 1
+    return count
+
+
+# Loops whose iterations the threads do together, and conditions that limit the threads of a row.
+SPLIT |= {
+    "a sum": (
+        "int a = 0; for (int i = t; i < n; i += 16) a += x[i]; o[t] = a;",
+        each_thread(lambda t, x: x[t::16].sum()),
+    ),
+    "rows of warps, columns of lanes": (
+        "for (int r = t / 32; r < 8; r += 2) for (int c = t % 32; c < 8; c += 32) o[r * 8 + c] = x[r * 8 + c] * 2;",
+        lambda x: 2 * x,
+    ),
+    "an unsigned counter": (
+        "for (unsigned i = threadIdx.x + 3; i <= 60u; i += blockDim.x) o[i] = x[i];",
+        scattered(lambda x: [(i, x[i]) for i in range(3, 61)]),
+    ),
+    "more elements than threads": (
+        "__shared__ int s[80]; for (int i = t; i < 80; i += blockDim.x) s[i] = i < n ? x[i] : i; __syncthreads(); o[t] = s[79 - t];",
+        each_thread(lambda t, x: x[79 - t] if t > 15 else 79 - t),
+    ),
+    "a sum over rounds": (
+        "int a = 1; for (int k = 0; k < 3; ++k) { for (int i = t; i < n; i += 24) a += x[i] * k; a ^= 5; } o[t] = a;",
+        each_thread(lambda t, x: (((1 ^ 5) + x[t::24].sum() ^ 5) + 2 * x[t::24].sum()) ^ 5),
+    ),
+    "two axes": (
+        "for (int j = threadIdx.x / 8; j < 10; j += 8) for (int i = threadIdx.x % 8; i < 6; i += 8) o[j * 6 + i] = x[i] - j;",
+        scattered(lambda x: [(j * 6 + i, x[i] - j) for j in range(10) for i in range(6)]),
+    ),
+    "a counter that the body changes": (
+        "int a = 0; for (int i = t; i < n; i += 8) { if (x[i] & 1) i += 8; ++a; } o[t] = a;",
+        each_thread(skipping),
+    ),
+    "a strided loop that ends early": (
+        "int a = 0; for (int i = t; i < n; i += 8) { if (x[i] > 40) break; ++a; } o[t] = a;",
+        each_thread(lambda t, x: int(np.append(x[t::8] > 40, True).argmax())),
+    ),
+    "an array of each thread": (
+        "int b[2] = {0}; for (int i = t; i < n; i += 9) b[i & 1] += x[i]; o[t] = b[0] - b[1];",
+        each_thread(lambda t, x: sum(x[i] * (-1) ** i for i in range(t, 64, 9))),
+    ),
+    "a bound that the body changes": (
+        "int a = 0, end = n; for (int i = t; i < end; i += 8) { a += x[i]; end -= 8; } o[t] = a;",
+        each_thread(lambda t, x: sum(x[t + 8 * k] for k in range(8) if t + 8 * k < 64 - 8 * k)),
+    ),
+    "a condition around a loop": (
+        "int i = t + 5; if (i < n) { int a = 0; for (int k = 0; k < n; ++k) a += x[k] * i; o[t] = a; }",
+        scattered(lambda x: [(t, x.sum() * (t + 5)) for t in range(59)]),
+    ),
+    "a negative value and an unsigned bound": (
+        "int i = t - 2; if (i < n - 10u) { int a = 0; for (int k = 0; k < 3; ++k) a += x[i] + k; o[t] = a; }",
+        scattered(lambda x: [(t, 3 * x[t - 2] + 3) for t in range(2, 56)]),
+    ),
+    "a return before a loop": (
+        "int i = t + 5; if (i >= n || n < 0) return; int a = 0; for (int k = 0; k < n; ++k) a += x[i] * k; o[t] = a;",
+        scattered(lambda x: [(t, x[t + 5] * 2016) for t in range(59)]),
+    ),
+    "a return between loops and a barrier": (
+        "__shared__ int s[64]; s[t] = x[t]; if (t > 40) return; int a = 0; for (int k = 0; k < n; ++k) a += x[k] * t;"
+        "__syncthreads(); o[t] = s[t] + a;",
+        scattered(lambda x: [(t, x[t] + x.sum() * t) for t in range(41)]),
+    ),
+    "a loop that no thread enters": (
+        "int a = 3; if (t <= 40) { int b = 1; for (int k = 0; k < n - 64; ++k) b += x[k]; o[t] = a + b; }",
+        scattered(lambda x: [(t, 4) for t in range(41)]),
+    ),
+    "a store before a condition": (
+        "o[t] = 9; if (t < 7) { for (int k = 0; k < n; ++k) o[t] += x[k]; }",
+        each_thread(lambda t, x: 9 + (x.sum() if t < 7 else 0)),
+    ),
+    "a function that reads the index": (
+        "int a = 0; for (int i = t; i < n; i += 32) a += x[i] + place(); o[t] = a;",
+        each_thread(lambda t, x: x[t::32].sum() + t * len(x[t::32])),
+    ),
+}
+
+
 def run(body, x, **options):
-    source = "__device__ void bump(int &a, int b) { a += b; }\n" + HEAD + body + "}"
+    functions = "__device__ void bump(int &a, int b) { a += b; } __device__ int place() { return threadIdx.x; }"
+    source = f"{functions}\n{HEAD}{body}}}"
     kernel = sw.SourceModule(source, device="cpu", **options).get_function("k")
     out = sw.full(64, -7, dtype="int32", device="cpu")
     kernel(out, sw.array(x, device="cpu"), np.int32(64), block=64)

@@ -3,11 +3,10 @@
 #include "backends/cpu/jit/block_loops.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <span>
 #include <utility>
 
-#include "backends/cpu/jit/block_statements.hpp"
+#include "backends/cpu/jit/thread_analysis.hpp"
 #include "core/string_utils.hpp"
 #include "spanwise/parse/c_text.hpp"
 
@@ -17,48 +16,15 @@ namespace {
 using parse::Token;
 using Kind = Statement::Kind;
 
-// Names that an expression may have without reading memory or the thread's index.
-constexpr std::string_view neutral_words =
-    "unsigned signed int long short char float double bool const true false sizeof static_cast "
-    "size_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t uint ushort uchar "
-    "ulong blockIdx blockDim gridDim warpSize";
-// Functions of their arguments' values.
-constexpr std::string_view value_functions =
-    "min max abs fabs fabsf fminf fmaxf fmin fmax ceil ceilf floor floorf sqrt sqrtf exp2f log2f "
-    "__mul24 __umul24 __popc __clz __ffs dim3 int unsigned float double size_t long bool char "
-    "sizeof rsqrtf expf logf powf sinf cosf";
-
-// A variable of the kernel that more than one part of it may use, or a parameter.
-struct Variable {
-  const LocalVariable* declared = nullptr;  // null for a parameter
-  std::string name;
-  int masks = 0, loops = 0;         // conditions and loops around the declaration
-  const Statement* loop = nullptr;  // the for statement whose counter it is
-  bool is_uniform = true;           // the same for all threads, and set once for all
-  bool is_modified = false;         // after its initialisation
-  bool is_counter = true;           // modified by `loop` alone
-  bool is_derived = true;           // can be computed again wherever it is used
-  bool is_stored = false;           // an element of an array for each thread
-  int owner = -1;                   // the part that declares it, if no other uses it
-};
-
-// What an expression depends on.
-struct Dependence {
-  bool is_other = false;     // memory, calls, unknown names
-  bool is_thread = false;    // threadIdx, or a variable that differs between threads
-  bool is_changing = false;  // a variable that is modified other than by a loop's head
-};
-
-class Splitter {
+class Splitter : ThreadAnalysis {
  public:
   Splitter(const parse::SourceScan& scan, const parse::KernelSite& site,
-           const parse::LineMap& lines, const SplitContext& context)
-      : tokens_(scan.tokens), site_(site), lines_(lines), context_(context) {
-    for (const Token& token : parse::lex(site.template_parameters))
-      if (token.kind == Token::Kind::identifier) template_names_.emplace(token.text);
-  }
+           const parse::LineMap& lines, const SplitContext& context, bool divides_strided)
+      : ThreadAnalysis(scan, site, context, divides_strided), lines_(lines) {}
 
   bool needs_warp_rows() const noexcept { return needs_warp_rows_; }
+  // Whether loops run faster in this form, also without a barrier.
+  bool divides_loops() const noexcept { return divides_loops_; }
 
   // The statements of the function, without those around them.
   std::string run(const std::vector<Statement>& body) {
@@ -70,380 +36,35 @@ class Splitter {
       variable.is_derived = false;
       scopes_.back().push_back(&variable);
     }
-    do {
-      has_changed_ = false;
-      analyze_list(body);
-    } while (has_changed_);
+    analyze_all(body);
     for (Variable& variable : variables_) {
       variable.is_derived &= !variable.is_uniform;
       if (variable.declared == nullptr) variable.is_stored = !variable.is_uniform;
     }
-    emit_all(body);  // finds the variables that several parts use
-    needs_live_ = first_return_ < part_ - 1;
-    emit_all(body);
+    // Finds the variables that several parts use, and whether threads leave before the last one:
+    // both decide about the parts.
+    for (bool has_changed = true; has_changed;) {
+      const bool had_live = needs_live_;
+      const std::size_t stored = stored_variables();
+      emit_all(body);
+      needs_live_ |= first_return_ < part_ - 1;
+      has_changed = stored != stored_variables() || had_live != needs_live_;
+    }
     return std::move(out_);
   }
 
  private:
-  std::string_view text(std::size_t i) const {
-    return i < tokens_.size() ? tokens_[i].text : std::string_view{};
-  }
-  bool is_name(std::size_t i) const {
-    return i < tokens_.size() && tokens_[i].kind == Token::Kind::identifier;
-  }
-  bool is_member(std::size_t i) const { return i > 0 && is_one_of(text(i - 1), {".", "->", "::"}); }
-  Variable* find(std::string_view name) const {
-    for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
-      for (Variable* variable : *scope)
-        if (variable->name == name) return variable;
-    return nullptr;
-  }
-
-  // ---- Which variables are the same for all threads
-
-  // Whether tokens_[i], a '*', '&', '+' or '-', has an operand on its left.
-  bool is_binary(std::size_t i, std::size_t begin) const {
-    if (i == begin) return false;
-    const Token& before = tokens_[i - 1];
-    if (text(i) == "&" && before.text == "&") return true;  // a logical operator
-    if (before.kind == Token::Kind::number) return true;
-    if (before.kind == Token::Kind::identifier) return !is_one_of(before.text, {"return", "case"});
-    return before.text == "]" || (before.text == ")" && !is_cast(i - 1, begin));
-  }
-  // Whether the ')' at tokens_[close] may end a cast, such as (int) and (T *).
-  bool is_cast(std::size_t close, std::size_t begin) const {
-    for (std::size_t i = close; i-- > begin && text(i) != "(";) {
-      const bool is_value = is_name(i) && (find(text(i)) != nullptr || is_member(i) ||
-                                           context_.constants.contains(text(i)) ||
-                                           context_.macros.contains(text(i)) ||
-                                           is_one_of(text(i), {"blockIdx", "blockDim", "gridDim"}));
-      if (is_value || !(is_name(i) || text(i) == "*")) return false;
-    }
-    return true;
-  }
-
-  Dependence dependence(TokenSpan span) const {
-    Dependence out;
-    for (std::size_t i = span.begin; i < span.end; ++i) {
-      const std::string_view word = text(i);
-      if (tokens_[i].kind == Token::Kind::string || is_one_of(word, {"[", "->", "{", "::"}))
-        out.is_other = true;
-      if (is_one_of(word, {"*", "&"}) && !is_binary(i, span.begin)) out.is_other = true;
-      if (!is_name(i) || is_member(i)) continue;
-      const bool is_called = text(i + 1) == "(";
-      add_dependence(word, is_called, 0, out);
-    }
-    return out;
-  }
-  void add_dependence(std::string_view word, bool is_called, int depth, Dependence& out) const {
-    if (const Variable* variable = find(word)) {
-      if (variable->is_uniform)
-        out.is_changing |= variable->is_modified && !variable->is_counter;
-      else if (variable->is_derived)
-        out.is_thread = true;
-      else
-        out.is_thread = out.is_other = true;
-      return;
-    }
-    if (word == "threadIdx") {
-      out.is_thread = true;
-    } else if (const auto macro = context_.macros.find(word); macro != context_.macros.end()) {
-      if (depth > 8) out.is_other = true;
-      for (std::size_t k = 0; k < macro->second.size() && depth <= 8; ++k) {
-        const std::string& part = macro->second[k];
-        const bool calls = k + 1 < macro->second.size() && macro->second[k + 1] == "(";
-        if (is_one_of(part, {"[", "{", ";", "->", "="})) out.is_other = true;
-        if (parse::is_name(part)) add_dependence(part, calls, depth + 1, out);
-      }
-    } else if (is_called ? !is_word_of(word, value_functions)
-                         : !is_word_of(word, neutral_words) && !template_names_.contains(word) &&
-                               !context_.constants.contains(word)) {
-      out.is_other = true;
-    }
-  }
-
-  // Whether tokens_[i] is the index of the thread along x: threadIdx.x, or a variable of its value.
-  // `end` becomes the token after it.
-  bool is_index(std::size_t i, std::size_t& end) const {
-    end = i + 3;
-    if (text(i) == "threadIdx" && text(i + 1) == "." && text(i + 2) == "x") return true;
-    end = i + 1;
-    const Variable* variable = is_name(i) && !is_member(i) ? find(text(i)) : nullptr;
-    if (variable == nullptr || variable->is_uniform || !variable->is_derived) return false;
-    const TokenSpan init = variable->declared->init;
-    std::size_t init_end = 0;
-    return is_index(init.begin, init_end) && init_end == init.end;
-  }
-  static bool is_whole_warps(std::string_view number) {
-    return number == "warpSize" || parse_number<int>(number).value_or(1) % 32 == 0;
-  }
-  // Whether the use of the index in tokens_[begin, end) is the same for all lanes of a warp:
-  // `i / 32`, `i >> 5`, `i < 64`, `i >= 64`, with no operator before it that binds closer.
-  bool divides_index(std::size_t begin, std::size_t end, TokenSpan span) const {
-    const std::string_view before = begin == span.begin ? "(" : text(begin - 1);
-    const auto after = [&](std::size_t k) {
-      return end + k < span.end ? text(end + k) : std::string_view(")");
-    };
-    if (after(0) == "/") return is_whole_warps(after(1)) && is_one_of(before, {"(", "=", ",", "+"});
-    const bool is_alone = before == "(" || (is_one_of(before, {"&", "|"}) &&
-                                            begin > span.begin + 1 && text(begin - 2) == before);
-    if (!is_alone) return false;
-    const auto ends = [&](std::size_t k) {
-      return after(k) == ")" || (is_one_of(after(k), {"&", "|"}) && after(k + 1) == after(k));
-    };
-    if (after(0) == ">" && after(1) == ">") return after(2) == "5" && ends(3);
-    if (after(0) == ">" && after(1) == "=") return is_whole_warps(after(2)) && ends(3);
-    return after(0) == "<" && is_whole_warps(after(1)) && ends(2);
-  }
-  // Whether the expression has the same value for all lanes of a warp.
-  bool is_same_in_warp(TokenSpan span) const {
-    if (dependence(span).is_other) return false;
-    for (std::size_t i = span.begin; i < span.end; ++i) {
-      if (!is_name(i) || is_member(i)) continue;
-      std::size_t end = 0;
-      if (is_index(i, end)) {
-        if (!divides_index(i, end, span)) return false;
-        i = end - 1;
-      } else if (const Variable* variable = find(text(i))) {
-        if (!variable->is_uniform && !is_same_in_warp(variable->declared->init)) return false;
-      } else if (text(i) == "threadIdx" || context_.macros.contains(text(i))) {
-        return false;
-      }
-    }
-    return true;
-  }
-  // Lanes wait for one another under a condition: it has to be the same for all of a warp.
-  void require_whole_warps() {
-    if (masks_ == 0) return;
-    if (split_warps_ > 0) throw NotUnderstood();
-    needs_warp_rows_ = true;
-  }
-
-  void demote(Variable& variable) {
-    has_changed_ |= variable.is_uniform || variable.is_derived;
-    variable.is_uniform = variable.is_derived = false;
-  }
-  void set_changed(bool& flag, bool value) {
-    has_changed_ |= flag != value;
-    flag = value;
-  }
-
-  // Calls use(variable, is_pointee) for each variable that the tokens may modify.
-  template <class Use>
-  void for_each_modified(TokenSpan span, const Use& use) const {
-    for (std::size_t i = span.begin; i < span.end; ++i) {
-      if (!is_name(i) || is_member(i)) continue;
-      Variable* variable = find(text(i));
-      if (variable == nullptr) continue;
-      const bool is_pointer = points(*variable);
-      std::size_t end = i + 1;
-      while (!is_pointer && (text(end) == "[" || text(end) == "."))
-        end = text(end) == "[" ? parse::skip_balanced(tokens_, end) : end + 2;
-      const bool is_last = is_one_of(text(end), {")", ","});
-      while (text(end) == ")") ++end;
-      std::size_t begin = i;
-      while (begin > span.begin && text(begin - 1) == "(") --begin;
-      const bool is_stepped = begin > span.begin + 1 && is_one_of(text(begin - 1), {"+", "-"}) &&
-                              text(begin - 1) == text(begin - 2);
-      const bool is_pointee = is_pointer && (text(i + 1) == "[" || text(i + 1) == "->");
-      const bool has_address =
-          i > span.begin && text(i - 1) == "&" && !is_pointee && !is_binary(i - 1, span.begin);
-      const bool is_passed =
-          is_one_of(text(i - 1), {"(", ","}) && is_last && !keeps_arguments(span, i);
-      // T &name = variable.
-      const bool is_bound = i > span.begin + 2 && is_one_of(text(i - 1), {"=", "{", "("}) &&
-                            is_name(i - 2) && text(i - 3) == "&";
-      const bool stores_pointee = is_pointer && i > span.begin && text(i - 1) == "*" &&
-                                  !is_binary(i - 1, span.begin) && text(end) == "=";
-      if ((is_assignment(tokens_, end) && !stores_pointee) || is_stepped || has_address ||
-          is_passed || is_bound)
-        use(*variable);
-    }
-  }
-  bool points(const Variable& variable) const {
-    if (variable.declared != nullptr) return variable.declared->is_pointer;
-    for (const parse::ParameterDeclaration& parameter : site_.kernel.parameters)
-      if (parameter.name == variable.name) return parameter.is_pointer;
-    return false;
-  }
-  // Whether the function that tokens_[i] is an argument of cannot modify it.
-  bool keeps_arguments(TokenSpan span, std::size_t i) const {
-    std::size_t open = i;
-    for (int depth = 0; open > span.begin; --open) {
-      if (is_one_of(text(open - 1), {")", "]"})) ++depth;
-      if (is_one_of(text(open - 1), {"(", "["}) && depth-- == 0) break;
-    }
-    if (open <= span.begin || open < 2 || text(open - 1) != "(") return true;
-    std::size_t name = open - 2;
-    if (text(name) == ">") {
-      while (name > span.begin && text(name) != "<") --name;
-      name -= name > span.begin ? 1 : 0;
-    }
-    const std::string_view callee = text(name);
-    if (!is_name(name)) return !is_one_of(text(name), {"]", "(", ","});
-    if (callee == "static_cast") return true;
-    if (is_word_of(callee, value_functions) || is_one_of(callee, {"if", "while", "for", "switch"}))
-      return true;
-    if (callee.starts_with("__") || callee.starts_with("atomic") || callee.starts_with("make_"))
-      return true;
-    std::size_t position = 0;
-    for (std::size_t k = open; k < i; ++k) {
-      if (text(k) == ",") ++position;
-      if (is_one_of(text(k), {"(", "["})) k = parse::skip_balanced(tokens_, k) - 1;
-    }
-    bool is_declared = false;
-    for (std::size_t k = 1; k + 1 < tokens_.size(); ++k) {
-      if (tokens_[k].text != callee || text(k + 1) != "(" || !is_name(k - 1)) continue;
-      const std::size_t close = parse::skip_balanced(tokens_, k + 1);
-      if ((text(close) != "{" && text(close) != ";") || close == k + 3) continue;
-      is_declared = true;
-      const auto parameters =
-          parse::split_at_commas(std::span(tokens_).subspan(k + 2, close - k - 3));
-      for (const Token& token : parameters[std::min(position, parameters.size() - 1)])
-        if (token.text == "&") return false;
-    }
-    return is_declared;
-  }
-
-  void modify_in_part(TokenSpan span) {
-    for_each_modified(span, [&](Variable& variable) {
-      set_changed(variable.is_modified, true);
-      set_changed(variable.is_counter, false);
-      demote(variable);
-    });
-  }
-
-  // Whether a statement sets variables that are the same for all threads to values that are.
-  bool sets_uniform(TokenSpan span) const {
-    const Dependence on = dependence(span);
-    bool sets = false, sets_other = false;
-    for_each_modified(span, [&](const Variable& variable) {
-      sets = true;
-      sets_other |= !variable.is_uniform || variable.masks < masks_;
-    });
-    return sets && !sets_other && !on.is_other && !on.is_thread;
-  }
-
-  void analyze_list(const std::vector<Statement>& list) {
-    scopes_.emplace_back();
-    for (const Statement& statement : list) analyze(statement);
-    scopes_.pop_back();
-  }
-
-  Variable& variable_of(const LocalVariable& declared) {
-    for (Variable& variable : variables_)
-      if (variable.declared == &declared) return variable;
-    if (find(declared.name) != nullptr) throw NotUnderstood();  // hides another
-    Variable& variable = variables_.emplace_back();
-    variable.declared = &declared;
-    variable.name = declared.name;
-    variable.masks = masks_;
-    variable.loops = loops_;
-    if (!declared.extents.empty()) variable.is_uniform = variable.is_derived = false;
-    if (declared.init.empty()) variable.is_derived = false;
-    return variable;
-  }
-
-  // Whether the declaration is more than a value of an expression's type.
-  static bool is_reference(const LocalVariable& declared) {
-    return declared.is_fixed &&
-           (declared.is_reference || declared.type.find("auto") == std::string::npos);
-  }
-  // All variables that the tokens name may be modified by another name.
-  void modify_names(TokenSpan span) {
-    for (std::size_t i = span.begin; i < span.end; ++i)
-      if (Variable* variable = is_name(i) && !is_member(i) ? find(text(i)) : nullptr) {
-        set_changed(variable->is_modified, true);
-        set_changed(variable->is_counter, false);
-        demote(*variable);
-      }
-  }
-
-  void analyze_declaration(const Statement& statement, const Statement* loop) {
-    for (const LocalVariable& declared : statement.variables) {
-      Variable& variable = variable_of(declared);
-      variable.loop = loop;
-      modify_in_part(declared.init);
-      if (is_reference(declared)) modify_names(declared.init);
-      const Dependence on = dependence(declared.init);
-      if (on.is_other || on.is_changing || variable.is_modified || is_reference(declared))
-        set_changed(variable.is_derived, false);
-      if (on.is_other || on.is_thread || is_reference(declared))
-        set_changed(variable.is_uniform, false);
-      scopes_.back().push_back(&variable);
-    }
-  }
-
-  void analyze(const Statement& statement) {
-    switch (statement.kind) {
-      case Kind::declaration:
-        return analyze_declaration(statement, nullptr);
-      case Kind::plain:
-        if (!statement.splits && sets_uniform(statement.all))
-          return for_each_modified(statement.all, [&](Variable& variable) {
-            set_changed(variable.is_modified, true);
-            set_changed(variable.is_counter, false);
-          });
-        return modify_in_part(statement.all);
-      case Kind::if_:
-        return analyze_if(statement);
-      case Kind::for_:
-      case Kind::while_:
-      case Kind::do_:
-        return analyze_loop(statement);
-      case Kind::block:
-        return statement.splits ? analyze_list(statement.body) : modify_in_part(statement.all);
-      default:
-        return;
-    }
-  }
-
-  bool is_uniform(TokenSpan condition) const {
-    const Dependence on = dependence(condition);
-    return !on.is_other && !on.is_thread;
-  }
-  // Whether an if is divided: its condition is evaluated once for all threads.
-  bool divides(const Statement& statement) const {
-    return statement.splits ||
-           (statement.returns && masks_ == 0 && is_uniform(statement.condition));
-  }
-  void analyze_if(const Statement& statement) {
-    if (!divides(statement)) return modify_in_part(statement.all);
-    modify_in_part(statement.condition);
-    const bool diverges = !is_uniform(statement.condition);
-    masks_ += diverges ? 1 : 0;
-    analyze_list(statement.body);
-    analyze_list(statement.otherwise);
-    masks_ -= diverges ? 1 : 0;
-  }
-  void analyze_loop(const Statement& statement) {
-    if (!statement.splits) return modify_in_part(statement.all);
-    scopes_.emplace_back();
-    for (const Statement& init : statement.init) {
-      if (init.kind == Kind::declaration)
-        analyze_declaration(init, &statement);
-      else
-        analyze(init);
-    }
-    ++loops_;
-    for (const TokenSpan head : {statement.condition, statement.step})
-      for_each_modified(head, [&](Variable& variable) {
-        set_changed(variable.is_modified, true);
-        if (variable.loop != &statement) set_changed(variable.is_counter, false);
-        if (variable.masks < masks_ || !is_uniform(head)) demote(variable);
-      });
-    if (!is_uniform(statement.condition) || !is_uniform(statement.step)) throw NotUnderstood();
-    analyze_list(statement.body);
-    --loops_;
-    scopes_.pop_back();
-  }
-
   // ---- Writing
+
+  std::size_t stored_variables() const {
+    return static_cast<std::size_t>(std::ranges::count_if(variables_, &Variable::is_stored));
+  }
 
   void emit_all(const std::vector<Statement>& body) {
     out_.clear();
-    part_ = collectives_ = mask_count_ = loops_ = 0;
+    part_ = collectives_ = mask_count_ = bases_ = loops_ = 0;
     first_return_ = 1 << 30;
+    for (Variable& variable : variables_) variable.owner = -1;
     if (needs_live_) {
       out_ += "unsigned char sw_live[1024]; __builtin_memset(sw_live, 1, sw_count);\n";
       guards_.emplace_back("sw_live");
@@ -515,40 +136,195 @@ class Splitter {
     variable.owner = part_;
   }
 
-  void add_piece(std::size_t line_token, const std::string& piece) {
+  void add_piece(std::size_t line_token, const std::string& piece, bool is_local = false) {
     pieces_ += line_of(line_token) + piece;
+    without_loop_ += line_of(line_token) + piece;
     has_pieces_ = true;
+    has_effects_ |= !is_local;
+  }
+  // As add_piece() for a statement. A loop that all threads enter, or none, is left out of
+  // without_loop_: where the compiler knows that the loop is entered, the loop over threads has no
+  // conditions and becomes one of vectors.
+  void add_statement(const Statement& statement) {
+    const std::string piece = line_of(statement.all.begin) + render(statement.all);
+    const std::string entry = statement.loops ? entry_of(statement) : "";
+    loop_count_ += statement.loops ? entry.empty() ? 2 : 1 : 0;
+    if (!entry.empty()) entry_ = entry;
+    pieces_ += piece;
+    if (entry.empty()) without_loop_ += piece;
+    has_pieces_ = true;
+  }
+  // The condition under which all threads enter a loop, "" if there is none.
+  std::string entry_of(const Statement& statement) {
+    if (statement.kind != Kind::for_ || statement.init.size() != 1 ||
+        statement.init[0].variables.size() != 1 ||
+        std::ranges::any_of(statement.body, &Statement::loops))
+      return {};
+    const LocalVariable& counter = statement.init[0].variables[0];
+    const TokenSpan condition = statement.condition;
+    if (condition.end < condition.begin + 3 || text(condition.begin) != counter.name ||
+        !is_one_of(text(condition.begin + 1), {"<", ">", "!"}) || counter.init.empty() ||
+        counter.is_pointer || counter.is_fixed || !is_uniform(counter.init))
+      return {};
+    const std::size_t bound = condition.begin + (text(condition.begin + 2) == "=" ? 3 : 2);
+    if (!is_uniform({bound, condition.end})) return {};
+    return text_of("(", counter.type, ")(", render(counter.init), ") ",
+                   render({condition.begin + 1, condition.end}));
+  }
+
+  // Declares the derived variables in used_.
+  std::string derived_variables() {
+    std::string out;
+    for (Variable& variable : variables_)
+      if (variable.is_derived && used_.contains(&variable))
+        out += text_of(variable.declared->type, " ", variable.name, " = ", derivation(variable),
+                       ";\n");
+    return out;
+  }
+
+  // The loop over the threads of a part, or over those within its limits.
+  std::string head_of_part() {
+    for (const StridedLoop& loop : strided_) use(*find(loop.counter->name));
+    if (strided_.empty() && limits_.empty()) return "\nSW_THREADS {\nSW_THREAD_INDEX;\n";
+    std::set<Variable*> used;
+    std::swap(used, used_);
+    std::string ranges, conditions;
+    for (const StridedLoop& loop : strided_) {
+      const Variable& counter = *find(loop.counter->name);
+      use(loop.end);
+      used_.insert(find(counter.name));
+      use(loop.counter->init);
+      const TokenSpan start = loop.counter->init;
+      const std::string condition = text_of(counter.name, loop.comparison, render(loop.end));
+      if (!differs_in_row(start))
+        ranges += text_of("if (!(", condition, ")) sw_end = 0;\n");
+      else if (counts_threads(start))
+        ranges += text_of("sw_clip(sw_begin, sw_end, ", counter.name, ", ", render(loop.end),
+                          loop.comparison == " <= " ? ", true);\n" : ", false);\n");
+      else
+        conditions += text_of("if (!(", condition, ")) continue;\n");
+    }
+    for (const RowLimit& limit : limits_) {
+      use(limit.condition);
+      if (limit.value.empty())
+        ranges += text_of(limit.is_negated ? "if (" : "if (!(", render(limit.condition),
+                          limit.is_negated ? ") sw_end = 0;\n" : ")) sw_end = 0;\n");
+      else
+        ranges += text_of("sw_clip(sw_begin, sw_end, ", render(limit.value), ", ",
+                          render(limit.bound), limit.is_inclusive ? ", true);\n" : ", false);\n");
+    }
+    std::string head = text_of("\nSW_ROWS {\n{\nSW_FIRST_INDEX;\n", derived_variables(), ranges,
+                               "}\nSW_ROW_THREADS {\nSW_THREAD_INDEX;\n");
+    std::swap(used, used_);
+    conditions_ = std::move(conditions);
+    return head;
   }
 
   // Ends a part: writes its loop over the threads.
   void flush() {
-    if (!has_pieces_) return;
-    std::string part = "\nSW_THREADS {\nSW_THREAD_INDEX;\n";
+    if (!has_pieces_) {
+      limits_.clear();
+      return;
+    }
+    conditions_.clear();
+    std::string part = head_of_part();
     for (const std::string& guard : guards_) part += text_of("if (!", guard, "[sw_i]) continue;\n");
+    part += derived_variables();
     for (Variable& variable : variables_) {
-      if (!used_.contains(&variable)) continue;
+      if (variable.is_derived || !used_.contains(&variable)) continue;
       const LocalVariable* declared = variable.declared;
-      if (variable.is_derived)
-        part += text_of(declared->type, " ", variable.name, " = ", render(declared->init), ";\n");
-      else if (variable.is_stored)
+      if (variable.is_stored)
         part += text_of("auto& ", variable.name, " = sw_v_", variable.name, "[sw_i];\n");
       else if (!variable.is_uniform && declared != nullptr && declared->init.empty())
         part += text_of(declared->type, " ", variable.name, declared->extents, ";\n");
     }
-    part += text_of("{", pieces_, "\n}\n");
-    if (part_returns_) part += text_of("sw_next_", part_, ":;\n");
-    out_ += part + "}\n";
+    part += conditions_;
+    const bool is_whole = strided_.empty() && limits_.empty();
+    const auto whole = [&](const std::string& pieces) {
+      return text_of(part, "{", pieces, "\n}\n",
+                     part_returns_ ? text_of("sw_next_", part_, ":;\n") : "",
+                     is_whole ? "}\n" : "}\n}\n");
+    };
+    if (loop_count_ == 1 && !part_returns_)
+      out_ += text_of("if (", entry_, ") {\n", whole(pieces_), "} else {\n", whole(without_loop_),
+                      "}\n");
+    else
+      out_ += whole(pieces_);
     ++part_;
+    loop_count_ = 0;
     pieces_.clear();
+    without_loop_.clear();
     used_.clear();
-    has_pieces_ = part_returns_ = false;
+    limits_.clear();
+    has_pieces_ = part_returns_ = has_effects_ = false;
+  }
+
+  // The text of the addends of a sum, "0" if there are none.
+  std::string sum_of(const std::vector<Addend>& addends) {
+    std::string out;
+    for (const Addend& addend : addends) {
+      if (addend.is_negative && out.empty()) out = "0 ";
+      if (!out.empty()) out += addend.is_negative ? "- " : "+ ";
+      out += text_of("(", render(addend.span), ") ");
+    }
+    return out.empty() ? "0" : out;
+  }
+  // The value of a variable that is derived. Compilers find vectors of consecutive elements by a
+  // sum of the thread's index in the variable's type, not by one in unsigned, which may wrap
+  // around.
+  std::string derivation(const Variable& variable) {
+    const LocalVariable& declared = *variable.declared;
+    for (const StridedLoop& loop : strided_)
+      if (loop.counter == &declared)
+        return text_of("sw_sum<", declared.type, ">(", loop.base, ", ", sum_of(loop.start.others),
+                       ", ", loop.base, " + ", sum_of(loop.start.others), ")");
+    const std::string whole = render(declared.init);
+    if (trimmed(declared.type) != "int") return whole;
+    const auto sum = sum_at(declared.init);
+    if (!sum || sum->uniform.empty() || sum->others.empty()) return whole;
+    return text_of("sw_sum<int>(", sum_of(sum->uniform), ", ", sum_of(sum->others), ", ", whole,
+                   ")");
   }
 
   void emit_list(const std::vector<Statement>& list) {
     scopes_.emplace_back();
-    for (const Statement& statement : list) emit(statement);
+    for (std::size_t i = 0; i < list.size(); ++i)
+      if (!emit_limited(std::span(list).subspan(i))) emit(list[i]);
     flush();
     scopes_.pop_back();
+  }
+
+  // Writes an `if` around a loop or at the end of a part, or a return from the rest, as limits of
+  // the loop over threads, which then has no conditions. The part may not do other things before.
+  bool emit_limited(std::span<const Statement> rest) {
+    const Statement& statement = rest[0];
+    if (statement.kind != Kind::if_ || statement.splits || !statement.otherwise.empty() ||
+        !divides_strided_ || has_effects_ || !limits_.empty() || statement.body.empty())
+      return false;
+    const bool leaves = statement.body.size() == 1 && statement.body[0].kind == Kind::leave;
+    const auto loops = [](const Statement& each) { return each.loops; };
+    if (leaves) {
+      if (needs_live_ || masks_ > 0 || loops_ > 0) return false;
+    } else if (statement.returns || !(std::ranges::any_of(statement.body, loops) ||
+                                      rest.size() == 1 || rest[1].kind == Kind::barrier)) {
+      return false;
+    }
+    const auto limits = row_limits(statement.condition, leaves);
+    if (!limits) return false;
+    limits_ = *limits;
+    if (leaves) {
+      first_return_ = std::min(first_return_, part_);
+      divides_loops_ |= std::ranges::any_of(rest.subspan(1), loops);
+      return true;
+    }
+    divides_loops_ |= std::ranges::any_of(statement.body, loops);
+    const TokenSpan body{statement.body.front().all.begin, statement.body.back().all.end};
+    use(body);
+    add_piece(body.begin, "{");
+    for (const Statement& each : statement.body) add_statement(each);
+    add_piece(body.end - 1, "}");
+    flush();
+    return true;
   }
 
   void emit(const Statement& statement) {
@@ -593,7 +369,8 @@ class Splitter {
       case Kind::for_:
       case Kind::while_:
       case Kind::do_:
-        if (statement.splits) return emit_loop(statement);
+        if (const auto strided = strided_loop(statement)) return emit_strided(statement, *strided);
+        if (divides(statement)) return emit_loop(statement);
         break;
       case Kind::plain:
         if (!statement.splits && sets_uniform(statement.all)) {
@@ -605,7 +382,8 @@ class Splitter {
         break;
     }
     use(statement.all);
-    add_piece(first, render(statement.all));
+    add_statement(statement);
+    has_effects_ |= !changes_locals(statement.all);
   }
 
   void emit_variable(const LocalVariable& declared) {
@@ -635,7 +413,8 @@ class Splitter {
       return add_piece(declared.whole.begin,
                        declared.is_fixed ? text_of(declared.base, " ", render(declared.whole), ";")
                                          : text_of(declared.type, " ", name, declared.extents,
-                                                   " = ", render(declared.init), ";"));
+                                                   " = ", render(declared.init), ";"),
+                       changes_locals(declared.init));
     }
     if (text(declared.init.begin) != "{")
       return add_piece(declared.whole.begin, text_of(name, " = ", render(declared.init), ";"));
@@ -727,6 +506,28 @@ class Splitter {
     --loops_;
     out_ += statement.kind == Kind::do_ ? text_of("} while (", condition, ");\n}\n") : "}\n}\n";
     scopes_.pop_back();
+  }
+
+  // A loop whose iterations the threads do together: the first one's counter is the same for all.
+  void emit_strided(const Statement& statement, StridedLoop loop) {
+    flush();
+    divides_loops_ = true;
+    loop.base = text_of("sw_base_", ++bases_);
+    const std::string& type = loop.counter->type;
+    out_ += line_of(statement.all.begin) + text_of("for (", type, " ", loop.base, " = ",
+                                                   sum_of(loop.start.uniform), "; ", loop.base,
+                                                   loop.comparison, render(loop.end), "; ",
+                                                   loop.base, " += ", render(loop.step), ") {\n");
+    scopes_.push_back({&variable_of(*loop.counter)});
+    strided_.push_back(std::move(loop));
+    ++loops_;
+    ++masks_;
+    emit_list(statement.body);
+    --masks_;
+    --loops_;
+    strided_.pop_back();
+    scopes_.pop_back();
+    out_ += "}\n";
   }
 
   // ---- Shuffles and votes
@@ -839,24 +640,21 @@ class Splitter {
     return name.starts_with("__shfl_xor") ? "sw_warp_shuffle_xor" : "sw_warp_shuffle";
   }
 
-  const std::vector<Token>& tokens_;
-  const parse::KernelSite& site_;
   const parse::LineMap& lines_;
-  const SplitContext& context_;
-  std::set<std::string, std::less<>> template_names_;
-  std::deque<Variable> variables_;  // in the order of their declarations
-  std::vector<std::vector<Variable*>> scopes_;
-  bool has_changed_ = false;
-  int masks_ = 0, loops_ = 0;
-  int split_warps_ = 0;  // conditions around that may differ between the lanes of a warp
-  bool needs_warp_rows_ = false;
-
   std::string out_;
-  std::string pieces_;  // of the current part
+  std::string pieces_;        // of the current part
+  std::string without_loop_;  // the same without its loop, which is entered if entry_ holds
+  std::string entry_;
+  int loop_count_ = 0;  // of its loops; at least 2 if entry_ is unknown
   std::set<Variable*> used_;
   bool has_pieces_ = false, part_returns_ = false, needs_live_ = false;
-  int part_ = 0, collectives_ = 0, mask_count_ = 0, first_return_ = 0;
+  int part_ = 0, collectives_ = 0, mask_count_ = 0, bases_ = 0, first_return_ = 0;
   std::vector<std::string> guards_;
+  std::vector<StridedLoop> strided_;  // the loops around
+  std::vector<RowLimit> limits_;      // of the current part
+  std::string conditions_;            // of its strided loops that are no limits
+  bool has_effects_ = false;          // whether the part so far changes more than its variables
+  bool divides_loops_ = false;
   // First token of a call -> the token after it, and the text in its place.
   std::map<std::size_t, std::pair<std::size_t, std::string>> replaced_;
 };
@@ -921,20 +719,34 @@ std::optional<SplitKernel> split_at_barriers(const parse::SourceScan& scan,
     SplitKernel kernel;
     check_names(scan, begin + 1, end, context, kernel.calls);
     const std::vector<Statement> body = read_statements(scan.tokens, begin + 1, end);
-    if (std::ranges::none_of(body, &Statement::splits)) return {};
-    Splitter splitter(scan, site, lines, context);
-    const std::string statements = splitter.run(body);
-    kernel.needs_warp_rows = splitter.needs_warp_rows();
-    // As loops over threads set their index, which functions and messages read.
-    const bool calls =
-        std::ranges::any_of(
-            kernel.calls,
-            [&](const std::string& called) {
-              return scan.uses.contains(called) ||
-                     is_one_of(called, {"assert", "__assert_fail", "sw_fail", "__trap", "__brkpt",
-                                        "printf", "malloc", "free", "new", "delete"});
-            }) ||
-        scan.uses.contains("");  // operators
+    const bool waits = std::ranges::any_of(body, &Statement::splits);
+    if (!waits && std::ranges::none_of(body, &Statement::loops)) return {};
+    const auto run = [&](bool divides_strided) {
+      Splitter splitter(scan, site, lines, context, divides_strided);
+      std::string statements = splitter.run(body);
+      if (!waits && !splitter.divides_loops()) throw NotUnderstood();
+      kernel.needs_warp_rows = splitter.needs_warp_rows();
+      return statements;
+    };
+    std::string statements;
+    try {
+      statements = run(true);
+    } catch (const NotUnderstood&) {
+      if (!waits) throw;
+      statements = run(false);
+    }
+    // Functions and messages read the thread's index where they do not get it as an argument.
+    static constexpr std::string_view readers =
+        "threadIdx assert __assert_fail sw_fail __trap __brkpt printf malloc free new delete";
+    const bool calls = std::ranges::any_of(kernel.calls,
+                                           [&](const std::string& called) {
+                                             return called == "threadIdx"
+                                                        ? false
+                                                        : is_word_of(called, readers) ||
+                                                              (scan.uses.contains(called) &&
+                                                               scan.uses.reaches(called, readers));
+                                           }) ||
+                       scan.uses.reaches("", readers);
     std::size_t open = site.name + 1;
     const Token& last = scan.tokens[parse::skip_balanced(scan.tokens, open) - 1];
     const std::string_view parameters(

@@ -26,7 +26,7 @@ struct SplitContext {
   void add_macro(std::string_view directive);
 };
 
-/// A kernel whose barriers split it into loops over the threads of a block.
+/// A kernel as loops over the threads of a block.
 struct SplitKernel {
   std::string definition;       ///< of the function that runs a block, named as requested
   std::set<std::string> calls;  ///< names in the body; none of them may reach a barrier
@@ -37,8 +37,9 @@ struct SplitKernel {
 
 /// Rewrites the kernel with the body tokens [begin, end), '{' to '}', as loops over the threads of
 /// a block, one for each part between two barriers, shuffles or votes. Local variables that live
-/// across become arrays. Nothing where the source does not show that all threads of a block reach
-/// each barrier together, or where it has constructs that are not understood.
+/// across become arrays. A kernel without a barrier gets this form if it has loops that are faster
+/// in it. Nothing where the source does not show that all threads of a block reach each barrier
+/// together, or where it has constructs that are not understood.
 std::optional<SplitKernel> split_at_barriers(const parse::SourceScan& scan,
                                              const parse::KernelSite& site, std::size_t begin,
                                              std::size_t end, const parse::LineMap& lines,

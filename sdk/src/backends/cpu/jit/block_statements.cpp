@@ -130,9 +130,12 @@ class StatementReader {
   }
 
   static void adopt(Statement& out, const std::vector<Statement>& parts, bool is_loop) {
+    out.loops |= is_loop;
     for (const Statement& part : parts) {
       out.splits |= part.splits && !(is_loop && part.jumps && !part_waits(part));
       out.returns |= part.returns;
+      out.strides |= part.strides;
+      out.loops |= part.loops;
       if (!is_loop) out.jumps |= part.jumps;
     }
     if (!is_loop) out.splits |= out.jumps;
@@ -198,6 +201,9 @@ class StatementReader {
     adopt(out, out.body, true);
     examine_head(out, out.condition);
     examine_head(out, out.step);
+    out.strides |= out.init.size() == 1 && out.init[0].variables.size() == 1 &&
+                   text(out.step.begin + 1) == "+" && text(out.step.begin + 2) == "=" &&
+                   text(out.step.begin) == out.init[0].variables[0].name;
     return out;
   }
   Statement while_loop(std::size_t i, std::size_t end) const {

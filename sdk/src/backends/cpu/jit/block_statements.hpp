@@ -57,6 +57,9 @@ struct Statement {
   /// Whether a barrier or another call that waits is in it, or a break or continue of a loop around
   /// it: it is divided into parts.
   bool splits = false;
+  /// Whether it is, or has, a loop `for (T i = start; i < end; i += step)`.
+  bool strides = false;
+  bool loops = false;    ///< is or has a loop
   bool returns = false;  ///< has a return statement
   bool jumps = false;    ///< has a break or continue of a loop around it
 };

@@ -95,16 +95,18 @@ constexpr const char* native_flag = "-mcpu=native";
 // can split a loop at one of them and hoist the other. -fno-tree-slp-vectorize: it merges stores to
 // threadIdx through its address; the compiler then assumes that any store may change threadIdx, and
 // vectorizes no loop. -fno-isolate-erroneous-paths-dereference: it turns paths that divide by zero
-// into traps. -fno-gnu-unique: the shared variables of a template would otherwise be one object for
-// all modules of the process, of the size that the first of them gives it. No -mtls-dialect=gnu2:
-// its calls must preserve all registers, but those of glibc before 2.40 do not once a process has
-// loaded so many modules that their thread-local data is allocated lazily (glibc bug 31372).
+// into traps. -fno-tree-loop-distribute-patterns: it makes calls of memcpy and memset for rows of a
+// block, of 16 to 256 elements. -fno-gnu-unique: the shared variables of a template would otherwise
+// be one object for all modules of the process, of the size that the first of them gives it. No
+// -mtls-dialect=gnu2: its calls must preserve all registers, but those of glibc before 2.40 do not
+// once a process has loaded so many modules that their thread-local data is allocated lazily (glibc
+// bug 31372).
 constexpr std::string_view gnu_flags =
 #if defined(__x86_64__)
     "-fcf-protection=none "
 #endif
     "-fno-gnu-unique --param=logical-op-non-short-circuit=0 -fno-tree-slp-vectorize "
-    "-fno-isolate-erroneous-paths-dereference -fmax-errors=20";
+    "-fno-isolate-erroneous-paths-dereference -fno-tree-loop-distribute-patterns -fmax-errors=20";
 
 // Every access becomes a call. Loads are not moved out of loops and conditions: the source may not
 // execute them there.

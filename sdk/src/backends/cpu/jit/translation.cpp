@@ -191,7 +191,6 @@ class Rewriter {
   // Appends the kernel's split form to its definition.
   void split(const parse::KernelSite& site, const TokenRange& body,
              RewriteResult::MarkedKernel& kernel) {
-    if (!scan_.uses.reaches_barrier(site.kernel.name)) return;
     const std::string name = text("sw_split_", result_.kernels.size());
     auto split =
         split_at_barriers(scan_, site, body.begin, body.end, lines_, name, *split_context_);

@@ -22,15 +22,34 @@
 #else
 #define SW_NTH(n, count) (n)
 #endif
-// Threads of a block depend on one another at barriers only.
-#define SW_THREADS                                        \
-  for (unsigned sw_nz = 0; sw_nz < blockDim.z; ++sw_nz)   \
-    for (unsigned sw_ny = 0; sw_ny < blockDim.y; ++sw_ny) \
-      for (unsigned sw_nx = 0; sw_nx < blockDim.x; ++sw_nx)
-#define SW_LOCAL_INDEX                                                        \
-  const uint3 threadIdx{SW_NTH(sw_nx, blockDim.x), SW_NTH(sw_ny, blockDim.y), \
-                        SW_NTH(sw_nz, blockDim.z)};                           \
-  [[maybe_unused]] const unsigned sw_i =                                      \
+// Threads of a block depend on one another at barriers only. The counter along x is an int, so that
+// it, and sums with it in int, do not wrap around: compilers then see consecutive elements.
+#ifdef __clang__
+#define SW_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SW_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+#define SW_ALL_ROWS                                     \
+  for (unsigned sw_nz = 0; sw_nz < blockDim.z; ++sw_nz) \
+    for (unsigned sw_ny = 0; sw_ny < blockDim.y; ++sw_ny)
+#define SW_THREADS SW_ALL_ROWS SW_INDEPENDENT for (int sw_nx = 0; sw_nx < (int)blockDim.x; ++sw_nx)
+// The threads sw_begin to sw_end - 1 of each row.
+#define SW_ROWS \
+  SW_ALL_ROWS for (int sw_begin = 0, sw_end = (int)blockDim.x; sw_end >= 0; sw_end = -1)
+#ifdef SW_REVERSE
+#define SW_ROW_THREADS                                                                            \
+  SW_INDEPENDENT for (int sw_nx = (int)blockDim.x - sw_end, sw_last = (int)blockDim.x - sw_begin; \
+                      sw_nx < sw_last; ++sw_nx)
+#else
+#define SW_ROW_THREADS SW_INDEPENDENT for (int sw_nx = sw_begin; sw_nx < sw_end; ++sw_nx)
+#endif
+#define SW_FIRST_INDEX                          \
+  const int sw_nx = SW_NTH(0, (int)blockDim.x); \
+  SW_LOCAL_INDEX
+#define SW_LOCAL_INDEX                                                                       \
+  const uint3 threadIdx{(unsigned)SW_NTH(sw_nx, (int)blockDim.x), SW_NTH(sw_ny, blockDim.y), \
+                        SW_NTH(sw_nz, blockDim.z)};                                          \
+  [[maybe_unused]] const unsigned sw_i =                                                     \
       (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x
 #define SW_SHARED_INDEX        \
   SW_LOCAL_INDEX;              \
@@ -53,6 +72,49 @@ template <class SwT>
 using sw_storage = typename sw_storage_of<SwT>::type;
 template <class SwT>
 SwT sw_value_of(SwT);
+
+template <class SwT>
+constexpr bool sw_is_integer = false;
+#define SW_INTEGER(type) \
+  template <>            \
+  constexpr bool sw_is_integer<type> = true
+SW_INTEGER(signed char);
+SW_INTEGER(unsigned char);
+SW_INTEGER(short);
+SW_INTEGER(unsigned short);
+SW_INTEGER(int);
+SW_INTEGER(unsigned);
+SW_INTEGER(long);
+SW_INTEGER(unsigned long);
+SW_INTEGER(long long);
+SW_INTEGER(unsigned long long);
+#undef SW_INTEGER
+// a + b in the type SwT, where they are integers; `sum` for other types.
+template <class SwT, class SwA, class SwB, class SwSum>
+SW_FN SwT sw_sum(SwA a, SwB b, SwSum sum) {
+  if constexpr (sw_is_integer<SwA> && sw_is_integer<SwB>)
+    return (SwT)a + (SwT)b;
+  else
+    return (SwT)sum;
+}
+
+// Limits the threads of a row to those with `value < bound`, or `value <= bound`: `value` is the
+// first thread's and grows by one. The comparison is that of C++: an unsigned bound makes negative
+// values large ones, which become 0 within the row.
+template <class SwValue, class SwBound>
+SW_FN void sw_clip(int& begin, int& end, SwValue value, SwBound bound, bool is_inclusive) {
+  typedef decltype(value + bound) Common;
+  const Common first = (Common)value, last = (Common)bound;
+  int skipped = 0;
+  if constexpr ((Common)-1 > (Common)0)
+    if (first > (Common)-1025 && first >= last) skipped = (int)((Common)0 - first);
+  const Common start = skipped > 0 ? (Common)0 : first;
+  unsigned long long count = 0;
+  if (start < last || (is_inclusive && start == last))
+    count = (unsigned long long)last - (unsigned long long)start + (is_inclusive ? 1 : 0);
+  if (begin < skipped) begin = skipped;
+  if (count < 1024u && (int)count + skipped < end) end = (int)count + skipped;
+}
 
 template <class SwT>
 SW_FN void sw_put(unsigned char* values, unsigned i, SwT value) {
