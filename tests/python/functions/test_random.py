@@ -102,6 +102,9 @@ def test_spawned_generators_differ():
     g = default_rng(1)
     family = [g, *g.spawn(3), *g.spawn(2), *g.spawn(1)[0].spawn(2)]
     assert len({tuple(x.random(2).tolist()) for x in family}) == len(family)
+    for count in (-1, 2**40):
+        with pytest.raises(sw.ArgumentError, match=f"spawn: n_children: expected .*got {count}"):
+            g.spawn(count)
     again = default_rng(1)
     again.spawn(3)
     assert again.spawn(1)[0].random(3).tolist() == default_rng(1).spawn(4)[3].random(3).tolist()

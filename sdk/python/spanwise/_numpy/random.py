@@ -16,7 +16,7 @@ from typing import Any, SupportsIndex
 
 from .. import _core
 from .._core import Array, _asarray as asarray
-from .shape import broadcast_shapes, integers
+from .shape import MAX_RESULTS, broadcast_shapes, checked_count, integers
 
 # ---- Arguments ----
 
@@ -304,10 +304,8 @@ class Philox:
 
     def spawn(self, n_children: int) -> list[Any]:
         """A list of `n_children` generators, independent of this one and of each other, on the same
-        default device. Raises ArgumentError for a negative number."""
-        count = operator.index(n_children)
-        if count < 0:
-            raise _core.ArgumentError(f"spawn: n_children must be non-negative, got {count}")
+        default device. Raises ArgumentError for a negative number and for more than 2**20."""
+        count = checked_count("spawn: n_children", n_children, MAX_RESULTS)
         with _lock:
             first, self._children = self._children, self._children + count
         return [self._derived((*self._spawn_key, i), 0) for i in range(first, first + count)]
