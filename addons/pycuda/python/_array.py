@@ -163,10 +163,22 @@ def _operand(x):
     return x[()] if _is_plain(x) and x.ndim == 0 else None
 
 
+def device_array(x):
+    """The spanwise.Array of a GPUArray. Raises TypeError for another object."""
+    if not isinstance(x, Operators):
+        raise TypeError(
+            f"expected a GPUArray, got an object of type {type(x).__name__}; copy an array of the host by "
+            "gpuarray.to_gpu(x)"
+        )
+    return x.array
+
+
 def _binary(function, reflected=False, is_comparison=False):
     def method(self, other):
         value = _operand(other)
         if value is None:
+            if _is_plain(other) and not is_comparison:
+                device_array(other)  # raises
             return NotImplemented
         args = (value, self.array) if reflected else (self.array, value)
         result = sw.asarray(function(*args))
@@ -185,6 +197,8 @@ def _in_place(function):
     def method(self, other):
         value = _operand(other)
         if value is None:
+            if _is_plain(other):
+                device_array(other)  # raises
             return NotImplemented
         self.array[...] = sw.asarray(function(self.array, value)).astype(self.dtype)
         return self

@@ -6,7 +6,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ._array import GPUArray
+from ._array import GPUArray, device_array
 from ._devices import on_stream
 from ._unsupported import module_getattr
 
@@ -28,8 +28,8 @@ def _unary(name, function):
             stream = stream_or_out
         with on_stream(stream):
             if out is None:
-                return array.of(function(array.array), array)
-            function(array.array, out=out.array)
+                return GPUArray.of(function(device_array(array)), array)
+            function(device_array(array), out=device_array(out))
             return out
 
     compute.__name__ = compute.__qualname__ = name
@@ -43,29 +43,31 @@ globals().update({name: _unary(name, function) for name, function in _UNARY.item
 def fmod(arg, mod, stream=None):
     """The remainder of arg / mod with the sign of `arg`."""
     with on_stream(stream):
-        return arg.of(sw.fmod(arg.array, mod.array), arg)
+        return GPUArray.of(sw.fmod(device_array(arg), device_array(mod)), arg)
 
 
 def ldexp(significand, exponent, stream=None):
     """``significand * 2**exponent``; exponents are rounded towards 0."""
     with on_stream(stream):
-        whole = exponent.array.astype("int32")
-        return significand.of(sw.ldexp(significand.array, whole), significand)
+        whole = device_array(exponent).astype("int32")
+        return GPUArray.of(sw.ldexp(device_array(significand), whole), significand)
 
 
 def frexp(arg, stream=None):
     """(significands, exponents) with ``arg == significand * 2**exponent``, both in the dtype of
     `arg`."""
     with on_stream(stream):
-        significands, exponents = sw.frexp(arg.array)
-        return arg.of(significands, arg), arg.of(exponents.astype(np.dtype(arg.dtype)), arg)
+        significands, exponents = sw.frexp(device_array(arg))
+        return GPUArray.of(significands, arg), GPUArray.of(
+            exponents.astype(np.dtype(arg.dtype)), arg
+        )
 
 
 def modf(arg, stream=None):
     """(fractional parts, integer parts), both with the sign of `arg`."""
     with on_stream(stream):
-        fractions, wholes = sw.modf(arg.array)
-        return arg.of(fractions, arg), arg.of(wholes, arg)
+        fractions, wholes = sw.modf(device_array(arg))
+        return GPUArray.of(fractions, arg), GPUArray.of(wholes, arg)
 
 
 __getattr__ = module_getattr("pycuda.cumath", __name__)

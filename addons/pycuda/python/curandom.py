@@ -12,7 +12,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ._array import GPUArray, to_gpu
+from ._array import GPUArray, device_array, to_gpu
 from ._devices import mem_alloc, on_stream
 from ._unsupported import module_getattr
 
@@ -55,13 +55,13 @@ def _fill_poisson(generator, data, lambda_value):
     """Fills a GPUArray; without `lambda_value` the mean of each element is its old value."""
     shape = data.shape
     if lambda_value is None:
-        mean = data.array.astype("float64")
+        mean = device_array(data).astype("float64")
     else:
         mean = sw.full(shape, float(lambda_value), dtype="float64")
     count = sw.empty(shape, dtype="float64")
     u, z = generator.random(shape), generator.standard_normal(shape)
     _poisson_kernel()(count, mean, u, z)
-    data.array[...] = count.astype(data.dtype)
+    device_array(data)[...] = count.astype(data.dtype)
 
 
 _MAX_SEED = 2**31 - 1
@@ -82,10 +82,10 @@ def get_curand_version():
 def _fill_uniform(generator, out):
     kind = out.dtype.kind
     if kind == "f":
-        out.array[...] = generator.random(out.shape, dtype=out.dtype)
+        device_array(out)[...] = generator.random(out.shape, dtype=out.dtype)
     elif kind in "iu":
         info = np.iinfo(out.dtype)
-        out.array[...] = generator.integers(
+        device_array(out)[...] = generator.integers(
             int(info.min), int(info.max), out.shape, dtype=out.dtype, endpoint=True
         )
     else:
@@ -173,13 +173,13 @@ class _Generator:
     def fill_normal(self, data, stream=None):
         """Numbers with mean 0 and standard deviation 1."""
         with on_stream(stream):
-            data.array[...] = self._random.standard_normal(data.shape, dtype=data.dtype)
+            device_array(data)[...] = self._random.standard_normal(data.shape, dtype=data.dtype)
 
     def fill_log_normal(self, data, mean, stddev, stream=None):
         """exp() of numbers with this mean and standard deviation."""
         with on_stream(stream):
             normal = self._random.standard_normal(data.shape, dtype=data.dtype)
-            data.array[...] = sw.exp(normal * float(stddev) + float(mean))
+            device_array(data)[...] = sw.exp(normal * float(stddev) + float(mean))
 
     def fill_poisson(self, data, lambda_value=None, stream=None):
         """Poisson numbers of this mean; without it the mean of each element is its old value."""

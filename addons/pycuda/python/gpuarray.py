@@ -9,7 +9,7 @@ import numpy as np
 import spanwise as sw
 from spanwise.driver import order_of
 
-from ._array import ArrayFlags, GPUArray, packed_like, splay, to_gpu
+from ._array import ArrayFlags, GPUArray, device_array, packed_like, splay, to_gpu
 from ._devices import mem_alloc, on_stream
 from ._types import vec
 from ._unsupported import module_getattr
@@ -27,10 +27,10 @@ def take(a, indices, out=None, stream=None):
     """The elements of `a`, taken as one axis, with these indices, written to `out`, of equal size and
     dtype, if it is given. Raises IndexError."""
     with on_stream(stream):
-        taken = sw.take(a.ravel().array, indices.array)
+        taken = sw.take(device_array(a.ravel()), device_array(indices))
         if out is None:
             return GPUArray.of(taken, a)
-        sw.copyto(out.array, taken.reshape(out.array.shape))
+        sw.copyto(device_array(out), taken.reshape(device_array(out).shape))
         return out
 
 
@@ -54,7 +54,7 @@ def multi_put(arrays, dest_indices, dest_shape=None, out=None, stream=None):
     outputs = _outputs(arrays, out, dest_shape, "multi_put")
     with on_stream(stream):
         for x, y in zip(arrays, outputs, strict=True):
-            y.ravel().array[dest_indices.array] = x.ravel().array
+            device_array(y.ravel())[device_array(dest_indices)] = device_array(x.ravel())
     return outputs
 
 
@@ -67,8 +67,10 @@ def multi_take_put(
     offsets = [0] * len(arrays) if src_offsets is None else src_offsets
     with on_stream(stream):
         for x, y, offset in zip(arrays, outputs, offsets, strict=True):
-            indices = src_indices.array + int(offset)
-            y.ravel().array[dest_indices.array] = sw.take(x.ravel().array, indices)
+            indices = device_array(src_indices) + int(offset)
+            device_array(y.ravel())[device_array(dest_indices)] = sw.take(
+                device_array(x.ravel()), indices
+            )
     return outputs
 
 
@@ -147,18 +149,20 @@ def _out_or_result(result, out):
     """`result` as a GPUArray, converted to the dtype of `out` and in its memory if it is given."""
     if out is None:
         return GPUArray.of(sw.asarray(result))
-    out.array[...] = sw.asarray(result).astype(out.dtype)
+    device_array(out)[...] = sw.asarray(result).astype(out.dtype)
     return out
 
 
 def concatenate(arrays, axis=0, allocator=None):
     """Joins arrays along an axis. Raises ValueError for shapes that differ on another axis."""
-    return _allocated(sw.concatenate([x.array for x in arrays], axis=axis), arrays[0], allocator)
+    return _allocated(
+        sw.concatenate([device_array(x) for x in arrays], axis=axis), arrays[0], allocator
+    )
 
 
 def stack(arrays, axis=0, allocator=None):
     """Joins arrays of one shape along a new axis."""
-    return _allocated(sw.stack([x.array for x in arrays], axis=axis), arrays[0], allocator)
+    return _allocated(sw.stack([device_array(x) for x in arrays], axis=axis), arrays[0], allocator)
 
 
 def transpose(a, axes=None):
@@ -174,13 +178,17 @@ def reshape(a, *shape, **kwargs):
 def if_positive(criterion, then_, else_, out=None, stream=None):
     """Elements of `then_` where `criterion` > 0, else of `else_`."""
     with on_stream(stream):
-        return _out_or_result(sw.where(criterion.array > 0, _value(then_), _value(else_)), out)
+        return _out_or_result(
+            sw.where(device_array(criterion) > 0, _value(then_), _value(else_)), out
+        )
 
 
 def where(criterion, then_, else_, out=None, stream=None):
     """Elements of `then_` where `criterion` is not 0, else of `else_`."""
     with on_stream(stream):
-        return _out_or_result(sw.where(criterion.array != 0, _value(then_), _value(else_)), out)
+        return _out_or_result(
+            sw.where(device_array(criterion) != 0, _value(then_), _value(else_)), out
+        )
 
 
 def minimum(a, b, out=None, stream=None):
@@ -198,7 +206,7 @@ def maximum(a, b, out=None, stream=None):
 
 def _reduced(function, a, stream, allocator, **arguments):
     with on_stream(stream):
-        return _allocated(function(a.array, **arguments), a, allocator)
+        return _allocated(function(device_array(a), **arguments), a, allocator)
 
 
 def sum(a, dtype=None, stream=None, allocator=None):
@@ -231,7 +239,7 @@ def dot(a, b, dtype=None, stream=None, allocator=None):
     """The sum of the products of all elements, as an array without axes."""
     dtype = np.result_type(a.dtype, b.dtype) if dtype is None else np.dtype(dtype)
     with on_stream(stream):
-        x, y = (operand.ravel().array.astype(dtype) for operand in (a, b))
+        x, y = (device_array(operand.ravel()).astype(dtype) for operand in (a, b))
         return _allocated(sw.dot(x, y), a, allocator)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 import spanwise as sw
 
-from ._array import GPUArray
+from ._array import GPUArray, device_array
 from ._devices import on_stream, pycuda_compile_error
 from ._modules import with_spanwise_headers
 from ._unsupported import module_getattr
@@ -35,7 +35,7 @@ class _ScanKernel:
         with on_stream(stream):
             if target.size:
                 try:
-                    self._kernel(input_ary.array, target.array)
+                    self._kernel(device_array(input_ary), device_array(target))
                 except sw.CompileError as error:
                     raise pycuda_compile_error(error, "a scan kernel") from error
         return target

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 
-from spanwise.pycuda import cumath, driver as drv, gpuarray, reduction
+from spanwise.pycuda import cumath, curandom, driver as drv, gpuarray, reduction, scan
 from spanwise.pycuda.gpuarray import to_gpu
 from spanwise.pycuda.tools import DeviceMemoryPool
 
@@ -159,3 +159,27 @@ def test_fmod_ldexp_modf_and_frexp_match_numpy(rng):
     for result, expected in zip(cumath.frexp(g), np.frexp(x), strict=True):
         assert result.dtype == np.float64
         np.testing.assert_array_equal(result.get(), expected)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda g, h: cumath.exp(h), lambda g, h: cumath.exp(g, out=h), lambda g, h: cumath.fmod(g, h),
+        lambda g, h: cumath.ldexp(h, g), lambda g, h: cumath.modf(h), lambda g, h: cumath.frexp(h),
+        lambda g, h: gpuarray.take(h, g), lambda g, h: gpuarray.take(g, h),
+        lambda g, h: gpuarray.sum(h), lambda g, h: gpuarray.max(h), lambda g, h: gpuarray.dot(g, h),
+        lambda g, h: gpuarray.concatenate([g, h]), lambda g, h: gpuarray.stack([g, h]),
+        lambda g, h: gpuarray.where(h, g, g), lambda g, h: gpuarray.if_positive(g, g, g, out=h),
+        lambda g, h: g + h, lambda g, h: h + g, lambda g, h: h / g, lambda g, h: g.__iadd__(h),
+        lambda g, h: scan.InclusiveScanKernel(np.float32, "a+b")(g, h),
+        lambda g, h: curandom.XORWOWRandomNumberGenerator().fill_normal(h),
+    ],
+)  # fmt: skip
+def test_arrays_of_the_host_are_refused_by_name(call):
+    host = np.ones(3, "float32")
+    with pytest.raises(
+        TypeError, match=r"a GPUArray, got .*ndarray; copy .* gpuarray\.to_gpu\(x\)"
+    ):
+        call(gpuarray.to_gpu(host), host)
+    assert (host == 1).all()
+    assert (gpuarray.to_gpu(host) == host) is False  # another kind of object, as before
