@@ -30,8 +30,14 @@ __device__ __forceinline__ typename B::Acc piece_of(const JobArrays& arrays, con
 #pragma unroll
     for (int k = 0; k < BATCH; ++k)
       a[k] = B::combine(a[k], element_at<B>(arrays, axes, at, (Index)(i + k * GROUP), p));
-  for (; i < last; i += GROUP)
-    a[0] = B::combine(a[0], element_at<B>(arrays, axes, at, (Index)i, p));
+  // The rest is loaded before it is combined, too: many outputs have a few elements only.
+  typename B::Acc rest[BATCH - 1];
+#pragma unroll
+  for (int k = 0; k < BATCH - 1; ++k)
+    rest[k] = i + k * GROUP < last ? element_at<B>(arrays, axes, at, (Index)(i + k * GROUP), p)
+                                   : B::identity();
+#pragma unroll
+  for (int k = 0; k < BATCH - 1; ++k) a[k] = B::combine(a[k], rest[k]);
 #pragma unroll
   for (int k = 1; k < BATCH; ++k) a[0] = B::combine(a[0], a[k]);
   return a[0];
@@ -135,11 +141,16 @@ __device__ __forceinline__ typename B::Acc piece_of(const JobArrays& arrays, con
         partial[k].add(value_of(arrays, pack[k], w), (Index)(head + (i + k * GROUP) * WIDTH + w),
                        p);
   }
-  for (; i < count; i += GROUP) {
-    const Pack pack = row.pack(head + i * WIDTH);
+  Pack rest[BATCH - 1];
+#pragma unroll
+  for (int k = 0; k < BATCH - 1; ++k)
+    if (i + k * GROUP < count) rest[k] = row.pack(head + (i + k * GROUP) * WIDTH);
+#pragma unroll
+  for (int k = 0; k < BATCH - 1; ++k) {
+    if (i + k * GROUP >= count) break;
 #pragma unroll
     for (int w = 0; w < WIDTH; ++w)
-      partial[0].add(value_of(arrays, pack, w), (Index)(head + i * WIDTH + w), p);
+      partial[k].add(value_of(arrays, rest[k], w), (Index)(head + (i + k * GROUP) * WIDTH + w), p);
   }
   for (long long j = head + count * WIDTH + lane; j < n; j += GROUP)
     partial[0].add(row.element(j), (Index)j, p);
@@ -196,10 +207,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK)
 #endif
 
 #if FORM == 2
-// The axis with the shortest steps is kept: a thread has WIDTH adjacent outputs, and each of ROWS
-// threads reads every ROWS-th row of them.
-#define COLUMNS 32
-#define ROWS (BLOCK / COLUMNS)
+// The axis with the shortest steps is kept: a thread has WIDTH adjacent outputs, and each of GROUP
+// threads reads every GROUP-th row of them.
+#define ROWS GROUP
+#define COLUMNS (BLOCK / ROWS)
 __device__ __forceinline__ Pack row_at(const JobArrays& arrays, const JobAxes& axes, JobOffsets at,
                                        Index row) {
   move_reduced(at, axes, row);
@@ -264,17 +275,23 @@ __device__ __forceinline__ void add_rows(const JobArrays& arrays, const JobAxes&
       for (int w = 0; w < WIDTH; ++w)
         a[w] = B::combine(a[w], B::transform(value_of(arrays, pack[k], w), p[w]));
   }
-  for (; row < last; row += ROWS) {
-    const Pack pack = row_at(arrays, axes, at, (Index)row);
+  Pack rest[BATCH - 1];
+#pragma unroll
+  for (int k = 0; k < BATCH - 1; ++k)
+    if (row + k * ROWS < last) rest[k] = row_at(arrays, axes, at, (Index)(row + k * ROWS));
+#pragma unroll
+  for (int k = 0; k < BATCH - 1; ++k) {
+    if (row + k * ROWS >= last) break;
 #pragma unroll
     for (int w = 0; w < WIDTH; ++w)
-      a[w] = B::combine(a[w], B::transform(value_of(arrays, pack, w), p[w]));
+      a[w] = B::combine(a[w], B::transform(value_of(arrays, rest[k], w), p[w]));
   }
 }
 // The combined values of the threads that share columns, for the first of these threads. All
 // threads of the block call it.
 template <class B>
 __device__ __forceinline__ void combine_rows(typename B::Acc* a) {
+  if (ROWS == 1) return;
   __shared__ typename B::Acc row_results[ROWS][COLUMNS * WIDTH];
   const int x = threadIdx.x % COLUMNS, y = threadIdx.x / COLUMNS;
 #pragma unroll

@@ -207,6 +207,29 @@ TEST(ArgMinMaxKernelsOfNaN, ReturnTheFirstNaN) {
   }
 }
 
+// ---- few elements, and rests of batches
+
+TEST(ReductionKernels, MatchTheCpuForAnyNumberOfElements) {
+  const int swapped[] = {0, 2, 1};
+  for (const ReductionKind kind : {ReductionKind::sum, ReductionKind::min, ReductionKind::argmax})
+    for (const std::int64_t extent : {1, 3, 8, 13, 16, 27, 50, 131})
+      for (const std::int64_t inner : {1, 5, 40, 1030})
+        for (const bool is_permuted : {false, true}) {
+          if (extent * inner > 60'000) continue;
+          Array x = whole_numbers({2, extent, inner}, float32, 5);
+          if (is_permuted) x = copy(x.permute(swapped)).permute(swapped);
+          const DType accumulator = accumulator_for(kind, float32, false);
+          const DType stored = kind == ReductionKind::argmax ? int64 : accumulator;
+          const Array native = empty({2, 1, inner}, stored, cpu);
+          const Array kernels = full({2, 1, inner}, -7, stored, cpu);
+          ReduceJob job{{kind, float32, accumulator}, &x, &native};
+          run_on_cpu(job);
+          job.result = &kernels;
+          run_on_cuda(job);
+          ASSERT_TRUE(same_numbers(native, kernels)) << info(kind).body << extent << ' ' << inner;
+        }
+}
+
 // ---- deviations whose mean the kernel finds
 
 // The standard deviations of `input` along the axes of `reduced`, by the kernels or by the CPU's

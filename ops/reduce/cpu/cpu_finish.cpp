@@ -82,8 +82,11 @@ void divide(DType dtype, void* values, const double* divisors, std::int64_t n) {
     }
     return;
   }
-  const int parts = dtype == complex128 ? 2 : 1;
-  for (std::int64_t i = 0; i < n * parts; ++i) x[i] /= divisors[i / parts];
+  if (dtype == complex128) {
+    for (std::int64_t i = 0; i < 2 * n; ++i) x[i] /= divisors[i / 2];
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) x[i] /= divisors[i];
+  }
 }
 
 void take_roots(double* values, std::int64_t n) {

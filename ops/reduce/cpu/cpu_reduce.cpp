@@ -252,8 +252,7 @@ class CpuReduction {
     sums.clear(means, count);
     add_blocks(sums, task, 0, tile, count, nullptr, means, std::nullopt);
     std::array<double, max_columns> counts;
-    for (std::int64_t i = 0; i < count; ++i)
-      counts[static_cast<std::size_t>(i)] = count_at(tile.divisor + i * columns_.divisor);
+    find_divisors(tile.divisor, count, 0, counts.data());
     divide(dtype, means, counts.data(), count);
   }
 
@@ -318,8 +317,7 @@ class CpuReduction {
       subtract(dtype, accumulators, subtrahends.dtype(), data, columns_.subtrahend, count);
     } else if (job_.finish != Finish::nothing) {
       std::array<double, max_columns> divisors;
-      for (std::int64_t i = 0; i < count; ++i)
-        divisors[static_cast<std::size_t>(i)] = divisor_at(base.divisor + i * columns_.divisor);
+      find_divisors(base.divisor, count, job_.correction, divisors.data());
       divide(dtype, accumulators, divisors.data(), count);
       if (dtype == int64) dtype = float64;
       if (job_.finish == Finish::root) take_roots(static_cast<double*>(accumulators), count);
@@ -327,13 +325,18 @@ class CpuReduction {
     store(dtype, accumulators, count, job_.result->dtype(), out, columns_.result);
   }
 
-  double count_at(std::int64_t offset) const {
-    return job_.divisors != nullptr ? static_cast<const double*>(job_.divisors->data())[offset]
-                                    : job_.divisor;
-  }
-  double divisor_at(std::int64_t offset) const {
-    const double n = count_at(offset);
-    return job_.correction == 0 ? n : std::max(n - job_.correction, 0.0);
+  // The numbers of elements of outputs from an offset on, minus the correction.
+  void find_divisors(std::int64_t offset, std::int64_t count, double correction,
+                     double* divisors) const {
+    const auto corrected = [&](double n) {
+      return correction == 0 ? n : std::max(n - correction, 0.0);
+    };
+    if (job_.divisors == nullptr) {
+      std::fill_n(divisors, count, corrected(job_.divisor));
+      return;
+    }
+    const double* const counts = static_cast<const double*>(job_.divisors->data()) + offset;
+    for (std::int64_t i = 0; i < count; ++i) divisors[i] = corrected(counts[i * columns_.divisor]);
   }
 
   void join_initial(void* accumulators, std::int64_t count) const {

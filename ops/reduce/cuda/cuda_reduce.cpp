@@ -15,6 +15,11 @@ namespace {
 constexpr std::int64_t block_threads = 256;
 /// Threads that fill a large GPU; more do not help.
 constexpr std::int64_t enough_threads = 1 << 18;
+/// Outputs of up to so many elements have a thread each where they are adjacent, or are not read in
+/// packs where their elements are.
+constexpr std::int64_t few_column_elements = 16, few_row_elements = 8;
+/// Adjacent outputs from which on a block has a part of one row of them.
+constexpr std::int64_t wide_row = 1024;
 /// Elements of an output per thread, below which splitting the output is slower.
 constexpr std::int64_t thread_elements = 32;
 
@@ -111,6 +116,10 @@ class CudaReduction {
     return aligned;
   }
 
+  // Whether blocks are mostly filled by columns.
+  bool has_wide_rows() const {
+    return axes_.kept.back().extent >= (axes_.elements <= few_column_elements ? wide_row : 32);
+  }
   // Whether a thread that visits an output's elements visits them in the order of their indices.
   bool has_index_order() const {
     return axes_.reduced.size() == 1 && axes_.reduced.back().index >= 0;
@@ -121,11 +130,12 @@ class CudaReduction {
     const JobAxis &column = axes_.kept.back(), &row = axes_.reduced.back();
     const int width = std::max(1, 16 / job_.types.element.itemsize());
     const bool is_plain = job_.mask == nullptr;
-    if (is_plain && axes_.reduced.size() == 1 && row.input == 1 && axes_.elements > 1) {
+    if (is_plain && axes_.reduced.size() == 1 && row.input == 1 &&
+        axes_.elements > few_row_elements) {
       shape_.form = CudaShape::Form::rows;
       shape_.width = width;
     } else if (is_plain && (!info(job_.types.kind).gives_index || has_index_order()) &&
-               axes_.is_column && column.input == 1 && column.extent >= 32 && axes_.elements > 0) {
+               axes_.is_column && column.input == 1 && has_wide_rows() && axes_.elements > 0) {
       // Values with their indices of 16 bytes of small elements would exceed a block's memory.
       const bool is_narrow = info(job_.types.kind).gives_index && width > 8;
       shape_.form = CudaShape::Form::columns;
@@ -136,7 +146,7 @@ class CudaReduction {
   // Rows and columns if the operands' elements are next to each other, or the same.
   void choose_computed_form() {
     const bool is_column = axes_.is_column && !info(job_.types.kind).gives_index &&
-                           axes_.kept.back().extent >= 32 && axes_.elements > 0;
+                           has_wide_rows() && axes_.elements > 0;
     const bool is_row = axes_.reduced.size() == 1 && axes_.elements > 1 && !axes_.is_column;
     if (!is_column && !is_row) return;
     const OperandStrides& strides = (is_row ? axes_.reduced_strides : axes_.kept_strides).back();
@@ -185,9 +195,10 @@ class CudaReduction {
 
   void split_columns() {
     const std::int64_t columns = axes_.kept.back().extent;
-    const std::int64_t tiles = ceil_div(columns, 32 * shape_.width);
+    shape_.group = axes_.elements <= few_column_elements ? 1 : 8;
+    const std::int64_t tiles = ceil_div(columns, block_threads / shape_.group * shape_.width);
     const std::int64_t all_tiles = tiles * (split_.outputs / columns);
-    split_outputs(all_tiles * block_threads, 8 * thread_elements);
+    split_outputs(all_tiles * block_threads, shape_.group * thread_elements);
     blocks_ = all_tiles * split_.pieces;
   }
 
