@@ -118,16 +118,16 @@ Array read_simple(const SimpleIndex& simple) {
 
 bool try_write_simple(const SimpleIndex& simple, const Array& value) {
   const bool is_one = value.rank() == 0;
-  if (simple.outer != 1 || !is_simple_value(simple, value) ||
-      (is_one && simple.row_bytes != simple.array.dtype().itemsize()))
-    return false;
+  if (simple.outer != 1 || !is_simple_value(simple, value)) return false;
   const auto* indices = static_cast<const std::int64_t*>(simple.indices.data());
   const std::int64_t count = simple.indices.size();
   if (!all_inside(indices, count, simple.extent)) return false;  // select() reports which
-  if (simple.row_bytes > 0)
-    index_loop(MoveDirection::write, simple.row_bytes)(
-        static_cast<std::byte*>(simple.array.data()), indices, count, simple.extent, simple.stride,
-        static_cast<std::byte*>(value.data()), is_one ? 0 : simple.row_bytes, simple.row_bytes);
+  if (simple.row_bytes == 0) return true;
+  const std::int64_t row = simple.row_bytes / simple.array.dtype().itemsize();
+  const Array source = is_one && row > 1 ? copy(value.broadcast_to({row})) : value;
+  index_loop(MoveDirection::write, simple.row_bytes)(
+      static_cast<std::byte*>(simple.array.data()), indices, count, simple.extent, simple.stride,
+      static_cast<std::byte*>(source.data()), is_one ? 0 : simple.row_bytes, simple.row_bytes);
   return true;
 }
 

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "spanwise/core/device.hpp"
+#include "spanwise/core/element_types.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/parse/c_text.hpp"
 #include "spanwise/runtime/copy.hpp"
@@ -200,6 +201,11 @@ class TriangleRows {
 
   /// Writes the rows of all matrices from `first` to `end`; with `copies` also what is kept.
   void write(std::int64_t first, std::int64_t end, bool copies) const {
+    constexpr std::int64_t short_row = 32;
+    if (columns_ < short_row && bytes_ <= 8)
+      return with_unsigned(static_cast<int>(bytes_), [&](auto word) {
+        write_short<decltype(word)>(first, end, copies ? source_ : target_);
+      });
     for (std::int64_t row = first; row < end; ++row) {
       // The lower triangle of a row ends here.
       const std::int64_t bound = std::clamp<std::int64_t>(row % rows_ + last_ + 1, 0, columns_);
@@ -215,6 +221,19 @@ class TriangleRows {
   }
 
  private:
+  // One loop over the elements of a row, which takes less time than two calls.
+  template <class Word>
+  void write_short(std::int64_t first, std::int64_t end, const std::byte* source) const {
+    const auto columns = static_cast<int>(columns_);
+    for (std::int64_t row = first; row < end; ++row) {
+      const auto bound =
+          static_cast<int>(std::clamp<std::int64_t>(row % rows_ + last_ + 1, 0, columns_));
+      const Word* const x = reinterpret_cast<const Word*>(source) + row * columns_;
+      Word* const z = reinterpret_cast<Word*>(target_) + row * columns_;
+      for (int c = 0; c < columns; ++c) z[c] = (c < bound) == keeps_lower_ ? x[c] : Word{0};
+    }
+  }
+
   const std::byte* source_;
   std::byte* target_;
   std::int64_t rows_, columns_, bytes_, last_;
@@ -258,7 +277,7 @@ Array triangle(const Array& matrices, std::int64_t diagonal, bool keeps_lower) {
     return result;
   }
   const Array target = empty(matrices.shape(), matrices.dtype(), device);
-  const bool is_plain = matrices.layout().is_row_major();
+  const bool is_plain = matrices.layout().is_row_major() && is_item_aligned(matrices);
   if (is_plain)
     order_host_use(matrices, false);
   else

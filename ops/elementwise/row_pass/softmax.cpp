@@ -231,7 +231,8 @@ SoftmaxShape shape_for(const Array& x, const Array& z, std::int64_t length, std:
   const auto wanted = (length + thread_elements - 1) / thread_elements;
   shape.group = static_cast<int>(std::min<std::int64_t>(power_of_two(wanted), max_group));
   const std::int64_t packs = (length - 1) / (std::int64_t{shape.group} * shape.width) + 1;
-  shape.packs = packs * shape.width <= max_thread_elements ? power_of_two(packs) : 0;
+  const std::int64_t most = itemsize > 4 ? max_thread_elements / 2 : max_thread_elements;
+  shape.packs = packs * shape.width <= most ? power_of_two(packs) : 0;
   return shape;
 }
 

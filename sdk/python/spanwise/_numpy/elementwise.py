@@ -255,13 +255,14 @@ def ldexp(x1: Any, x2: Any, /) -> Any:
             'convert them with .astype("int64")'
         )
     array = as_real(_core._asarray(x1, device=getattr(x1, "device", exponents.device)))
-    exponents = exponents.astype("int64", copy=False)
     if array.device.kind == "cuda":
-        return _ldexp_kernel(_ctype_of(array))(array, exponents)
+        return _ldexp_kernel(_ctype_of(array))(array, exponents.astype("int64", copy=False))
     import numpy as np
 
+    if exponents.dtype.itemsize >= 4 and exponents.dtype != "int32":  # NumPy's are of type int
+        exponents = clip(exponents, -_MAX_EXPONENT, _MAX_EXPONENT)
     with np.errstate(all="ignore"):
-        result = np.ldexp(_to_numpy(array), exponents.numpy().clip(-_MAX_EXPONENT, _MAX_EXPONENT))
+        result = np.ldexp(_to_numpy(array), exponents.astype("int32", copy=False).numpy())
     return _core._asarray(result, device=array.device).astype(array.dtype, copy=False)
 
 

@@ -256,7 +256,7 @@ def putmask(a: Any, mask: Any, values: Any) -> None:
         source = source.reshape(())
     else:
         source = cycled(source.reshape(-1), array.size).reshape(array.shape)
-    copyto_where(array, source, "unsafe", selected)
+    copyto_where(array, source.astype(array.dtype, copy=False), "unsafe", selected)
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
@@ -289,7 +289,7 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     result = _core.empty(shape, _core.result_type(*promoted), device=conditions[0].device)
     result[...] = choices[-1]
     for condition, choice in reversed(list(zip(conditions, choices, strict=False))):
-        copyto_where(result, choice, "unsafe", condition)
+        copyto_where(result, choice.astype(result.dtype, copy=False), "unsafe", condition)
     return result
 
 
