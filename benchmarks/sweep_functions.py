@@ -572,7 +572,7 @@ NOT_SWEPT = {
         allclose array_equal array_equiv iscomplexobj isrealobj may_share_memory ndim shape size
     """,
     "calls a Python function for each element or part": """
-        apply_along_axis apply_over_axes fromfunction fromiter piecewise
+        apply_along_axis apply_over_axes fromfunction fromiter piecewise vectorize
     """,
     "takes a few numbers, such as coefficients": """
         poly polyadd polyder polydiv polyfit polyint polymul polysub roots vander
