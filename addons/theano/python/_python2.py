@@ -6,10 +6,13 @@ division of integers and functions that return lists there and iterators here.""
 from __future__ import annotations
 
 import ast
+import functools
+import os
 import re
 import sys
 import warnings
 from collections.abc import Callable, ItemsView, KeysView, ValuesView
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,16 +53,37 @@ _NAMES = {
     "iterkeys": "keys",
     "iteritems": "items",
     "has_key": "__contains__",
+    "viewvalues": "values",
+    "viewkeys": "keys",
+    "viewitems": "items",
 }
-_IMPORTS = {
-    "cPickle": "pickle",
-    "StringIO": "io",
-    "cStringIO": "io",
-    "Queue": "queue",
+#: Modules that have another name in Python 3; the runner makes them importable by these.
+MODULES = {
+    "BaseHTTPServer": "http.server",
     "ConfigParser": "configparser",
+    "HTMLParser": "html.parser",
+    "Queue": "queue",
+    "SocketServer": "socketserver",
+    "StringIO": "io",
+    "Tkinter": "tkinter",
+    "UserDict": "collections",
+    "__builtin__": "builtins",
+    "cPickle": "pickle",
+    "cStringIO": "io",
+    "commands": "subprocess",
+    "cookielib": "http.cookiejar",
+    "copy_reg": "copyreg",
+    "httplib": "http.client",
+    "thread": "_thread",
     "urllib2": "urllib.request",
+    "urlparse": "urllib.parse",
+    "xmlrpclib": "xmlrpc.client",
 }
-_METHODS = {"itervalues", "iterkeys", "iteritems", "has_key"}
+_METHODS = {
+    "itervalues", "iterkeys", "iteritems", "has_key", "viewvalues", "viewkeys", "viewitems",
+}  # fmt: skip
+#: Functions that the runner makes known (`names_of_python2`), so that a script that calls them is Python 2.
+_FUNCTIONS = {"apply", "cmp", "execfile", "file", "intern", "reduce"}
 _OLD_OCTAL = re.compile(r"0[0-7]+\Z")
 
 
@@ -81,21 +105,48 @@ def is_python2(source: str) -> bool:
             used.add(node.attr)
         elif isinstance(node, ast.alias):
             bound.add(node.asname or node.name)
-            used.update({node.name} & set(_IMPORTS))
+            used.update({node.name} & set(MODULES))
+        elif isinstance(node, ast.ImportFrom) and node.module in MODULES:
+            return True
         elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             bound.add(node.name)
-    return bool(used & {*_NAMES, *_IMPORTS, "reduce"} - (bound - set(_IMPORTS)))
+    return bool(used & {*_NAMES, *MODULES, *_FUNCTIONS} - (bound - set(MODULES)))
 
 
 def translate(source: str) -> str:
     """`source`, in Python 2, as Python 3. Statements keep their lines; a statement that is not
     understood is left as it is."""
+    if _TUPLE_PARAMETERS.search(source):
+        source = _without_tuple_parameters(source)
     tokens = _with_spaces(tokens_of(source))
     has_print_function = bool(re.search(r"^from __future__ import .*print_function", source, re.M))
     out: list[str] = []
     for statement in _statements(tokens):
         out += _translate_statement(statement, has_print_function)
     return "".join(out)
+
+
+def _without_tuple_parameters(source: str) -> str:
+    """`source` without ``def f((a, b))`` and ``lambda (a, b): ...``, by the fixers of fissix, or of lib2to3
+    in Python before 3.13. ImportError where neither is there."""
+    for package in ("fissix", "lib2to3"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of lib2to3, whose heir is fissix
+            try:
+                refactor = import_module(f"{package}.refactor")
+            except ImportError:
+                continue
+            tool = refactor.RefactoringTool([f"{package}.fixes.fix_tuple_params"])
+            return str(tool.refactor_string(source + "\n", "script"))
+    raise ImportError(
+        "the script has parameters in brackets, as in `lambda (a, b): a`; translating them needs fissix: pip "
+        "install fissix"
+    )
+
+
+_TUPLE_PARAMETERS = re.compile(
+    r"\blambda\s*\(|\bdef\s+\w+\s*\((?:[^()\n]*,)?\s*\(|\blambda\s[^:\n(]*,\s*\("
+)
 
 
 def _with_spaces(tokens: list[Token]) -> list[Token]:
@@ -239,11 +290,6 @@ def _expression(tokens: list[Token]) -> list[str]:
 def _name(text: str, before: str, tokens: list[Token], i: int) -> str:
     if before == ".":  # an attribute
         return _NAMES[text] if text in _METHODS else text
-    words = [token.text for token in tokens[:i] if token.kind == "name"]
-    if words[:1] in (["import"], ["from"]) and text in _IMPORTS:
-        name = _IMPORTS[text]
-        has_alias = "as" in [token.text for token in tokens[i:]]
-        return name if words[0] == "from" or has_alias else f"{name} as {text}"
     if text in _NAMES and text not in _METHODS:
         after = [token.text for token in tokens[i + 1 :] if token.kind != "space"]
         return text if after[:1] == ["="] else _NAMES[text]  # an argument's name or a target stays
@@ -255,6 +301,15 @@ def _name(text: str, before: str, tokens: list[Token], i: int) -> str:
 
 #: Names of the built-in functions that translated scripts call.
 DIVIDE, LIST = "__divide_python2__", "__list_python2__"
+NEXT, KEY, TOGETHER = "__next_python2__", "__key_python2__", "__together_python2__"
+#: Methods by which operators find them in Python 2 and 3.
+_METHOD_NAMES = {
+    "next": "__next__",
+    "__nonzero__": "__bool__",
+    "__div__": "__truediv__",
+    "__rdiv__": "__rtruediv__",
+    "__idiv__": "__itruediv__",
+}
 
 _LIST_FUNCTIONS = {"map", "filter", "zip", "range"}
 _LIST_METHODS = {"keys", "values", "items"}
@@ -284,17 +339,44 @@ class _Semantics(ast.NodeTransformer):
         assign = ast.Assign([node.target], self._divide(read, node.value, node))
         return ast.fix_missing_locations(ast.copy_location(assign, node))
 
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """A class with the names of Python 3 for its methods, beside those of Python 2."""
+        self.generic_visit(node)
+        names = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+        for old, new in _METHOD_NAMES.items():
+            if old in names and new not in names:
+                value = ast.Name(old, ast.Load())
+                node.body.append(
+                    ast.Assign([ast.Name(new, ast.Store())], value, lineno=node.lineno)
+                )
+        for each in node.body:
+            match each:
+                case ast.Assign([ast.Name("__metaclass__")], value):
+                    node.keywords.append(ast.keyword("metaclass", value))
+        return ast.fix_missing_locations(node)
+
+    def _call(self, name: str, argument: ast.expr, node: ast.AST) -> ast.expr:
+        call = ast.Call(ast.Name(name, ast.Load()), [argument], [])
+        return ast.fix_missing_locations(ast.copy_location(call, node))
+
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
         called = node.func
+        for keyword in node.keywords:
+            if keyword.arg == "cmp":  # of sorted() and sort()
+                keyword.arg, keyword.value = "key", self._call(KEY, keyword.value, keyword.value)
+        if isinstance(called, ast.Attribute) and called.attr == "next" and not node.args:
+            return self._call(NEXT, called.value, node)
         is_function = isinstance(called, ast.Name) and called.id in _LIST_FUNCTIONS
+        match node:
+            case ast.Call(ast.Name("map"), [ast.Constant(None), *_]):
+                node.args[0] = ast.copy_location(ast.Name(TOGETHER, ast.Load()), node)
         is_method = (
             isinstance(called, ast.Attribute) and called.attr in _LIST_METHODS and not node.args
         )
         if not is_function and not is_method:
             return node
-        call = ast.Call(ast.Name(LIST, ast.Load()), [node], [])
-        return ast.fix_missing_locations(ast.copy_location(call, node))
+        return self._call(LIST, node, node)
 
     def visit_For(self, node: ast.For) -> ast.AST:
         """A loop over ``range(n)`` or another function of _LIST_FUNCTIONS needs no list."""
@@ -316,6 +398,37 @@ def with_python2_semantics(tree: ast.Module, file: str) -> ast.Module:
         for alias in node.names
     )
     return _Semantics(file, "division" in imported).visit(tree)
+
+
+class _RelativeImports(ast.NodeTransformer):
+    """Imports of modules of the own package by their names alone."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def _is_beside(self, name: str) -> bool:
+        path = os.path.join(self.folder, name.partition(".")[0])
+        return os.path.isfile(f"{path}.py") or os.path.isfile(os.path.join(path, "__init__.py"))
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
+        if node.level == 0 and node.module and self._is_beside(node.module):
+            node.level = 1
+        return node
+
+    def visit_Import(self, node: ast.Import) -> Any:
+        beside = [x for x in node.names if "." not in x.name and self._is_beside(x.name)]
+        rest = [alias for alias in node.names if alias not in beside]
+        parts: list[ast.stmt] = [ast.Import(rest)] if rest else []
+        parts += [ast.ImportFrom(None, beside, 1)] if beside else []
+        return [ast.fix_missing_locations(ast.copy_location(part, node)) for part in parts]
+
+
+def with_relative_imports(tree: ast.Module, file: str) -> ast.Module:
+    """`tree`, a module in a package, which imports modules of its package as Python 2 did."""
+    folder = os.path.dirname(file)
+    if not os.path.isfile(os.path.join(folder, "__init__.py")):
+        return tree
+    return _RelativeImports(folder).visit(tree)
 
 
 def as_list(value: object) -> object:
@@ -343,3 +456,94 @@ def _is_integer(value: Any) -> bool:
     if isinstance(value, (np.ndarray, np.generic)):
         return value.dtype.kind in "biu"
     return isinstance(value, int)
+
+
+def next_of(iterator: Any) -> Any:
+    """``iterator.next()``"""
+    return iterator.next() if hasattr(iterator, "next") else next(iterator)
+
+
+def compare(a: Any, b: Any) -> int:
+    """``cmp(a, b)``"""
+    return (a > b) - (a < b)
+
+
+def _run_file(path: str, names: Any = None) -> None:
+    frame = sys._getframe(1)
+    with open(path) as file:
+        exec(compile(file.read(), path, "exec"), frame.f_globals if names is None else names)
+
+
+def load_pickle(load: Any) -> Any:
+    """pickle.load() of files in text mode, and of arrays that Python 2 wrote."""
+
+    @functools.wraps(load)
+    def load_any(file: Any, **options: Any) -> Any:
+        return load(getattr(file, "buffer", file), **{"encoding": "latin1", **options})
+
+    return load_any
+
+
+def dump_pickle(dump: Any) -> Any:
+    """pickle.dump() to files in text mode, too."""
+
+    @functools.wraps(dump)
+    def dump_any(value: Any, file: Any, *args: Any, **options: Any) -> None:
+        dump(value, getattr(file, "buffer", file), *args, **options)
+
+    return dump_any
+
+
+def names_of_python2() -> dict[str, dict[str, Any]]:
+    """Module -> the names that it has in Python 2 only, and in NumPy of that time."""
+    import collections
+    import itertools
+    import string
+    import subprocess
+    import time
+
+    aliases = ("bool", "int", "float", "complex", "object", "str")
+    letters = (
+        ("letters", "ascii_letters"),
+        ("lowercase", "ascii_lowercase"),
+        ("uppercase", "ascii_uppercase"),
+    )
+    methods = ("join", "replace", "split", "strip", "lower", "upper", "find", "zfill")
+    return {
+        "builtins": {
+            "reduce": functools.reduce, "cmp": compare, "file": open, "intern": sys.intern,
+            "apply": lambda function, args=(), named=(): function(*args, **dict(named)),
+            "execfile": _run_file, DIVIDE: divide, LIST: as_list, NEXT: next_of,
+            KEY: functools.cmp_to_key,
+            TOGETHER: lambda *values: values if len(values) > 1 else values[0],
+        },
+        "sys": {"maxint": sys.maxsize},
+        "itertools": {
+            "izip": zip, "imap": map, "ifilter": filter, "izip_longest": itertools.zip_longest,
+            "ifilterfalse": itertools.filterfalse,
+        },
+        "time": {"clock": time.perf_counter},
+        "os": {"getcwdu": import_module("os").getcwd},
+        "string": {
+            **{old: getattr(string, new) for old, new in letters},
+            **{name: getattr(str, name) for name in methods},
+            "join": lambda words, sep=" ": sep.join(words),
+        },
+        "collections": {"UserDict": collections.UserDict},
+        "subprocess": {"getoutput": subprocess.getoutput},
+        "numpy": {
+            **{name: getattr(import_module("builtins"), name) for name in aliases},
+            "unicode": str, "long": int, "Inf": np.inf, "Infinity": np.inf, "NaN": np.nan,
+            "product": np.prod, "cumproduct": np.cumprod, "alltrue": np.all, "sometrue": np.any,
+            "asscalar": lambda a: a.item(), "row_stack": np.vstack, "float_": np.float64,
+            "complex_": np.complex128, "in1d": lambda a, b, **options: np.isin(np.ravel(a), b, **options),
+            "cast": _Cast(),
+        },
+    }  # fmt: skip
+
+
+class _Cast:
+    """``numpy.cast``"""
+
+    def __getitem__(self, dtype: Any) -> Any:
+        return lambda x: np.asarray(x).astype(dtype)

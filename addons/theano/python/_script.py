@@ -5,17 +5,29 @@
 from __future__ import annotations
 
 import ast
-import functools
+import importlib
 import linecache
 import os
+import pickle
 import sys
 import tokenize
 import types
 from importlib.machinery import PathFinder, SourceFileLoader
 from typing import Any
 
+from spanwise.compat import alias_package, is_installed
+
 from . import install as install
-from ._python2 import DIVIDE, LIST, as_list, divide, is_python2, translate, with_python2_semantics
+from ._python2 import (
+    MODULES,
+    dump_pickle,
+    is_python2,
+    load_pickle,
+    names_of_python2,
+    translate,
+    with_python2_semantics,
+    with_relative_imports,
+)
 
 
 def read_script(path: str) -> str:
@@ -44,11 +56,17 @@ def code_of(source: str, path: str) -> types.CodeType:
     """`source` compiled; tracebacks show its lines as translated. SyntaxError if Python 3 does not
     compile the translation either."""
     if not is_python2(source):
-        return compile(source, path, "exec", dont_inherit=True)
+        tree = ast.parse(source, path)
+        tree = with_relative_imports(tree, path) if _runs_python2 else tree
+        return compile(tree, path, "exec", dont_inherit=True)
     source = translate(source)
     linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
     tree = with_python2_semantics(ast.parse(source, path), path)
+    tree = with_relative_imports(tree, path)
     return compile(tree, path, "exec", dont_inherit=True)
+
+
+_runs_python2: list[str] = []  # the script, if it is in Python 2
 
 
 class _Loader(SourceFileLoader):
@@ -75,18 +93,15 @@ class _Finder:
 
 
 def add_names_of_python2() -> None:
-    """Makes ``reduce`` and the functions that translated scripts call known, and NumPy's old aliases of
-    built-in types."""
-    import builtins
-
-    import numpy as np
-
-    vars(builtins).setdefault("reduce", functools.reduce)
-    setattr(builtins, DIVIDE, divide)
-    setattr(builtins, LIST, as_list)
-    for name in ("bool", "int", "float", "complex", "object", "str"):
-        if name not in vars(np):
-            setattr(np, name, getattr(builtins, name))
+    """Makes the modules and names that Python 2 and NumPy of its time had known to the process."""
+    for module, names in names_of_python2().items():
+        target = vars(importlib.import_module(module))
+        for name, value in names.items():
+            target.setdefault(name, value)
+    for old, new in MODULES.items():
+        if not is_installed(old):
+            alias_package(old, new)
+    pickle.load, pickle.dump = load_pickle(pickle.load), dump_pickle(pickle.dump)
 
 
 def run(source: str, arguments: list[str]) -> None:
@@ -94,6 +109,8 @@ def run(source: str, arguments: list[str]) -> None:
     import numpy as np
 
     path = arguments[0]
+    if is_python2(source):
+        _runs_python2.append(path)
     folder = os.path.dirname(os.path.realpath(path))
     add_names_of_python2()
     np.set_printoptions(legacy="1.13")

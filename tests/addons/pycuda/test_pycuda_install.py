@@ -130,3 +130,12 @@ except ModuleNotFoundError as error:
     print(error)
 """
     assert run(program, without_pycuda(tmp_path)) == "No module named 'pycuda.abacus'\n"
+
+
+def test_runner_translates_scripts_in_python_2(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import pycuda.tools\nprint pycuda.tools.bitlog2(9), 7 / 2, xrange(2)[1]\n")
+    command = [sys.executable, "-m", "spanwise.pycuda", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "3 3 1\n"
