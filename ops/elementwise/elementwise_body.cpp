@@ -22,18 +22,17 @@ __device__ __forceinline__ T checked(T exponent, int* has_negative) {
 }
 )";
 
-// The call of the operation. `elements` are those of the operands in memory, then the result's.
-std::string computation(const OperationKey& key, std::span<const std::string> elements) {
+// The call of the operation. The body's arrays are the operands in memory, then the result.
+std::string computation(const OperationKey& key) {
   std::string arguments;
-  std::size_t next_element = 0;
+  int next_element = 0;
   for (int i = 0; i < key.inputs; ++i) {
-    std::string operand = key.is_number(i)
-                              ? text("a", i)
-                              : text("To<C", i, ">::from(", elements[next_element++], ")");
+    std::string operand =
+        key.is_number(i) ? text("a", i) : text("To<C", i, ">::from(sw_e", next_element++, ")");
     if (key.checks_exponent && i == 1) operand = text("checked(", operand, ", has_negative)");
     arguments += (i > 0 ? ", " : "") + operand;
   }
-  return text("      ", elements[next_element], " = To<Z>::from(", traits_of(key.op).body, "::of(",
+  return text("    sw_e", next_element, " = To<Z>::from(", traits_of(key.op).body, "::of(",
               arguments, "));\n");
 }
 
@@ -61,7 +60,6 @@ strided::Body operation_body(const OperationKey& key) {
     body.prelude += text("typedef ", compute_type(signature, signature.operand(i)), " C", i, ";\n");
     if (key.is_number(i)) {
       body.parameters += text("const C", i, " a", i, ", ");
-      body.arguments += text("a", i, ", ");
     } else {
       body.arrays.push_back(
           {element_text(key.operands[static_cast<std::size_t>(i)]), strided::ArrayRole::read});
@@ -73,11 +71,8 @@ strided::Body operation_body(const OperationKey& key) {
   if (key.checks_exponent) {
     body.prelude += exponent_check;
     body.parameters += "int* has_negative, ";
-    body.arguments += "has_negative, ";
   }
-  body.compute = [key](std::span<const std::string> elements) {
-    return computation(key, elements);
-  };
+  body.statements = computation(key);
   return body;
 }
 
@@ -129,14 +124,15 @@ std::string result_of(const ElementProgram& program, const ProgramStep& step,
   return text("To<", type, ">::from(", traits_of(step.signature.op).body, "::of(", operands, "))");
 }
 
-// The steps in order. `elements` are those of the inputs in memory, then the outputs'.
+// The steps in order. The elements of the inputs in memory, then of the outputs, are `element` with
+// a number.
 std::string statements(const ElementProgram& program, std::uint64_t numbers,
-                       std::span<const std::string> elements) {
+                       std::string_view element) {
   std::vector<std::string> values;
   values.reserve(static_cast<std::size_t>(inputs_of(program)) + program.steps.size());
-  std::size_t next_element = 0;
+  int next_element = 0;
   for (int i = 0; i < inputs_of(program); ++i)
-    values.push_back(is_by_value(numbers, i) ? text("a", i) : elements[next_element++]);
+    values.push_back(is_by_value(numbers, i) ? text("a", i) : text(element, next_element++));
   std::string all;
   for (const ProgramStep& step : program.steps) {
     const auto value = static_cast<int>(values.size());
@@ -146,7 +142,7 @@ std::string statements(const ElementProgram& program, std::uint64_t numbers,
     values.push_back(text("v", value));
   }
   for (const int output : program.outputs)
-    all += text("      ", elements[next_element++], " = v", output, ";\n");
+    all += text("      ", element, next_element++, " = v", output, ";\n");
   return all;
 }
 
@@ -172,32 +168,24 @@ strided::Body program_body(const ElementProgram& program, std::uint64_t numbers)
   for (int i = 0; i < inputs_of(program); ++i) {
     if (is_by_value(numbers, i)) {
       body.parameters += text("const M", i, " a", i, ", ");
-      body.arguments += text("a", i, ", ");
     } else {
       body.arrays.push_back({type_of(program, i), strided::ArrayRole::read});
     }
   }
   for (const int output : program.outputs)
     body.arrays.push_back({type_of(program, output), strided::ArrayRole::write});
-  body.compute = [&program, numbers](std::span<const std::string> elements) {
-    return statements(program, numbers, elements);
-  };
+  body.statements = statements(program, numbers, "sw_e");
   return body;
 }
 
 std::string program_function(const ElementProgram& program, std::string_view name) {
   std::string parameters;
-  std::vector<std::string> elements;
-  for (int i = 0; i < inputs_of(program); ++i) {
-    elements.push_back(text("a", i));
-    parameters += text(", const M", i, " a", i);
-  }
-  for (std::size_t k = 0; k < program.outputs.size(); ++k) {
-    elements.push_back(text("z", k));
-    parameters += text(", ", type_of(program, program.outputs[k]), "& z", k);
-  }
+  int k = 0;
+  for (; k < inputs_of(program); ++k) parameters += text(", const M", k, " a", k);
+  for (const int output : program.outputs)
+    parameters += text(", ", type_of(program, output), "& a", k++);
   return text("namespace ", name, " {\n", types_of(program), "SW_FN void run(",
-              parameters.substr(2), ") {\n", statements(program, 0, elements), "}\n}\n");
+              parameters.substr(2), ") {\n", statements(program, 0, "a"), "}\n}\n");
 }
 
 void CudaProgram::run(std::span<const Array* const> inputs, std::span<const Array> outputs) {

@@ -55,7 +55,6 @@ strided::Body body_with(const char* parameter) {
   body.prelude = text(file("draw_parameters.cuh"), device_functions, file("distributions.cuh"),
                       file("fill_block.cuh"));
   body.parameters = text("const ", parameter, " d, ");
-  body.arguments = "d, ";
   return body;
 }
 
@@ -70,10 +69,7 @@ strided::Body fill_body(const FillKey& key) {
                        ";\nstruct Elements { Body::Out at[Body::each]; };\n");
   body.arrays = {{"Elements", strided::ArrayRole::write_in_place},
                  {"long long", strided::ArrayRole::index}};
-  body.compute = [](std::span<const std::string> elements) {
-    return text("      fill_block<Body, is_packed>(d, (Wide)", elements[1], ", ", elements[0],
-                ".at);\n");
-  };
+  body.statements = "    fill_block<Body, is_packed>(d, (Wide)sw_e1, sw_e0.at);\n";
   return body;
 }
 
@@ -81,9 +77,7 @@ strided::Body permutation_body() {
   strided::Body body = body_with("Bijection");
   body.arrays = {{"long long", strided::ArrayRole::write},
                  {"long long", strided::ArrayRole::index}};
-  body.compute = [](std::span<const std::string> elements) {
-    return text("      ", elements[0], " = (long long)permuted((Wide)", elements[1], ", d);\n");
-  };
+  body.statements = "    sw_e0 = (long long)permuted((Wide)sw_e1, d);\n";
   return body;
 }
 

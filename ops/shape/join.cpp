@@ -43,19 +43,15 @@ strided::Body join_body(int itemsize, int parts) {
                                 : text("typedef ", word_text(itemsize), " Word;\n");
   body.prelude += text("struct Parts { long long begin[", parts, "], step[", parts, "]; };\n");
   body.parameters = "const Parts parts, ";
-  body.arguments = "parts, ";
   body.arrays = {{"Word", ArrayRole::write}};
   body.arrays.insert(body.arrays.end(), static_cast<std::size_t>(parts),
                      {"Word", ArrayRole::read_in_place});
   body.arrays.push_back({"long long", ArrayRole::index});
-  body.compute = [parts](std::span<const std::string> elements) {
-    std::string all = text("      const long long at = ", elements.back(), ";\n      ");
-    for (int i = parts - 1; i > 0; --i)
-      all += text("if (at >= parts.begin[", i, "]) ", elements[0], " = (&",
-                  elements[static_cast<std::size_t>(i) + 1], ")[(at - parts.begin[", i,
-                  "]) * parts.step[", i, "]];\n      else ");
-    return all + text(elements[0], " = (&", elements[1], ")[at * parts.step[0]];\n");
-  };
+  body.statements = text("    const long long at = sw_e", parts + 1, ";\n    ");
+  for (int i = parts - 1; i > 0; --i)
+    body.statements += text("if (at >= parts.begin[", i, "]) sw_e0 = (&sw_e", i + 1,
+                            ")[(at - parts.begin[", i, "]) * parts.step[", i, "]];\n    else ");
+  body.statements += "sw_e0 = (&sw_e1)[at * parts.step[0]];\n";
   return body;
 }
 

@@ -62,16 +62,12 @@ strided::Body range_body(DType element, const char* number) {
   strided::Body body;
   body.parameters = text("const ", number, " first, const ", number, " step, const ", number,
                          " other, const long long other_index, ");
-  body.arguments = "first, step, other, other_index, ";
   const char* type = element_text(element);
   body.arrays = {{type, ArrayRole::write}, {"long long", ArrayRole::index}};
   // As on the host, an index becomes a float by way of double.
   const char* exact = element.is_floating() ? "(double)" : "";
-  body.compute = [=](std::span<const std::string> elements) {
-    return text("      ", elements[0], " = (", type, ")(", elements[1],
-                " == other_index ? other : first + (", number, ")", exact, elements[1],
-                " * step);\n");
-  };
+  body.statements = text("    sw_e0 = (", type, ")(sw_e1 == other_index ? other : first + (",
+                         number, ")", exact, "sw_e1 * step);\n");
   return body;
 }
 
@@ -177,13 +173,9 @@ strided::Body triangle_body(int itemsize) {
   body.prelude = itemsize == 16 ? "struct Word { unsigned long long low, high; };\n"
                                 : text("typedef ", word_text(itemsize), " Word;\n");
   body.parameters = "const long long last, const int keeps_lower, ";
-  body.arguments = "last, keeps_lower, ";
   body.arrays = {
       {"Word", ArrayRole::read}, {"Word", ArrayRole::write}, {"long long", ArrayRole::index}};
-  body.compute = [](std::span<const std::string> elements) {
-    return text("      ", elements[1], " = (", elements[2], " <= last) == (keeps_lower != 0) ? ",
-                elements[0], " : Word();\n");
-  };
+  body.statements = "    sw_e1 = (sw_e2 <= last) == (keeps_lower != 0) ? sw_e0 : Word();\n";
   return body;
 }
 

@@ -53,49 +53,49 @@ __device__ __forceinline__ unsigned int mark(unsigned int* words, long long i) {
 )";
 
 // Declares `offset`, that of the selected element, and `target`, what the indices contribute to the
-// element's number among those that can be selected (AddressLoop::number_targets()).
-std::string address_text(const AddressKey& key, std::span<const std::string> indices) {
+// element's number among those that can be selected (AddressLoop::number_targets()). The index
+// arrays begin with array `first`.
+std::string address_text(const AddressKey& key, int first) {
   std::string declarations = "      long long offset = 0, target = 0;\n";
   for (int j = 0; j < key.indices; ++j)
     declarations +=
-        text("      {\n        long long at = ", indices[static_cast<std::size_t>(j)],
+        text("      {\n        long long at = sw_e", first + j,
              ";\n        at += at < 0 ? axes.extent[", j, "] : 0;\n        offset += at * ",
              "axes.stride[", j, "];\n        target += at * axes.target[", j, "];\n      }\n");
   return declarations;
 }
 
-// `elements`: of the arrays in the order of address_body(). The works that lack an array do not use
-// the strings made from its element.
-std::string work_text(const AddressKey& key, std::span<const std::string> elements) {
-  const std::string element = text("(&", elements[key.has_value() ? 1 : 0], ")[offset]");
-  const std::string& position = elements[elements.size() - 2];
-  const std::string target = text("(", elements.back(), " + target)");
+// `arrays`: their number; their order is that of address_body(). The works that lack an array do
+// not use the strings made from its element.
+std::string work_text(const AddressKey& key, int arrays) {
+  const std::string element = text("(&sw_e", key.has_value() ? 1 : 0, ")[offset]");
+  const std::string position = text("sw_e", arrays - 2);
+  const std::string target = text("(sw_e", arrays - 1, " + target)");
   const std::string last = text("last[", target, "]");
   const std::string marked =
       key.only_marked ? text("if (has_bit(marks[mark_words + (", target, " >> 5)], ", target, ")) ")
                       : std::string();
   switch (key.work) {
     case AddressWork::read:
-      return text(elements[0], " = ", element);
+      return text("sw_e0 = ", element);
     case AddressWork::write:
-      return text(element, " = ", elements[0]);
+      return text(element, " = sw_e0");
     case AddressWork::find_last:
       return text(marked, "atomicMax(&", last, ", (Last)(", position, " + 1))");
     case AddressWork::write_last:
-      return text(marked, "if (", last, " == (Last)(", position, " + 1)) ", element, " = ",
-                  elements[0]);
+      return text(marked, "if (", last, " == (Last)(", position, " + 1)) ", element, " = sw_e0");
     case AddressWork::write_once:
-      return text("const long long number = ", target,
-                  ";\n      if (!has_bit(mark(marks, number), number)) {\n        ", element, " = ",
-                  elements[0],
-                  ";\n      } else {\n        atomicExch(&last[number], (Last)0);\n        ",
-                  "if (mark(marks + mark_words, number) == 0 && ",
-                  "mark(marks + 2 * mark_words, number >> 5) == 0)",
-                  "\n          atomicOr(marks + 3 * mark_words, 1u);\n      }");
+      return text(
+          "const long long number = ", target,
+          ";\n      if (!has_bit(mark(marks, number), number)) {\n        ", element,
+          " = sw_e0;\n      } else {\n        atomicExch(&last[number], (Last)0);\n        ",
+          "if (mark(marks + mark_words, number) == 0 && ",
+          "mark(marks + 2 * mark_words, number >> 5) == 0)",
+          "\n          atomicOr(marks + 3 * mark_words, 1u);\n      }");
     case AddressWork::accumulate:
-      return text("Atomic<How, Word>::apply(&", element, ", ", elements[0], ")");
+      return text("Atomic<How, Word>::apply(&", element, ", sw_e0)");
     default:  // add_up
-      return text(elements[0], " = offset");
+      return "sw_e0 = offset";
   }
 }
 
@@ -110,7 +110,6 @@ strided::Body address_body(const AddressKey& key) {
   body.prelude += text("struct IndexedAxes { long long extent[", axes, "], stride[", axes,
                        "], target[", axes, "]; };\n");
   body.parameters = "const IndexedAxes axes, ";
-  body.arguments = "axes, ";
   if (key.has_value()) body.arrays.push_back({"Word", key.value_role()});
   if (key.has_element()) body.arrays.push_back({"Word", key.element_role()});
   for (int j = 0; j < key.indices; ++j)
@@ -120,19 +119,15 @@ strided::Body address_body(const AddressKey& key) {
                        {"long long", strided::ArrayRole::index});  // position, target
     body.prelude += text("typedef ", word_text(key.dtype.itemsize()), " Last;\n");
     body.parameters += "Last* last, ";
-    body.arguments += "last, ";
   }
   if (key.has_marks()) {
     body.prelude += marks_text;
     body.parameters += "unsigned int* marks, const long long mark_words, ";
-    body.arguments += "marks, mark_words, ";
     if (key.only_marked) body.before = "  if (marks[3 * mark_words] == 0) return;\n";
   }
-  body.compute = [key](std::span<const std::string> elements) {
-    // Index arrays follow the value and the element.
-    const auto indices = elements.subspan(std::size_t{key.has_value()} + key.has_element());
-    return text(address_text(key, indices), "      ", work_text(key, elements), ";\n");
-  };
+  // Index arrays follow the value and the element.
+  body.statements = text(address_text(key, int{key.has_value()} + key.has_element()), "      ",
+                         work_text(key, static_cast<int>(body.arrays.size())), ";\n");
   return body;
 }
 

@@ -103,16 +103,12 @@ strided::Body masked_fill_body(int bytes, bool has_number) {
                              : text("typedef ", word_text(bytes), " Word;\n");
   if (has_number) {
     body.parameters = "const Word number, ";
-    body.arguments = "number, ";
   } else {
     body.arrays = {{"Word", strided::ArrayRole::read}};
   }
   body.arrays.push_back({"Word", strided::ArrayRole::write});
   body.arrays.push_back({"unsigned char", strided::ArrayRole::mask});
-  body.compute = [has_number](std::span<const std::string> elements) {
-    return has_number ? text("      ", elements[0], " = number;\n")
-                      : text("      ", elements[1], " = ", elements[0], ";\n");
-  };
+  body.statements = has_number ? "    sw_e0 = number;\n" : "    sw_e1 = sw_e0;\n";
   return body;
 }
 
@@ -198,28 +194,18 @@ const strided::BodyKernel& index_kernel(IndexWork work, const strided::StridedCa
 strided::Body index_body(IndexWork work) {
   strided::Body body;
   body.parameters = "const long long extent, ";
-  body.arguments = "extent, ";
-  body.arrays = {{"long long", ArrayRole::read}};
-  if (work == IndexWork::find_outside) {
-    body.parameters += "unsigned long long* outside, ";
-    body.arguments += "outside, ";
+  body.arrays = {{"long long", ArrayRole::read}, {"long long", ArrayRole::write}};
+  if (work == IndexWork::wrap) {
+    body.statements = "    sw_e1 = sw_e0 % extent + (sw_e0 % extent < 0 ? extent : 0);\n";
+  } else if (work == IndexWork::clip) {
+    body.statements = "    sw_e1 = sw_e0 < 0 ? 0 : sw_e0 >= extent ? extent - 1 : sw_e0;\n";
   } else {
-    body.arrays.push_back({"long long", ArrayRole::write});
+    body.arrays.pop_back();
+    body.parameters += "unsigned long long* outside, ";
+    body.statements =
+        "    if ((sw_e0 < -extent || sw_e0 >= extent) && atomicCAS(outside, 0ULL, 1ULL) == 0ULL) "
+        "outside[1] = (unsigned long long)sw_e0;\n";
   }
-  body.compute = [work](std::span<const std::string> elements) -> std::string {
-    const std::string load = text("      const long long index = ", elements[0], ";\n      ");
-    switch (work) {
-      case IndexWork::find_outside:
-        return text(load, "if ((index < -extent || index >= extent) && ",
-                    "atomicCAS(outside, 0ULL, 1ULL) == 0ULL) ",
-                    "outside[1] = (unsigned long long)index;\n");
-      case IndexWork::wrap:
-        return text(load, elements[1], " = index % extent + (index % extent < 0 ? extent : 0);\n");
-      default:
-        return text(load, elements[1],
-                    " = index < 0 ? 0 : index >= extent ? extent - 1 : index;\n");
-    }
-  };
   return body;
 }
 

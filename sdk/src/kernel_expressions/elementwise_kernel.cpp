@@ -105,25 +105,19 @@ class ElementwiseText {
           parameter_text(operand, shape_.forms[i], has_pointer_style(), types);
       if (operand.is_element()) {
         body.arrays.push_back({element_type(operand), role_of(operand, needs_memory)});
-      } else if (!declared.empty()) {
+      } else {
         body.parameters += declared;
-        body.arguments += operand.parameter->name + ", ";
       }
     }
     if (code_.needs_index || body.arrays.empty())
       body.arrays.push_back({"", strided::ArrayRole::index});
-    for (const ConvertedArgument* operand : whole_arrays())
-      body.arguments += operand->parameter->name + ", ";
     body.parameters += whole_array_parameters(types) + "const long long n, ";
-    body.arguments += "n, ";
     body.prelude = prologue(code_.spec.common, operands_, types);
-    body.declarations = whole_array_pointers();
-    if (has_token(code_.operation, "_ind")) body.declarations += "  const sw_count _ind{n};\n";
-    body.before = statements("loop_prep of ", code_.spec.loop_prep);
+    body.before = whole_array_pointers();
+    if (has_token(code_.operation, "_ind")) body.before += "  const sw_count _ind{n};\n";
+    body.before += statements("loop_prep of ", code_.spec.loop_prep);
     body.after = statements("after_loop of ", code_.spec.after_loop);
-    body.compute = [text = *this](std::span<const std::string> elements) {
-      return text.computation(elements);
-    };
+    body.statements = computation();
     return body;
   }
 
@@ -135,18 +129,12 @@ class ElementwiseText {
                                 code.empty() ? "" : code + "\n;");
   }
 
-  // The arrays that are passed as sw_raw: unless flat, those that are also used as a whole.
-  std::vector<const ConvertedArgument*> whole_arrays() const {
-    std::vector<const ConvertedArgument*> all;
-    for (const ConvertedArgument& operand : operands_)
-      if (!shape_.is_flat && operand.is_element() && operand.parameter->needs_whole_array)
-        all.push_back(&operand);
-    return all;
-  }
+  // Unless flat, arrays that are also used as a whole are passed as sw_raw.
   std::string whole_array_parameters(std::string& types) const {
     std::string list;
-    for (const ConvertedArgument* operand : whole_arrays())
-      list += whole_array_text(*operand, shape_.axes, types);
+    for (const ConvertedArgument& operand : operands_)
+      if (!shape_.is_flat && operand.is_element() && operand.parameter->needs_whole_array)
+        list += whole_array_text(operand, shape_.axes, types);
     return list;
   }
 
@@ -164,24 +152,24 @@ class ElementwiseText {
     return out;
   }
 
-  // Defines x, or x[i], of the operation as the element `expression`.
-  std::string element(const ConvertedArgument& operand, const std::string& expression) const {
+  // Defines x, or x[i], of the operation as the element of an array.
+  std::string element(const ConvertedArgument& operand, int array) const {
     const std::string type = element_type(operand), &name = operand.parameter->name;
     if (has_pointer_style())
-      return text("    ", constness(operand), type, "* const sw_at_", name, " = &(", expression,
-                  ");\n");
+      return text("    ", constness(operand), type, "* const sw_at_", name, " = &sw_e", array,
+                  ";\n");
     const char* reference = operand.parameter->is_output ? "& " : " ";
-    return text("    ", constness(operand), type, reference, name, " = ", expression, ";\n");
+    return text("    ", constness(operand), type, reference, name, " = sw_e", array, ";\n");
   }
 
-  std::string computation(std::span<const std::string> elements) const {
+  std::string computation() const {
     std::string out;
-    std::size_t array = 0;
+    int array = 0;
     for (const ConvertedArgument& operand : operands_)
-      if (operand.is_element()) out += element(operand, elements[array++]);
-    if (code_.needs_index) out += text("    const long long i = ", elements[array], ";\n");
-    return out + parse::element_statements(text("operation of ", code_.spec.common.name),
-                                           code_.operation);
+      if (operand.is_element()) out += element(operand, array++);
+    if (code_.needs_index) out += text("    const long long i = sw_e", array, ";\n");
+    // PyCUDA's operations are in a loop, where `continue` ends one.
+    return text(out, "    do {", statements("operation of ", code_.operation), "} while (0);\n");
   }
 
   const ElementwiseCode& code_;

@@ -217,8 +217,13 @@ std::string with_operand_names(std::string message, const Operands& operands) {
 
 Kernel compiled(const CommonSpec& spec, const std::string& source, const std::string& kernel,
                 Device device, std::string_view user_code) {
+  // The library's templates are C++17.
+  std::vector<std::string> options = spec.options;
+  for (std::string& option : options)
+    for (const std::string_view older : {"c++03", "c++11", "c++14"})
+      if (option.ends_with(older)) option.replace(option.size() - 2, 2, "17");
   try {
-    return SourceModule(source, {.options = spec.options, .device = device}).get_function(kernel);
+    return SourceModule(source, {.options = options, .device = device}).get_function(kernel);
   } catch (const CompileError& error) {
     const std::string name = unknown_name(error.log());
     const std::string remedy =

@@ -48,9 +48,7 @@ std::string word_type(int bytes) { return bytes == 16 ? "Pair" : word_text(bytes
 Body move_body(int word) {
   Body body{.name = text("spanwise_copy_", word, "_bytes"), .prelude = word_prelude};
   body.arrays = {{word_type(word), ArrayRole::read}, {word_type(word), ArrayRole::write}};
-  body.compute = [](std::span<const std::string> elements) {
-    return text("      ", elements[1], " = ", elements[0], ";\n");
-  };
+  body.statements = "    sw_e1 = sw_e0;\n";
   return body;
 }
 
@@ -58,10 +56,7 @@ Body cast_body(DType from, DType to) {
   Body body{.name = text("spanwise_cast_", from.name(), "_to_", to.name())};
   for (const auto& file : embedded::cast_text) body.prelude += file.text;
   body.arrays = {{element_text(from), ArrayRole::read}, {element_text(to), ArrayRole::write}};
-  body.compute = [to](std::span<const std::string> elements) {
-    return text("      ", elements[1], " = ElementCast<", element_text(to), " >::from(",
-                elements[0], ");\n");
-  };
+  body.statements = text("    sw_e1 = ElementCast<", element_text(to), " >::from(sw_e0);\n");
   return body;
 }
 
@@ -69,10 +64,7 @@ Body fill_body(int word) {
   Body body{.name = text("spanwise_fill_", word, "_bytes"), .prelude = word_prelude};
   body.arrays = {{word_type(word), ArrayRole::write}};
   body.parameters = text("const ", word_type(word), " value, ");
-  body.arguments = "value, ";
-  body.compute = [](std::span<const std::string> elements) {
-    return text("      ", elements[0], " = value;\n");
-  };
+  body.statements = "    sw_e0 = value;\n";
   return body;
 }
 

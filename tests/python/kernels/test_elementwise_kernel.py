@@ -27,6 +27,13 @@ class TestCalls:
         lin_comb(5, sw.array(x, device=device), 6, sw.array(y, device=device), z)
         np.testing.assert_allclose(z.numpy(), np.sin(5 * x) * (6 * y), rtol=2e-5)
 
+    @pytest.mark.parametrize("standard", ["-std=c++11", "--std=c++14", "-std=c++20"])
+    def test_options_may_name_any_standard(self, device, standard):
+        """CuPy's users pass older ones; the library's templates need C++17."""
+        plus_one = sw.ElementwiseKernel("T x", "T z", "z = x + 1", options=[standard])
+        x = sw.array(np.arange(6, dtype="float32").reshape(2, 3), device=device)
+        assert_same(plus_one(x.T), x.T.numpy() + 1)
+
     @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
     @pytest.mark.parametrize("step", [1, -2])
     def test_16_bit_floats_mix_with_numbers_of_c(self, device, dtype, step):

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -32,16 +31,13 @@ struct Body {
   std::string prelude{};     ///< before the kernel: types and functions
   /// In the plan's order. At most one mask, the last.
   std::vector<BodyArray> arrays{};
-  /// Further parameters of the kernel, each followed by ", ": as declared, and as passed on.
-  std::string parameters{}, arguments{};
-  /// Declarations that all statements below may use; they may use the parameters.
-  std::string declarations{};
-  /// Statements before and after the loop over a thread's elements; each thread of the grid runs
-  /// them if there are any.
+  /// Further parameters of the kernel, each followed by ", ". The statements may use them.
+  std::string parameters{};
+  /// Statements that each thread of the grid runs before and after the loop over its elements.
   std::string before{}, after{};
-  /// Statements that compute one element. elements[k] is an expression for that of array k: an
+  /// Statements that compute one element: a function's body. Element k of `arrays` is sw_ek, an
   /// lvalue for written arrays, the offset for the index.
-  std::function<std::string(std::span<const std::string> elements)> compute{};
+  std::string statements{};
 };
 
 /// CUDA C with one kernel. Its parameters: for each array the address of the first visited element,
