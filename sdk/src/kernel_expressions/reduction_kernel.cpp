@@ -128,6 +128,8 @@ void ReductionKernel::Call::plan_walks() {
   std::vector<const Layout*> reduced, kept;
   for (const ConvertedArgument& operand : operands_.all())
     if (operand.is_input_element()) reduced.push_back(&operand.array->layout());
+  const Layout index = Layout::row_major(shape_);
+  if (kernel_.needs_index_) reduced.push_back(&index);
   kept = reduced;
   std::vector<Layout> outputs;
   for (std::size_t i = kernel_.inputs_; i < operands_.all().size(); ++i) {
@@ -136,9 +138,7 @@ void ReductionKernel::Call::plan_walks() {
       if (is_reduced(axis)) output = output.expand(axis);
   }
   for (const Layout& output : outputs) kept.push_back(&output);
-  const Layout index = Layout::row_major(shape_);
-  if (kernel_.needs_index_) kept.push_back(&index), reduced.push_back(&index);
-  kept_.emplace(kept_shape, kept, static_cast<int>(reduced.size()) - kernel_.needs_index_);
+  kept_.emplace(kept_shape, kept, static_cast<int>(reduced.size()));
   reduced_.emplace(reduced_shape, reduced, 0);
   find_kernel_shape();
 }

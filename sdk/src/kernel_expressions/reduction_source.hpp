@@ -38,7 +38,7 @@ struct ReductionCode {
 /// parts; its number of elements per result is the number of parts. The parameters are, in order:
 /// - the operands, as parameter_text() declares them, but arrays as a whole are always sw_raw;
 /// - sw_raw of each array that map_expr uses both by element and as a whole;
-/// - the walk over the results, of inputs, outputs and, if it is needed, the index;
+/// - the walk over the results, of inputs, if it is needed the index, and outputs;
 /// - the walk over the reduced elements, of inputs and, if it is needed, the index;
 /// - the numbers of results, of elements per result, of elements per part, of results per block;
 /// - the memory for partial results.
