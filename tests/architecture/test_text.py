@@ -45,3 +45,20 @@ def test_every_code_file_opens_with_copyright_and_licence():
         if file.suffix in CODE and LEGACY not in file.parents and not LICENCE.match(text)
     ]
     assert not missing, f"two lines, as in {__file__}, are missing in: {missing}"
+
+
+def test_no_string_of_a_source_holds_a_loop_of_cuda():
+    """Loops of kernels are in .cuh files, which formatters, compilers and debuggers read. The CPU
+    back end translates CUDA for the host's compiler, and writes such text."""
+    literal = re.compile(r'R"\((.*?)\)"|"((?:[^"\\\n]|\\.)*)"', re.DOTALL)
+    violations = []
+    for file, text in text_files():
+        if file.suffix != ".cpp" or file.parts[0] not in ("sdk", "ops") or "backends" in file.parts:
+            continue
+        for match in literal.finditer(re.sub(r"//.*", "", text)):
+            written = match[1] or match[2] or ""
+            if re.search(r"\bfor ?\(", written) and "#pragma GCC" not in written:
+                violations.append(f"{file}: {written[:100]!r}")
+    assert not violations, "\n".join(
+        ["", *violations, "Write a template, as those of sdk/device/strided, and embed its text."]
+    )

@@ -7,6 +7,7 @@
 
 #include "../elementwise_body.hpp"
 #include "../graph/elementwise_op.hpp"
+#include "embedded/row_pass_text.hpp"
 #include "row_pass.hpp"
 #include "spanwise/core/device.hpp"
 #include "spanwise/core/error.hpp"
@@ -23,113 +24,6 @@ namespace {
 // Threads of a block of the kernel `finish`, and the columns that lie side by side in it.
 constexpr int finish_threads = 512, finish_columns = 8;
 
-constexpr const char* pass_text = R"(
-struct alignas(sizeof(T) * WIDTH) Pack { T x[WIDTH]; };
-// The elements of a row that belong to a thread; 0 beyond the row.
-SW_FN void load_row(T (&to)[PACKS][WIDTH], const T* row, I columns) {
-#pragma unroll
-  for (int k = 0; k < PACKS; ++k) {
-    const I c = ((I)k * THREADS + threadIdx.x) * WIDTH;
-    if (c + WIDTH <= columns) {
-      const Pack pack = *(const Pack*)(row + c);
-#pragma unroll
-      for (int j = 0; j < WIDTH; ++j) to[k][j] = pack.x[j];
-    } else {
-#pragma unroll
-      for (int j = 0; j < WIDTH; ++j) to[k][j] = c + j < columns ? row[c + j] : T(0);
-    }
-  }
-}
-extern "C" __global__ void __launch_bounds__(THREADS) pass(const T* x, I x_row, const T* w, I w_step,
-    I rows, I columns, PARAMETERS T* partial, I partial_row) {
-  __shared__ T parts[ROWS][THREADS / 32];
-  __shared__ T weights[ROWS];
-  const int thread = threadIdx.x;
-  T v[ROWS][PACKS][WIDTH], factors[PACKS][WIDTH], sums[PACKS][WIDTH];
-#pragma unroll
-  for (int k = 0; k < PACKS; ++k)
-#pragma unroll
-    for (int j = 0; j < WIDTH; ++j) {
-      const I c = ((I)k * THREADS + thread) * WIDTH + j;
-      factors[k][j] = c < columns ? w[c * w_step] : T(0);
-      sums[k][j] = 0;
-    }
-  T total = 0;
-  for (I first = (I)blockIdx.x * ROWS; first < rows; first += (I)gridDim.x * ROWS) {
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r) load_row(v[r], x + (first + r) * x_row, first + r < rows ? columns : 0);
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-      T dot = 0;
-#pragma unroll
-      for (int k = 0; k < PACKS; ++k)
-#pragma unroll
-        for (int j = 0; j < WIDTH; ++j) dot = fma(v[r][k][j], factors[k][j], dot);
-#pragma unroll
-      for (int half = 16; half > 0; half /= 2) dot += __shfl_down_sync(~0u, dot, half);
-      if (thread % 32 == 0) parts[r][thread / 32] = dot;
-    }
-    __syncthreads();
-    if (thread < ROWS) {
-      const I row = first + thread;
-      T weight = 0;
-      if (row < rows) {
-        T product = 0;
-#pragma unroll
-        for (int i = 0; i < THREADS / 32; ++i) product += parts[thread][i];
-EVALUATE
-      }
-      weights[thread] = weight;
-    }
-    __syncthreads();
-#pragma unroll
-    for (int r = 0; r < ROWS; ++r) {
-      const T weight = weights[r];
-      total += weight;
-#pragma unroll
-      for (int k = 0; k < PACKS; ++k)
-#pragma unroll
-        for (int j = 0; j < WIDTH; ++j) sums[k][j] = fma(weight, v[r][k][j], sums[k][j]);
-    }
-  }
-  partial += blockIdx.x * partial_row;
-#pragma unroll
-  for (int k = 0; k < PACKS; ++k)
-#pragma unroll
-    for (int j = 0; j < WIDTH; ++j) {
-      const I c = ((I)k * THREADS + thread) * WIDTH + j;
-      if (c < columns) partial[c] = sums[k][j];
-    }
-  if (thread == 0) partial[columns] = total;
-}
-)";
-
-constexpr const char* finish_text = R"(
-extern "C" __global__ void __launch_bounds__(FINISH_THREADS) finish(const T* partial, I partial_row,
-    int count, I columns, T alpha, T beta, PARAMETERS) {
-  __shared__ T sums[FINISH_THREADS];
-  const int thread = threadIdx.x;
-  const I c = (I)blockIdx.x * FINISH_COLUMNS + thread % FINISH_COLUMNS;
-  T sum = 0;
-  if (c <= columns) {
-#pragma unroll 4
-    for (int i = thread / FINISH_COLUMNS; i < count; i += FINISH_THREADS / FINISH_COLUMNS) sum += partial[i * partial_row + c];
-  }
-  sums[thread] = sum;
-  __syncthreads();
-  for (int half = FINISH_THREADS / 2; half >= FINISH_COLUMNS; half /= 2) {
-    if (thread < half) sums[thread] += sums[thread + half];
-    __syncthreads();
-  }
-  if (thread >= FINISH_COLUMNS) return;
-  sum = sums[thread];
-  if (c < columns) {
-    result[c] = RESULT;
-  } else if (c == columns) {
-EVALUATE  }
-}
-)";
-
 /// Writes the text for one pass.
 class RowPassSource {
  public:
@@ -142,27 +36,22 @@ class RowPassSource {
                            "\n#define ROWS ", shape_.rows, "\n#define FINISH_THREADS ",
                            finish_threads, "\n#define FINISH_COLUMNS ", finish_columns, "\n");
     all += program_function(pass_.program, "row");
-    all += filled(pass_text, parameters(pass_.program, "row", pass_.product_input, 2, true),
-                  row_statements(), "");
     if (pass_.sum_program) all += program_function(*pass_.sum_program, "sum_program");
-    const char* result =
-        pass_.has_addend ? "fma(alpha, sum, beta * addend[c * addend_step])" : "alpha * sum";
-    return all + filled(finish_text, finish_parameters(), sum_statements(), result);
-  }
-
- private:
-  static void replace(std::string& all, std::string_view name, std::string_view replacement) {
-    const std::size_t position = all.find(name);
-    if (position != std::string::npos) all.replace(position, name.size(), replacement);
-  }
-  static std::string filled(std::string all, const std::string& parameters,
-                            const std::string& statements, std::string_view result) {
-    replace(all, "PARAMETERS", parameters);
-    replace(all, "EVALUATE", statements);
-    replace(all, "= RESULT", text("= ", result));
+    const std::size_t kernels = all.size();
+    all += embedded::file_text(embedded::row_pass_text, "row_pass_kernels.cuh");
+    const auto replace = [&](std::string_view name, std::string_view replacement) {
+      all.replace(all.find(name, kernels), name.size(), replacement);
+    };
+    replace("PASS_PARAMETERS", parameters(pass_.program, "row", pass_.product_input, 2, true));
+    replace("EVALUATE_ROW", row_statements());
+    replace("FINISH_PARAMETERS", finish_parameters());
+    replace("EVALUATE_SUM", sum_statements());
+    replace("RESULT",
+            pass_.has_addend ? "fma(alpha, sum, beta * addend[c * addend_step])" : "alpha * sum");
     return all;
   }
 
+ private:
   bool is_number(std::size_t input) const { return (shape_.numbers >> input & 1) != 0; }
 
   // The parameters for a program in namespace `name`, each followed by a comma: its inputs but
