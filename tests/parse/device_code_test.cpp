@@ -179,6 +179,20 @@ TEST(DeviceCode, RemovesLinesOnlyWhereNoKernelReachesThem) {
   EXPECT_EQ(code.way_to(text, text.find("*x =")), "");
 }
 
+TEST(DeviceCode, KeepsAssertionsAboutWhatAKernelReaches) {
+  const std::string text =
+      "struct Body { int x; };\n"
+      "struct Other { int x; };\n"
+      "static_assert(sizeof(Body) == 8, \"\");\n"
+      "static_assert(sizeof(Other) == 8, \"\");\n"
+      "__global__ void k(Body* b) { b->x = sizeof(int); }\n";
+  DeviceCode code;
+  code.add(text);
+  code.resolve();
+  EXPECT_FALSE(code.remove_unreached(text, 3));
+  EXPECT_TRUE(code.remove_unreached(text, 4));
+}
+
 TEST(DeviceCode, KeepsAllOfAFileIncludedInADeclaration) {
   const std::string fragment = "total += 1;\nint unused;\n", main = "__global__ void k() {}\n";
   DeviceCode code;

@@ -525,6 +525,12 @@ bool DeviceCode::is_kept(const SourceFile& file, const Declaration& declaration)
 bool DeviceCode::is_needed(const SourceFile& file, const Declaration& declaration) const {
   const bool is_operator = declaration.names.empty() && declaration.owner != 0;
   const Declaration& named = is_operator ? file.declarations[declaration.owner - 1] : declaration;
+  // What is asserted about names that a kernel reaches holds for the kernel.
+  if (named.names.empty() && file.tokens[named.begin].text == "static_assert")
+    return std::any_of(
+        file.tokens.begin() + static_cast<std::ptrdiff_t>(named.begin) + 1,
+        file.tokens.begin() + static_cast<std::ptrdiff_t>(named.end),
+        [&](const Token& token) { return token.text != "sizeof" && needed_.contains(token.text); });
   return (named.names.empty() && is_device(file, named)) ||
          std::ranges::any_of(named.names,
                              [&](std::string_view name) { return needed_.contains(name); });
