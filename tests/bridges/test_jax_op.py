@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """sw.jax_op: ops of Spanwise as functions of JAX."""
 
+import os
+
 import numpy as np
 import pytest
 from bridges.framework_ops import SumAndDifference, cube, power_of_sum, scale_rows, scaled
@@ -12,6 +14,8 @@ T = sw.tensor
 
 jax = pytest.importorskip("jax", reason="jax is not installed")
 jnp = jax.numpy
+pytest.importorskip("jax.test_util")
+pytest.importorskip("jax.export")
 
 
 @pytest.fixture(autouse=True)
@@ -217,3 +221,206 @@ def test_many_pending_calls_give_their_own_results():
     pending = [step(jnp.full((200_000,), float(i % 3))) for i in range(40)]
     for i, result in enumerate(pending):
         assert (result == ((i % 3) ** 3 * 0.5) ** 3 + 1).all()
+
+
+# ---- Derivatives of any order, forward and reverse ----
+
+TEN_OPS = {
+    "cube_by_graph": (lambda x: x**3, [(5,)]),
+    "exp_product": (lambda x, y: T.exp(x) * y, [(5,), (5,)]),
+    "broadcast": (lambda x, y: T.sin(x) * y, [(3, 1), (4,)]),
+    "sum_of_rows": (lambda x: T.sum(x * x, axis=1), [(3, 4)]),
+    "softmax": (lambda x: T.softmax(x), [(3, 4)]),
+    "product": (lambda x, y: T.dot(x, y), [(3, 4), (4, 2)]),
+    "transposed": (lambda x: T.tanh(x.T) * 2, [(3, 4)]),
+    "part": (lambda x: x[1:, ::2] ** 2, [(3, 4)]),
+    "mean": (lambda x: T.mean(T.exp(x)), [(3, 4)]),
+    "scale_rows": (scale_rows(), [(3, 4), (3,)]),
+}
+
+
+@pytest.mark.parametrize("name", TEN_OPS)
+def test_derivatives_of_order_two_agree_with_differences(x64, name):
+    function, shapes = TEN_OPS[name]
+    inputs = [random(*shape, dtype="float64") for shape in shapes]
+    jax.test_util.check_grads(sw.jax_op(function), inputs, order=2)
+    jax.test_util.check_grads(jax.jit(sw.jax_op(function)), inputs, order=2)
+
+
+def test_hessian_is_that_of_jax_by_all_four_ways():
+    def mine(x):
+        return T.sum(T.exp(x) * x)
+
+    def theirs(x):
+        return (jnp.exp(x) * x).sum()
+
+    op, x = sw.jax_op(mine), random(4)
+    expected = jax.hessian(theirs)(x)
+    for outer in (jax.jacfwd, jax.jacrev):
+        for inner in (jax.jacfwd, jax.jacrev):
+            assert_close(outer(inner(op))(x), expected)
+            assert_close(jax.jit(outer(inner(op)))(x), expected)
+    assert_close(jax.grad(lambda x: jax.grad(op)(x).sum())(x), expected.sum(0))
+
+
+def test_given_gradient_decides_in_forward_mode_too():
+    op = sw.jax_op(lambda x: x**2, grad=lambda inputs, g: [10 * inputs[0] * g[0]])
+    x, v = random(4), random(4) + 1
+    assert_close(jax.jvp(op, (x,), (v,))[1], 10 * x * v)
+    assert_close(jax.grad(lambda x: jax.grad(lambda x: op(x).sum())(x).sum())(x), 10 + 0 * x)
+
+
+def test_forward_mode_of_a_kernel_whose_gradient_has_none_raises():
+    with pytest.raises(sw.GraphError, match="no derivative of cube_gradient"):
+        jax.jvp(sw.jax_op(cube()), (random(3),), (random(3),))
+
+
+# ---- The calls ----
+
+
+def test_vmap_makes_one_call_of_an_elementwise_op():
+    op = sw.jax_op(lambda x, y: T.exp(x) * y)
+    x, y = random(5, 4), random(4)
+    batched = jax.vmap(op, in_axes=(0, None))
+    assert_close(batched(x, y), jnp.exp(x) * y)
+    assert_close(jax.vmap(op, in_axes=(1, None), out_axes=1)(x, x[:, 0]), jnp.exp(x) * x[:, :1])
+    assert "scan" not in str(jax.make_jaxpr(batched)(x, y))
+    gradient = jax.vmap(jax.grad(lambda x, y: op(x, y).sum(), argnums=(0, 1)), in_axes=(0, None))
+    assert "scan" not in str(jax.make_jaxpr(gradient)(x, y))
+    dx, dy = gradient(x, y)
+    assert_close(dx, jnp.exp(x) * y)
+    assert_close(dy, jnp.exp(x))
+    # Ranks that differ, and axes of length 1, of a declared elementwise op.
+    total, _ = jax.vmap(sw.jax_op(power_of_sum()), in_axes=(0, None))(x, jnp.ones((3, 1)))
+    assert_close(total, jnp.broadcast_to((x[:, None, :] + 1) ** 2, (5, 3, 4)))
+    assert "scan" in str(jax.make_jaxpr(jax.vmap(sw.jax_op(scale_rows())))(x[None], x[None, :, 0]))
+
+
+def test_shard_map_computes_values_and_gradients():
+    mesh = jax.make_mesh((1,), ("rows",), axis_types=(jax.sharding.AxisType.Auto,))
+    spec = jax.sharding.PartitionSpec
+    op, x, by = sw.jax_op(scale_rows()), random(4, 3), random(4)
+    for options in ({}, {"check_vma": False}):
+        sharded = jax.shard_map(
+            op, mesh=mesh, in_specs=(spec("rows"), spec()), out_specs=spec("rows"), **options
+        )
+        assert_close(jax.jit(sharded)(x, by), x * by[:, None])
+        dx, dby = jax.grad(lambda x, by: sharded(x, by).sum(), argnums=(0, 1))(x, by)  # noqa: B023
+        assert_close(dx, jnp.broadcast_to(by[:, None], x.shape))
+        assert_close(dby, x.sum(1))
+
+
+def test_dtypes_of_16_and_8_bits_pass_through():
+    x = jnp.arange(6, dtype="bfloat16")
+    assert_close(jax.jit(sw.jax_op(cube()))(x), x**3)
+    half = jnp.arange(6, dtype="float16")
+    assert_close(jax.jit(sw.jax_op(lambda x: x + x))(half), half + half)
+    raw = sw.kernel_op(
+        "bits",
+        "__global__ void bits(const unsigned char *x, unsigned char *y, int n)"
+        "{ for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i] ^ 0x80; }",
+        inputs="x: contiguous uint8[n]",
+        outputs="y: contiguous uint8[n]",
+    )
+    assert jax.jit(sw.jax_op(raw))(jnp.arange(3, dtype="uint8")).tolist() == [128, 129, 130]
+    for name in ("float8_e4m3fn", "float8_e5m2"):
+        values = jnp.array([0.5, -2.0, 1.5], name)
+        same = jax.jit(sw.jax_op(lambda x: x[::-1]))(values)
+        assert same.dtype == name and same.astype("float32").tolist() == [1.5, -2.0, 0.5]
+
+
+def test_scalars_empty_arrays_and_no_inputs_are_supported():
+    op = sw.jax_op(lambda x: x * 2)
+    assert op(3.0) == 6 and op(jnp.float32(3)).shape == ()
+    assert op(jnp.ones((0, 3))).shape == (0, 3)
+    assert_close(op(random(2, 3).T), random(2, 3).T * 2)
+
+
+class Failing(sw.Op):
+    __props__ = ()
+
+    def make_node(self, x):
+        x = sw.graph.as_variable(x)
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        raise RuntimeError("a message of the op")
+
+
+def test_errors_while_the_op_runs_are_errors_of_jax():
+    failing = sw.jax_op(Failing())
+    for call in (failing, jax.jit(failing)):
+        for _ in range(2):
+            with pytest.raises(Exception, match="a message of the op"):
+                jax.block_until_ready(call(random(3)))
+    assert_close(sw.jax_op(cube())(random(3)), random(3) ** 3)  # JAX continues
+    wrong = sw.jax_op(lambda x: x, grad=lambda inputs, g: [T.sum(g[0])])
+    with pytest.raises(Exception, match="expected a result of float32 .*as the op declares"):
+        jax.block_until_ready(jax.grad(lambda x: wrong(x).sum())(random(3)))
+
+
+class Keeping(sw.Op):
+    """Keeps its inputs and outputs, which live longer than XLA's buffers."""
+
+    def __init__(self):
+        self.kept = []
+
+    def make_node(self, x):
+        x = sw.graph.as_variable(x)
+        return sw.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = inputs[0] * 2
+        self.kept += [inputs[0], output_storage[0][0]]
+
+
+def test_arrays_that_a_python_op_keeps_stay_valid():
+    op = Keeping()
+    call = jax.jit(sw.jax_op(op))
+    for i in range(4):
+        assert (call(jnp.full(100_000, float(i))) == 2 * i).all()
+    for i in range(4):
+        assert (op.kept[2 * i].numpy() == i).all() and (op.kept[2 * i + 1].numpy() == 2 * i).all()
+
+
+def test_memory_stays_flat_over_eager_calls():
+    op, x = sw.jax_op(cube()), random(250_000)
+    gradient = jax.grad(lambda v: op(v).sum())
+
+    def resident():
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    for _ in range(20):
+        op(x), gradient(x)
+    before = resident()
+    for _ in range(1000):
+        result = op(x)
+    for _ in range(100):
+        result = gradient(x)
+    result.block_until_ready()
+    assert resident() - before < 20e6  # one array has 1 MB
+
+
+def test_op_is_freed_with_the_programs_that_call_it():
+    import gc
+    import weakref
+
+    op = lambda x: x * 2  # noqa: E731
+    call = jax.jit(sw.jax_op(op))
+    call(random(3))
+    reference = weakref.ref(op)
+    del op, call
+    jax.clear_caches()
+    gc.collect()
+    assert reference() is None
+
+
+def test_programs_cannot_be_stored_and_other_numbers_are_refused():
+    checks = [jax.export.DisabledSafetyCheck.custom_call("spanwise_call")]
+    with pytest.raises(NotImplementedError, match="host_callbacks"):
+        jax.export.export(jax.jit(sw.jax_op(cube())), disabled_checks=checks)(random(3))
+    call = jax.ffi.ffi_call("spanwise_call", jax.ShapeDtypeStruct((3,), "float32"))
+    for attributes in ({"call": np.int64(1), "process": np.int64(0)}, {"call": np.int64(1)}, {}):
+        with pytest.raises(Exception, match="jax_op: .*(another process|the integer attribute)"):
+            jax.block_until_ready(call(random(3), **attributes))

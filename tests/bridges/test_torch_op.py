@@ -263,3 +263,23 @@ def test_names_are_registered_once(device):
 def test_unsuitable_ops_raise(op, kwargs, error, message):
     with pytest.raises(error, match=message):
         sw.torch_op(op, **kwargs)
+
+
+# ---- Derivatives of higher orders ----
+
+
+def test_derivatives_of_order_two_agree_with_differences(device):
+    square = sw.torch_op(lambda x: x**3, name=unique_name("cubed"))
+    torch.autograd.gradgradcheck(square, (random(device, 5),))
+    rows = sw.torch_op(scale_rows(), name=unique_name("scale_rows"))
+    torch.autograd.gradgradcheck(rows, (random(device, 3, 4), random(device, 3)))
+    both = sw.torch_op(
+        lambda x, y: [T.exp(x) * y, T.sum(x * x)], name=unique_name("both"), outputs=2
+    )
+    torch.autograd.gradgradcheck(both, (random(device, 3, 4), random(device, 4)))
+    x = random(device, 3)
+    (first,) = torch.autograd.grad(square(x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x, create_graph=True)
+    (third,) = torch.autograd.grad(second.sum(), x)
+    torch.testing.assert_close(second, 6 * x)
+    torch.testing.assert_close(third, torch.full_like(x, 6))

@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
+#include "spanwise/runtime/copy.hpp"
 #include "support/graph_ops.hpp"
 
 namespace spanwise {
@@ -76,6 +80,28 @@ TEST(FunctionMemory, ReusesIntermediateBuffersButNotResults) {
   EXPECT_THAT(observe->recyclable, ElementsAre(false));
   f.free();
   EXPECT_THAT(values_of(f({vector_of({3})})[0]), ElementsAre(4));
+}
+
+TEST(FunctionMemory, BuffersOfTheCallerAreInTheCellsOfOutputs) {
+  const auto observe =
+      test::make_test_op("Observe", [&](const TestOp::Cells& in, const TestOp::Cells& out) {
+        if (!out[0]->value)
+          return test::map_into(*in[0]->value, *out[0], [](float v) { return v; });
+        copy(*in[0]->value, *out[0]->value);
+      });
+  const Variable x = input("x");
+  const CompiledFunction f = function({x}, {apply(observe, {x}), x}, on_cpu());
+  std::vector<Array> buffers{vector_of({-1, -1}), vector_of({-1, -1})};
+  const void* const address = buffers[0].data();
+  const std::vector<Array> arguments{vector_of({1, 2})};
+  const std::vector<Array> results = f.call_with_buffers(arguments, std::move(buffers));
+  EXPECT_EQ(results[0].data(), address);
+  EXPECT_THAT(values_of(results[0]), ElementsAre(1, 2));
+  EXPECT_THAT(values_of(results[1]), ElementsAre(1, 2));  // an input: computed by no op
+  EXPECT_NE(f(arguments)[0].data(), address);
+  EXPECT_THROW(f.call_with_buffers(arguments, {vector_of({1}), vector_of({1}), vector_of({1})}),
+               ArgumentError);
+  EXPECT_THROW(f.call_with_buffers(arguments, {vector_of({1})}), ArgumentError);
 }
 
 TEST(FunctionMemory, BufferOfAReturnedViewIsNotRecycled) {

@@ -369,6 +369,13 @@ py::object compile(const py::list& ins, const std::vector<Variable>& outputs,
 
 }  // namespace
 
+const CompiledFunction& function_in(py::handle object) {
+  if (Py_TYPE(object.ptr()) != function_type)
+    throw py::type_error(
+        text("expected a spanwise.CompiledFunction, got ", std::string(py::repr(object))));
+  return binding_in(object.ptr()).function;
+}
+
 SW_BIND(graph_function) {
   function_type = make_type(
       "spanwise.CompiledFunction", sizeof(PyFunction),

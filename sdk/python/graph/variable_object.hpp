@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "spanwise/graph/function.hpp"
 #include "spanwise/graph/op.hpp"
 #include "spanwise/graph/variable.hpp"
 #include "spanwise/python/binding.hpp"
@@ -50,6 +51,9 @@ struct InputRule {
   /// floats.
   std::optional<bool> allow_downcast{};
 };
+
+/// The function of a spanwise.CompiledFunction. Throws TypeError for another object. Needs the GIL.
+const CompiledFunction& function_in(pybind11::handle object);
 
 /// An array of any library, a number, or nested lists of numbers as an array of `type`'s dtype.
 /// Shape and device are checked by the function. Throws InputError with the reason, and the errors

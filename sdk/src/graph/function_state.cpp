@@ -43,10 +43,10 @@ bool share_memory(const Array& a, const Array& b) {
 
 }  // namespace
 
-std::vector<Array> FunctionState::call(std::span<const Array> arguments) {
+std::vector<Array> FunctionState::call(std::span<const Array> arguments, std::span<Array> buffers) {
   const CallLock call_lock(mutex_, name);
   const UpdateLock update_lock(locking_order, name);
-  return run(arguments);
+  return run(arguments, buffers);
 }
 
 std::optional<std::vector<Array>> FunctionState::call_at_once(std::span<const Array> arguments) {
@@ -64,7 +64,7 @@ std::optional<std::vector<Array>> FunctionState::call_at_once(std::span<const Ar
 }
 
 // The calling thread holds mutex_.
-std::vector<Array> FunctionState::run(std::span<const Array> arguments) {
+std::vector<Array> FunctionState::run(std::span<const Array> arguments, std::span<Array> buffers) {
   struct Cleaner {
     FunctionState& function;
     ~Cleaner() { function.clear_cells(); }
@@ -73,6 +73,7 @@ std::vector<Array> FunctionState::run(std::span<const Array> arguments) {
   if (unrewritten)
     for (const Array& argument : arguments) original_arguments.push_back(copy(argument));
   load_inputs(arguments);
+  if (!buffers.empty()) load_buffers(buffers);
   if (!shared_slots.empty()) load_shared_values();
   if (has_mutable_inputs) resolve_aliases();
   if (times != nullptr) times->begin_call();
@@ -114,6 +115,17 @@ void FunctionState::load_inputs(std::span<const Array> arguments) {
       slot.cell->value = argument;
     else
       slot.cell->value = to_device(argument, slot.device);
+  }
+}
+
+// Moves the buffers to the cells of the outputs, where thunks look for an array to reuse.
+void FunctionState::load_buffers(std::span<Array> buffers) {
+  if (buffers.size() != result_slots.size() - updated.size())
+    fail<ArgumentError>("function ", name, ": expected ", result_slots.size() - updated.size(),
+                        " buffers, one for each output, got ", buffers.size());
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const ResultSlot& slot = result_slots[i];
+    if (!slot.is_leaf) slot.cell->value = std::move(buffers[i]);
   }
 }
 
@@ -231,6 +243,11 @@ CompiledFunction::CompiledFunction(Ref<RefCounted> state) noexcept : state_(std:
 
 std::vector<Array> CompiledFunction::operator()(std::span<const Array> inputs) const {
   return state_of(state_).call(inputs);
+}
+
+std::vector<Array> CompiledFunction::call_with_buffers(std::span<const Array> inputs,
+                                                       std::vector<Array> buffers) const {
+  return state_of(state_).call(inputs, buffers);
 }
 
 std::optional<std::vector<Array>> CompiledFunction::call_at_once(

@@ -71,12 +71,13 @@ class FunctionState final : public RefCounted {
 
   std::optional<FunctionProfile> profile();
   std::vector<StepSpan> spans();
-  std::vector<Array> call(std::span<const Array> arguments);
+  std::vector<Array> call(std::span<const Array> arguments, std::span<Array> buffers = {});
   std::optional<std::vector<Array>> call_at_once(std::span<const Array> arguments);
   void free();
 
  private:
-  std::vector<Array> run(std::span<const Array> arguments);
+  std::vector<Array> run(std::span<const Array> arguments, std::span<Array> buffers = {});
+  void load_buffers(std::span<Array> buffers);
   void load_inputs(std::span<const Array> arguments);
   void load_shared_values();
   void resolve_aliases();

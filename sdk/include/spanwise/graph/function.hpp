@@ -114,6 +114,12 @@ class SW_API CompiledFunction {
     return (*this)(std::span(inputs.begin(), inputs.size()));
   }
 
+  /// The same for results in memory of the caller's: `buffers` has one array for each output, of
+  /// its dtype and shape, C-contiguous, without other references. The op that computes an output
+  /// writes into the buffer where it can; the result is another array where it has not.
+  std::vector<Array> call_with_buffers(std::span<const Array> inputs,
+                                       std::vector<Array> buffers) const;
+
   /// The same for callers that hold a lock which other threads may need (the GIL), where the call
   /// only queues GPU work. Returns nullopt, having done nothing, where the function updates shared
   /// variables, an input would have to be copied to another device, another call is running, or a

@@ -15,14 +15,17 @@ from .. import _core
 from .._core import Apply, ArgumentError, GraphError, TensorType, Variable
 from ..graph._function import Out, function
 from ..graph._gradient import (
+    Rop,
     check_kernel_gradient,
     converted_gradients,
     grad as graph_gradient,
+    is_differentiable,
     without_none,
 )
 from ..graph._kernel_op import KernelOp, kernel_parameters
-from ..graph._op import Op, apply_registered
+from ..graph._op import NativeOp, Op, apply_registered
 from ..graph._states import with_default_updates
+from ..graph._traversal import ancestors
 from ..kernels._user_kernels import ElementwiseKernel
 
 
@@ -151,26 +154,170 @@ def imported(caller: str, framework: str, module: str) -> Any:
         ) from error
 
 
-class Computation:
-    """`op` as a function of arrays of the library `library`; its results are C-contiguous.
+_ufunc = type(_core.add)
+
+
+class GraphFunction:
+    """A function of arrays, computed by a graph, and the functions of its derivatives.
 
     A function is compiled for each combination of dtypes, ranks and device.
     """
 
-    def __init__(
+    name: str
+    #: For messages.
+    label: str
+    #: The number of inputs.
+    inputs: int
+
+    def __init__(self) -> None:
+        self._compiled: dict[Any, Any] = {}
+        self._derived: dict[Any, GraphFunction] = {}
+
+    def apply(self, inputs: Sequence[Variable]) -> list[Variable]:
+        """The outputs as variables."""
+        raise NotImplementedError
+
+    def output_types(self, inputs: Sequence[ArrayType]) -> list[ArrayType]:
+        """The types of the outputs. Raises what the op's make_node raises for inputs of other types,
+        and ArgumentError for an extent that depends on values."""
+        raise NotImplementedError
+
+    def is_elementwise(self, types: Sequence[ArrayType]) -> bool:
+        """Whether each element of the outputs depends only on the elements of the inputs of the same
+        index, so that further leading axes, the same for all, may be added to inputs of these types."""
+        shapes = {shape for _, shape in types}
+        if len(shapes) != 1:
+            return False
+        inputs = [_variable(dtype, shape) for dtype, shape in types]
+        outputs = self.apply(inputs)
+        return all(y.type.shape in shapes for y in outputs) and all(
+            isinstance(node.op, NativeOp)
+            and isinstance(getattr(_core, (node.op.recipe or ("",))[0], None), _ufunc)
+            and all(x.type.shape == y.type.shape or x.type.ndim == 0 for x in node.inputs)
+            for node in ancestors(outputs, inputs)
+            for y in node.outputs
+        )
+
+    def compiled(self, types: Sequence[ArrayType], device: Any, library: str | None = None) -> Any:
+        """The compiled function for arrays of these dtypes and ranks on `device`. Its results are
+        C-contiguous arrays of `library`. Raises GraphError where a derivative is undefined, and where
+        it depends on a random draw."""
+        ranks = tuple((dtype, len(shape)) for dtype, shape in types)
+        key = (ranks, str(device), library)
+        if key not in self._compiled:
+            inputs = [_variable(dtype, (None,) * rank) for dtype, rank in ranks]
+            outputs = self.apply(inputs)
+            if library is not None:
+                outputs = [Out(apply_registered("contiguous", y), as_=library) for y in outputs]
+            self._compiled[key] = function(
+                inputs, outputs, name=self.name, device=device, on_unused_input="ignore"
+            )
+        return self._compiled[key]
+
+    def pullback(self, given: Sequence[bool], wrt: Sequence[int]) -> GraphFunction:
+        """The derivatives with respect to the inputs `wrt`, as a function of the inputs and of the
+        derivatives with respect to the outputs, of which only those that `given` marks are passed."""
+        key = (tuple(given), tuple(wrt))
+        return self._derived.setdefault(key, _Pullback(self, *key))
+
+    def pushforward(self, wrt: Sequence[int]) -> GraphFunction:
+        """The changes of the differentiable outputs, as a function of the inputs and of the changes of
+        the inputs `wrt`."""
+        key = tuple(wrt)
+        return self._derived.setdefault(key, _Pushforward(self, key))
+
+    def derivatives(
         self,
-        caller: str,
-        library: str,
-        op: Callable[..., Any],
-        name: str | None,
-        grad: Any,
-        outputs: int | None,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        cotangents: Sequence[Variable | None],
+        wrt: Sequence[int],
+    ) -> list[Variable]:
+        """The derivatives with respect to the inputs `wrt`."""
+        known = {y: dy for y, dy in zip(outputs, cotangents, strict=True) if dy is not None}
+        variables = [inputs[i] for i in wrt]
+        return graph_gradient(None, variables, known_grads=known, disconnected_inputs="ignore")
+
+    def directional(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        tangents: Sequence[Variable],
+        wrt: Sequence[int],
+    ) -> list[Variable]:
+        """The changes of `outputs`, all differentiable, where the inputs `wrt` change by `tangents`."""
+        variables = [inputs[i] for i in wrt]
+        return Rop(list(outputs), variables, list(tangents), disconnected_outputs="ignore")
+
+
+class _Derivative(GraphFunction):
+    """A derivative of the function `of`: a function of its inputs and of `directions` further ones."""
+
+    def __init__(self, of: GraphFunction, name: str, directions: int) -> None:
+        super().__init__()
+        self.name, self.label = f"{of.name}_{name}", of.label
+        self.inputs = of.inputs + directions
+        self._of = of
+
+    def _checked(self, derivatives: list[Variable], inputs: Sequence[Variable]) -> list[Variable]:
+        if with_default_updates(derivatives, list(inputs))[1]:
+            raise GraphError(
+                f"{self.label}: the derivative depends on a random draw or another state, which "
+                "has advanced since the outputs were computed; draw outside of the op, and pass the "
+                "numbers as an input"
+            )
+        return derivatives
+
+
+class _Pullback(_Derivative):
+    def __init__(self, of: GraphFunction, given: tuple[bool, ...], wrt: tuple[int, ...]) -> None:
+        super().__init__(of, "gradient", sum(given))
+        self._given, self._wrt = given, wrt
+
+    def apply(self, inputs: Sequence[Variable]) -> list[Variable]:
+        primals, directions = inputs[: self._of.inputs], iter(inputs[self._of.inputs :])
+        outputs = self._of.apply(primals)
+        cotangents = [next(directions) if is_given else None for is_given in self._given]
+        found = self._of.derivatives(primals, outputs, cotangents, self._wrt)
+        return self._checked(found, inputs)
+
+    def output_types(self, inputs: Sequence[ArrayType]) -> list[ArrayType]:
+        return [inputs[i] for i in self._wrt]
+
+
+class _Pushforward(_Derivative):
+    def __init__(self, of: GraphFunction, wrt: tuple[int, ...]) -> None:
+        super().__init__(of, "tangent", len(wrt))
+        self._wrt = wrt
+
+    def apply(self, inputs: Sequence[Variable]) -> list[Variable]:
+        primals, tangents = inputs[: self._of.inputs], inputs[self._of.inputs :]
+        outputs = [y for y in self._of.apply(primals) if is_differentiable(y)]
+        return self._checked(self._of.directional(primals, outputs, tangents, self._wrt), inputs)
+
+    def is_elementwise(self, types: Sequence[ArrayType]) -> bool:
+        try:
+            return super().is_elementwise(types)
+        except GraphError:  # there is only a gradient, to which JAX transposes this function
+            return False
+
+    def output_types(self, inputs: Sequence[ArrayType]) -> list[ArrayType]:
+        types = self._of.output_types(inputs[: self._of.inputs])
+        return [each for each in types if is_differentiable(_variable(each[0], ()))]
+
+
+class Computation(GraphFunction):
+    """`op` as a function of arrays, with the gradient `grad` in the place of its own."""
+
+    def __init__(
+        self, caller: str, op: Callable[..., Any], name: str | None, grad: Any, outputs: int | None
     ) -> None:
+        super().__init__()
         if isinstance(op, ElementwiseKernel):
             op = ElementwiseOp(caller, op)
-        self.name, self.inputs, self.outputs = signature_of(caller, op, name, outputs)
-        self._caller, self._library = f"{caller}: {self.name}", library
-        self._functions: dict[Any, Any] = {}
+        self.name, self.input_names, self.outputs = signature_of(caller, op, name, outputs)
+        self.inputs = len(self.input_names)
+        self.label = f"{caller}: {self.name}"
         self._grad = None
         if grad is not None and isinstance(op, KernelOp):
             make, (declaration,) = op.__reduce__()
@@ -179,7 +326,7 @@ class Computation:
         elif callable(grad):
             self._grad = grad
         elif grad is not None:
-            raise TypeError(f"{self._caller}: grad: expected a function, got {grad!r}")
+            raise TypeError(f"{self.label}: grad: expected a function, got {grad!r}")
         self._op = op
 
     @property
@@ -189,16 +336,21 @@ class Computation:
             not isinstance(self._op, KernelOp) or self._op._handle.declaration["grad"] is not None
         )
 
+    def is_elementwise(self, types: Sequence[ArrayType]) -> bool:
+        if isinstance(self._op, ElementwiseOp):
+            return not any(self._op._is_raw)
+        if isinstance(self._op, KernelOp):
+            return "element_inputs" in self._op._handle.declaration
+        return super().is_elementwise(types)
+
     def output_types(self, inputs: Sequence[ArrayType]) -> list[ArrayType]:
-        """The types of the outputs. Raises what the op's make_node raises for inputs of other types,
-        and ArgumentError for an extent that depends on values."""
         # An op of an element body declares no extents: its outputs have the broadcast shape.
         declares_extents = (
             isinstance(self._op, KernelOp) and "element_inputs" not in self._op._handle.declaration
         )
         if not declares_extents:
             inputs = [(dtype, tuple(int(extent) for extent in shape)) for dtype, shape in inputs]
-        outputs = self._apply([_variable(dtype, shape) for dtype, shape in inputs])
+        outputs = self.apply([_variable(dtype, shape) for dtype, shape in inputs])
         shapes = [tuple(output.type.shape) for output in outputs]
         if declares_extents:
             declared = _output_shapes_of(
@@ -210,62 +362,21 @@ class Computation:
             ]
         if any(extent is None for shape in shapes for extent in shape):
             raise ArgumentError(
-                f"{self._caller}: expected an op whose output shapes follow from the input shapes, got {outputs[0].type}; "
+                f"{self.label}: expected an op whose output shapes follow from the input shapes, got {outputs[0].type}; "
                 "give extents as numbers, or as expressions of a kernel op, or in the output types of make_node"
             )
         return [(str(output.dtype), shape) for output, shape in zip(outputs, shapes, strict=True)]
 
-    def __call__(self, arrays: Sequence[Any], types: Sequence[ArrayType], device: Any) -> list[Any]:
-        """The outputs for `arrays` of the given types, computed on `device`."""
-        ranks = tuple((dtype, len(shape)) for dtype, shape in types)
-        key = (ranks, str(device))
-        if key not in self._functions:
-            inputs = [_variable(dtype, (None,) * rank) for dtype, rank in ranks]
-            self._functions[key] = self._compiled(inputs, self._apply(inputs), self.name, device)
-        return self._functions[key](*arrays)
-
-    def gradient_function(
-        self,
-        types: Sequence[ArrayType],
-        given_cotangents: Sequence[Any],
-        wrt: Sequence[int],
-        device: Any,
-    ) -> Any:
-        """A compiled function of the inputs and of `given_cotangents` that are not None: the derivatives
-        with respect to the outputs, None for outputs without one. It returns those with respect to the
-        inputs with the indices `wrt`. Raises GraphError where a derivative is undefined, and where it
-        depends on a random draw."""
-        ranks = tuple((dtype, len(shape)) for dtype, shape in types)
-        has_cotangent = tuple(dy is not None for dy in given_cotangents)
-        key = (ranks, str(device), has_cotangent, tuple(wrt))
-        if key not in self._functions:
-            inputs = [_variable(dtype, (None,) * rank) for dtype, rank in ranks]
-            outputs = self._apply(inputs)
-            cotangents = [
-                y.type() if has else None for y, has in zip(outputs, has_cotangent, strict=True)
-            ]
-            derivatives = self._derivatives(inputs, outputs, cotangents, wrt)
-            if with_default_updates(derivatives, inputs)[1]:
-                raise GraphError(
-                    f"{self._caller}: the derivative depends on a random draw or another state, which "
-                    "has advanced since the outputs were computed; draw outside of the op, and pass the "
-                    "numbers as an input"
-                )
-            variables = [*inputs, *(dy for dy in cotangents if dy is not None)]
-            name = f"{self.name}_gradient"
-            self._functions[key] = self._compiled(variables, derivatives, name, device)
-        return self._functions[key]
-
-    def _apply(self, inputs: Sequence[Variable]) -> list[Variable]:
+    def apply(self, inputs: Sequence[Variable]) -> list[Variable]:
         result = self._op(*inputs)
         outputs = list(result) if isinstance(result, (list, tuple)) else [result]
         if len(outputs) != self.outputs or not all(isinstance(y, Variable) for y in outputs):
             raise GraphError(
-                f"{self._caller}: expected {self.outputs} output variables, got {result!r}; pass outputs= for another number"
+                f"{self.label}: expected {self.outputs} output variables, got {result!r}; pass outputs= for another number"
             )
         return outputs
 
-    def _derivatives(
+    def derivatives(
         self,
         inputs: Sequence[Variable],
         outputs: Sequence[Variable],
@@ -273,30 +384,35 @@ class Computation:
         wrt: Sequence[int],
     ) -> list[Variable]:
         if self._grad is None:
-            known_grads = {
-                y: dy for y, dy in zip(outputs, cotangents, strict=True) if dy is not None
-            }
-            variables = [inputs[i] for i in wrt]
-            return graph_gradient(
-                None, variables, known_grads=known_grads, disconnected_inputs="ignore"
-            )
+            return super().derivatives(inputs, outputs, cotangents, wrt)
         gradients = converted_gradients(self.name, self._grad(inputs, without_none(cotangents)))
         if len(gradients) != len(inputs):
             raise GraphError(
-                f"{self._caller}: grad: expected {len(inputs)} derivatives, got {len(gradients)}"
+                f"{self.label}: grad: expected {len(inputs)} derivatives, got {len(gradients)}"
             )
         for i in wrt:
             if isinstance(gradients[i], str):
                 raise GraphError(
-                    f"{self._caller}: input {self.inputs[i]} has no derivative: {gradients[i]}"
+                    f"{self.label}: input {self.input_names[i]} has no derivative: {gradients[i]}"
                 )
         return [_core._zeros_like(inputs[i]) if gradients[i] is None else gradients[i] for i in wrt]
 
-    def _compiled(
-        self, inputs: list[Variable], outputs: list[Variable], name: str, device: Any
-    ) -> Any:
-        results = [Out(apply_registered("contiguous", y), as_=self._library) for y in outputs]
-        return function(inputs, results, name=name, device=device, on_unused_input="ignore")
+    def directional(
+        self,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        tangents: Sequence[Variable],
+        wrt: Sequence[int],
+    ) -> list[Variable]:
+        if self._grad is None:
+            return super().directional(inputs, outputs, tangents, wrt)
+        # `grad` is linear in the derivatives with respect to the outputs: its derivative with respect
+        # to them, in the direction of the tangents, is what changes the outputs.
+        rows = [_core._zeros_like(y) if is_differentiable(y) else None for y in self.apply(inputs)]
+        columns = self.derivatives(inputs, outputs, rows, wrt)
+        known = dict(zip(columns, tangents, strict=True))
+        wanted = [row for row in rows if row is not None]
+        return graph_gradient(None, wanted, known_grads=known, disconnected_inputs="ignore")
 
 
 def _variable(dtype: str, shape: Sequence[Any]) -> Variable:

@@ -9,7 +9,7 @@ from keyword import iskeyword
 from typing import Any
 
 from .._core import ArgumentError, NotSupportedError
-from . import ArrayType, Computation, imported
+from . import ArrayType, Computation, GraphFunction, imported
 
 # Qualified name -> (definition, operator). The definition is (op, its declaration, grad, outputs).
 # PyTorch frees an operator whose name is registered again, while functions may still call it, so no
@@ -41,7 +41,7 @@ def torch_op(
     The operator has rules for shapes and dtypes (fake tensors) and for autograd, so torch.compile
     and torch.export keep it as one node of their graph. Its derivatives are those of `op`, or of
     ``grad(inputs, output_gradients)``, a function of variables as in ``sw.kernel_op``; for a kernel
-    op also a dict. Second derivatives are not registered. Registering the same op again returns the
+    op also a dict; derivatives of higher orders are those of the graph of these. Registering the same op again returns the
     same operator; for another op of the same name the default `name` gets a number, such as
     "cube_2".
 
@@ -51,7 +51,7 @@ def torch_op(
     derivative is undefined.
     """
     torch = imported("torch_op", "PyTorch", "torch")
-    computation = Computation("torch_op", "torch", op, name, grad, outputs)
+    computation = Computation("torch_op", op, name, grad, outputs)
     handle = getattr(op, "_handle", None)
     definition = (op, handle and handle.declaration, grad, outputs)
     qualified, registered = _find_operator(computation.name, definition, name is not None)
@@ -59,7 +59,7 @@ def torch_op(
         return registered
 
     def forward(*inputs: Any) -> Any:
-        return _result(computation(inputs, _types(inputs), _device(inputs)))
+        return _result(_compute(computation, inputs))
 
     def forward_shapes(*inputs: Any) -> Any:
         types = computation.output_types(_types(inputs))
@@ -71,7 +71,7 @@ def torch_op(
             ]
         )
 
-    inputs = ", ".join(f"Tensor {x}" for x in computation.inputs)
+    inputs = ", ".join(f"Tensor {x}" for x in computation.input_names)
     results = ", ".join(["Tensor"] * computation.outputs)
     schema = f"({inputs}) -> " + (results if computation.outputs == 1 else f"({results})")
     operator = torch.library.custom_op(qualified, forward, mutates_args=(), schema=schema)
@@ -102,27 +102,49 @@ def _find_operator(name: str, definition: Any, is_explicit: bool) -> tuple[str, 
 
 
 def _register_gradient(operator: Any, qualified: str, computation: Computation) -> None:
-    """Registers a second operator, ``<qualified>__gradient``, as the derivative of `operator`.
-    torch.compile does not trace into it either."""
+    """Registers a second operator, ``<qualified>__gradient``, as the derivative of `operator` and of
+    itself. torch.compile does not trace into it either. Its argument `orders` has for each order the
+    numbers of outputs and of inputs that are differentiated, and these."""
     from torch import library
 
-    def gradients(inputs: Sequence[Any], cotangents: Sequence[Any], wrt: Sequence[int]) -> Any:
-        compiled = computation.gradient_function(_types(inputs), cotangents, wrt, _device(inputs))
-        return compiled(*inputs, *[dy for dy in cotangents if dy is not None])
+    def function_of(orders: Sequence[int]) -> GraphFunction:
+        function: GraphFunction = computation
+        rest = list(orders)
+        while rest:
+            outputs, count = rest[:2]
+            given, wrt = rest[2 : 2 + outputs], rest[2 + outputs : 2 + outputs + count]
+            function = function.pullback(tuple(map(bool, given)), tuple(wrt))
+            rest = rest[2 + outputs + count :]
+        return function
 
-    def gradient_shapes(
-        inputs: Sequence[Any], cotangents: Sequence[Any], wrt: Sequence[int]
-    ) -> Any:
-        return [inputs[i].new_empty(inputs[i].shape) for i in wrt]
+    def gradients(inputs: Sequence[Any], orders: Sequence[int]) -> Any:
+        return _compute(function_of(orders), inputs)
+
+    def gradient_shapes(inputs: Sequence[Any], orders: Sequence[int]) -> Any:
+        types = function_of(orders).output_types(_types(inputs))
+        return [inputs[0].new_empty(shape, dtype=_torch_dtype(dtype)) for dtype, shape in types]
 
     gradient = library.custom_op(
         f"{qualified}__gradient",
         gradients,
         mutates_args=(),
-        schema="(Tensor[] inputs, Tensor?[] cotangents, int[] wrt) -> Tensor[]",
+        schema="(Tensor[] inputs, int[] orders) -> Tensor[]",
     )
     gradient.register_fake(gradient_shapes)
     _operators[f"{qualified}__gradient"] = (gradient, gradient)
+
+    def derivatives(
+        inputs: Sequence[Any],
+        output_gradients: Sequence[Any],
+        needed: Sequence[bool],
+        orders: Sequence[int] = (),
+    ) -> list[Any]:
+        wrt = [i for i, is_needed in enumerate(needed) if is_needed]
+        given = [int(dy is not None) for dy in output_gradients]
+        order = [len(given), len(wrt), *given, *wrt]
+        arrays = [*inputs, *(dy for dy in output_gradients if dy is not None)]
+        found = iter(gradient(arrays, [*orders, *order]))
+        return [next(found) if is_needed else None for is_needed in needed]
 
     def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
         ctx.save_for_backward(*inputs)
@@ -134,11 +156,28 @@ def _register_gradient(operator: Any, qualified: str, computation: Computation) 
             dy if is_differentiable else None
             for dy, is_differentiable in zip(output_gradients, ctx.differentiable, strict=True)
         ]
-        wrt = [i for i, is_needed in enumerate(ctx.needs_input_grad) if is_needed]
-        derivatives = iter(gradient(list(ctx.saved_tensors), cotangents, wrt))
-        return tuple(next(derivatives) if needed else None for needed in ctx.needs_input_grad)
+        return tuple(derivatives(ctx.saved_tensors, cotangents, ctx.needs_input_grad))
+
+    def setup_gradient(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+        arrays, ctx.orders = inputs
+        ctx.save_for_backward(*arrays)
+
+    def backward_of_gradient(ctx: Any, output_gradients: Sequence[Any]) -> Any:
+        arrays, needed = ctx.saved_tensors, ctx.needs_input_grad[0]
+        return derivatives(arrays, output_gradients, needed, ctx.orders), None
 
     operator.register_autograd(backward, setup_context=setup_context)
+    gradient.register_autograd(backward_of_gradient, setup_context=setup_gradient)
+
+
+def _compute(function: GraphFunction, tensors: Sequence[Any]) -> list[Any]:
+    return list(function.compiled(_types(tensors), _device(tensors), "torch")(*tensors))
+
+
+def _torch_dtype(name: str) -> Any:
+    import torch
+
+    return getattr(torch, name)
 
 
 def _types(tensors: Sequence[Any]) -> list[ArrayType]:
