@@ -36,7 +36,8 @@ FRAMEWORK = re.compile(r"^import (torch|jax)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
-def test_snippets_run_and_print_the_shown_output(page):
+def test_snippets_run_and_print_the_shown_output(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     snippets = SNIPPET.findall((ROOT / page).read_text())
     for name in FRAMEWORK.findall("".join(snippets)):
         if importlib.util.find_spec(name) is None:

@@ -192,6 +192,11 @@ struct KernelOpSpec {
 /// Throws GraphError or ArgumentError where the declaration is inconsistent. The kernel is compiled
 /// when a function that uses the op is compiled.
 SW_API Ref<const Op> kernel_op(KernelOpSpec spec);
+/// The text and the options by which a function compiles the kernel of such an op where its letters
+/// stand for these dtypes, for compilers that run ahead of time. Throws ArgumentError for another op
+/// and where a letter has no dtype.
+SW_API std::pair<std::string, ModuleOptions> kernel_op_source(const Op& op,
+                                                              const std::map<char, DType>& dtypes);
 
 /// The __constant__ or __device__ variable `name` of a kernel_op()'s source as a uint8 array over
 /// its bytes, on `device` or the default one. All functions with this op read the values that are

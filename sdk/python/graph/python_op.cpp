@@ -457,6 +457,15 @@ SW_BIND(graph_kernel_op) {
     if (!device.is_none()) target = device_from(device);
     return kernel_op_global(*self.op, value_of<std::string>(name, "name"), target);
   });
+  // (text, options, names, include_dirs), as compiled where the letters stand for these dtypes.
+  module.def("_kernel_op_source", [](const py::dict& declaration,
+                                     const std::map<std::string, DType>& dtypes) {
+    std::map<char, DType> letters;
+    for (const auto& [letter, dtype] : dtypes)
+      letters.emplace(letter.empty() ? 0 : letter[0], dtype);
+    const auto [source, options] = kernel_op_source(*kernel_op(spec_from(declaration)), letters);
+    return py::make_tuple(source, options.options, options.names, options.include_dirs);
+  });
   module.def("_kernel_op_counts", &counts);
 }
 

@@ -22,6 +22,7 @@
 #include "python/kernels/kernel_function.hpp"
 #include "python/support/python_values.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/kernels/bundle_files.hpp"
 #include "spanwise/kernels/kernel.hpp"
 #include "spanwise/kernels/source_outline.hpp"
 #include "spanwise/python/binding.hpp"
@@ -280,9 +281,11 @@ py::object reduce_by(const char* function, const py::tuple& arguments) {
 
 void bind_module(py::module_& module) {
   py::class_<RecordedModule> type(module, "Module", "Compiled kernels, loaded on one device.");
-  type.def_static("load", &load_module, py::arg("path_or_bytes"), py::arg("device") = py::none(),
-                  "Loads a cubin, PTX, fat binary or LTO-IR. Raises DeviceError, which lists its "
-                  "architectures, if none\nruns on the device.");
+  type.def_static(
+      "load", &load_module, py::arg("path_or_bytes"), py::arg("device") = py::none(),
+      "Loads a cubin, PTX, fat binary or LTO-IR, or a bundle of sw.compile, also on the "
+      "CPU. Raises DeviceError,\nwhich lists its architectures, if none runs on the "
+      "device.");
   type.def(
       "get_function",
       [](const py::object& self, const std::string& name) {
@@ -344,6 +347,37 @@ void bind_source_module(py::module_& module) {
   });
 }
 
+// Sources of bundles are tuples (text, file_name, options, names, include_dirs).
+py::bytes compile_bundle(const std::vector<py::tuple>& sources,
+                         const std::vector<std::string>& targets, std::string metadata) {
+  std::vector<bundles::Source> all;
+  for (const py::tuple& source : sources)
+    all.emplace_back(source[0].cast<std::string>(),
+                     ModuleOptions{.options = strings_from(source[2], "options"),
+                                   .names = strings_from(source[3], "names"),
+                                   .include_dirs = strings_from(source[4], "include_dirs"),
+                                   .file_name = source[1].cast<std::string>()});
+  return without_gil([&] { return bundles::compile(all, targets, std::move(metadata)); });
+}
+
+// (metadata, [(text, file_name, options, names, targets)]).
+py::tuple read_bundle(const py::bytes& contents, const std::string& name) {
+  const bundles::Contents bundle = bundles::read(std::string_view(contents), name);
+  py::list units;
+  for (const auto& [source, targets] : bundle.units)
+    units.append(py::make_tuple(source.first, source.second.file_name, source.second.options,
+                                source.second.names, targets));
+  return py::make_tuple(bundle.metadata, units);
+}
+
+void bind_bundles(py::module_& module) {
+  module.def("_compile_bundle", &compile_bundle);
+  module.def("_read_bundle", &read_bundle);
+  module.def("_attach_bundle", [](const py::bytes& contents, const std::string& name) {
+    bundles::attach(std::string_view(contents), name);
+  });
+}
+
 void bind_helpers(py::module_& module) {
   module.def(
       "_order_use",
@@ -376,6 +410,7 @@ SW_BIND(kernels, streams) {  // after the class Stream, which the signatures nam
   bind_module(module);
   bind_source_module(module);
   bind_helpers(module);
+  bind_bundles(module);
 }
 
 }  // namespace spanwise::python

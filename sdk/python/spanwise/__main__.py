@@ -13,6 +13,14 @@ COMMANDS = {
     "version": ("spanwise.settings:version", "the version, as --version"),
     "doctor": ("spanwise.doctor", "devices, compilers, BLAS and bridges found, what to install"),
     "config": ("spanwise.settings", "every setting: value, where it came from, what it means"),
+    "cache": (
+        "spanwise.kernels._cache_command",
+        "the disk cache of compiled kernels: info, export, import, prune",
+    ),
+    "compile": (
+        "spanwise.kernels._bundle",
+        "kernels compiled ahead of time, for GPUs and CPUs, to one file",
+    ),
     "legacy": ("spanwise.legacy", "what a CUDA C file contains and lacks, and a package around it"),
     "theano": ("spanwise.theano.__main__", "runs a script that was written for Theano"),
     "pycuda": ("spanwise.pycuda.__main__", "runs a script that was written for PyCUDA"),

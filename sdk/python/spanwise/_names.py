@@ -15,6 +15,7 @@ from types import ModuleType
 #: Modules that type checkers know as attributes of the package.
 MODULES = """
     doctor driver fft gradient graph kernels linalg memory ops profile random settings sym tensor
+    testing
 """
 
 _NAMES = {
@@ -62,6 +63,7 @@ _NAMES = {
     """,
     "driver._textures": "Surface Texture",
     "graph": "In Mode Op Out clone contiguous function kernel_op shared using",
+    "kernels._bundle": "Bundle compile",
     "kernels._host_library": "HostLibrary",
     "kernels._raw_kernel": "RawKernel RawModule asnumpy",
     "kernels._user_kernels": """

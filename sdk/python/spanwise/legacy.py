@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from . import _core
-from ._core import ArgumentError
+from ._core import ArgumentError as ArgumentError
 from .kernels._cu_file import (
     LegacyFile,
     left_out,
@@ -19,6 +19,7 @@ from .kernels._cu_file import (
     printable as _printable,
     python_name as python_name,
     read_legacy,
+    write_bundle,
     write_package,
 )
 
@@ -111,6 +112,14 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--include-dir", metavar="DIR", type=Path, action="append", default=[], help="of headers"
     )
+    parser.add_argument(
+        "--bundle",
+        metavar="ARCHS",
+        nargs="?",
+        const="sm_80,sm_90,sm_120,ptx",
+        help="also compile the kernels ahead of time into the package, for these GPUs and the CPU, so that it "
+        "runs without a compiler; default: %(const)s",
+    )
     options = parser.parse_args(arguments)
     try:
         legacy = read_legacy(options.file, options.include_dir)
@@ -124,8 +133,11 @@ def main(arguments: list[str]) -> int:
                         f"not copied: {_printable(str(header))}, which is outside the folders of the file and of "
                         "--include-dir, or which Python would import"
                     )
+            if options.bundle is not None:
+                archs = [arch for arch in options.bundle.split(",") if arch]
+                print(write_bundle(legacy, folder, options.package, archs, options.include_dir))
             print(f"wrote {folder}; its tests: python -m pytest {folder}")
-    except (ArgumentError, OSError) as error:
+    except (_core.Error, OSError) as error:
         print(f"spanwise legacy: {error}", file=sys.stderr)
         return 1
     return 0

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import os as _os
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 from . import _core
 from .graph._function import compute_op, is_eager
+from .graph._kernel_op import kernel_op
 from .graph._op import apply_registered, library_paths
+from .kernels._bundle import Bundle, is_bundle_file, loaded_declaration
 
 #: "namespace.name" -> the docstring of an op of a loaded library.
 _summaries: dict[str, str] = {}
@@ -76,9 +79,12 @@ def _load_namespace(name: str, library: str | None) -> OpNamespace:
     return namespace if library is None or dir(namespace) else load_ops(library)
 
 
-def load_ops(path: str | _os.PathLike[str]) -> OpNamespace:
+def load_ops(path: str | _os.PathLike[str]) -> Any:
     """Loads a shared library of ops and returns their namespace, also available as
     ``sw.ops.<namespace>``.
+
+    For a bundle of ops (``sw.compile``, ``python -m spanwise compile``) returns an object with the ops,
+    made by ``kernel_op``, as attributes. They need no compiler on devices for which it has binaries.
 
     The library is written against ``<spanwise/plugin.hpp>`` or ``<spanwise/plugin.h>``. A path
     without a slash is searched for in the current folder, then by the dynamic loader. The library
@@ -90,6 +96,8 @@ def load_ops(path: str | _os.PathLike[str]) -> OpNamespace:
     library stays in memory as well, since its code may still run; after a rebuild the file can be
     loaded again.
     """
+    if is_bundle_file(path):
+        return _ops_of_bundle(Bundle.load(path))
     library = _os.fspath(path)
     name, ops = _core._load_ops(library)
     # Without such a file the dynamic loader has found the library by its name, which is kept.
@@ -99,6 +107,24 @@ def load_ops(path: str | _os.PathLike[str]) -> OpNamespace:
     for op, summary in ops:
         _summaries[f"{name}.{op}"] = summary
     return OpNamespace(name)
+
+
+def _ops_of_bundle(bundle: Bundle) -> SimpleNamespace:
+    if not bundle.ops:
+        raise _core.ArgumentError(
+            f"load_ops: {bundle!r} has kernels and no ops; expected one that was compiled from ops. "
+            "Load the kernels by sw.Module.load"
+        )
+    bundle.attach()
+    return SimpleNamespace(**{each["name"]: _stored_op(each) for each in bundle._declarations()})
+
+
+def _stored_op(stored: Any) -> Any:
+    declaration = loaded_declaration(stored)
+    if declaration["grad"] is not None:
+        gradients = declaration["grad"].items()
+        declaration["grad"] = {name: _stored_op(each) for name, each in gradients}
+    return kernel_op(**declaration)
 
 
 def __getattr__(name: str) -> Any:

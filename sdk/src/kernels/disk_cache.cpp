@@ -78,14 +78,33 @@ void check_limit(std::string_view value) {
                      .default_value = "1024",
                      .check = check_limit});
 
+[[maybe_unused]] const bool layers_declared = config::declare(
+    {.name = "cache_layers",
+     .description = "Further cache folders that are only read, separated by colons, "
+                    "such as those of a container image or a cluster.",
+     .default_value = ""});
+
+std::string kernels_in(std::string cache_dir) {
+  // No shell replaces it in a container's environment or in Python.
+  if (cache_dir == "~" || cache_dir.starts_with("~/")) cache_dir.replace(0, 1, home_folder());
+  if (cache_dir.empty()) return "";
+  return (std::filesystem::absolute(cache_dir) / "kernels").lexically_normal().string();
+}
+
+// The folders of config "cache_layers".
+std::vector<std::string> layer_folders() {
+  std::vector<std::string> folders;
+  const std::string layers = config::get("cache_layers");
+  for (const std::string_view layer : split(layers, ':'))
+    if (!layer.empty()) folders.push_back(kernels_in(std::string(layer)));
+  return folders;
+}
+
 // The folder of the disk cache; "" where config "cache_dir" is not set and the user has no home
 // folder.
 std::string kernel_folder() {
-  std::string folder = config::get("cache_dir");
-  // No shell replaces it in a container's environment or in Python.
-  if (folder == "~" || folder.starts_with("~/")) folder.replace(0, 1, home_folder());
-  if (folder.empty()) return "";
-  return (std::filesystem::absolute(folder) / "kernels").lexically_normal().string();
+  const std::string folder = config::get("cache_dir");
+  return folder.empty() ? "" : kernels_in(folder);
 }
 
 // Config "cache_limit_mb" in bytes.
@@ -96,7 +115,8 @@ std::int64_t cache_limit_bytes() {
 constexpr std::string_view heading = "spanwise kernel 1\n";
 constexpr std::size_t digest_size = 64;  // sha256(), in characters
 
-// A field is its length, a space, its bytes and a newline: names may contain any character.
+}  // namespace
+
 void write_field(std::string& out, std::string_view field) {
   out += std::to_string(field.size());
   out += ' ';
@@ -104,27 +124,15 @@ void write_field(std::string& out, std::string_view field) {
   out += '\n';
 }
 
-class FieldReader {
- public:
-  explicit FieldReader(std::string_view text) noexcept : rest_(text) {}
-
-  bool at_end() const noexcept { return rest_.empty(); }
-
-  std::optional<std::string> next() {
-    const auto size = take_number<std::size_t>(rest_);
-    if (!size || rest_.size() < 2 || *size > rest_.size() - 2 || rest_[0] != ' ' ||
-        rest_[*size + 1] != '\n')
-      return std::nullopt;
-    std::string field(rest_.substr(1, *size));
-    rest_.remove_prefix(*size + 2);
-    return field;
-  }
-
- private:
-  std::string_view rest_;
-};
-
-}  // namespace
+std::optional<std::string> FieldReader::next() {
+  const auto size = take_number<std::size_t>(rest_);
+  if (!size || rest_.size() < 2 || *size > rest_.size() - 2 || rest_[0] != ' ' ||
+      rest_[*size + 1] != '\n')
+    return std::nullopt;
+  std::string field(rest_.substr(1, *size));
+  rest_.remove_prefix(*size + 2);
+  return field;
+}
 
 std::string CacheEntry::write() const {
   std::string out(heading);
@@ -384,14 +392,18 @@ std::string alias_name(const std::string& alias) { return alias + ".alias"; }
 
 }  // namespace
 
-DiskCache::DiskCache(std::string path, std::int64_t limit_bytes)
-    : path_(std::move(path)), limit_bytes_(limit_bytes) {}
+DiskCache::DiskCache(std::string path, std::int64_t limit_bytes, std::vector<std::string> layers)
+    : path_(std::move(path)), limit_bytes_(limit_bytes), layers_(std::move(layers)) {}
 
-DiskCache DiskCache::configured() { return DiskCache(kernel_folder(), cache_limit_bytes()); }
+DiskCache DiskCache::configured() {
+  return DiskCache(kernel_folder(), cache_limit_bytes(), layer_folders());
+}
 
-std::optional<runtime::KernelBinary> DiskCache::find(const std::string& key) const {
-  if (!enabled()) return std::nullopt;
-  const CacheFolder folder = CacheFolder::open(path_, false);
+namespace {
+
+// The binary of an entry, verified by its digest.
+std::optional<runtime::KernelBinary> read_binary(const CacheFolder& folder,
+                                                 const std::string& key) {
   const auto metadata = folder.read(entry_name(key));
   if (!metadata) return std::nullopt;
   auto entry = CacheEntry::read(*metadata);
@@ -402,8 +414,26 @@ std::optional<runtime::KernelBinary> DiskCache::find(const std::string& key) con
     log_message(LogLevel::warning, text("entry ", key, " is damaged and will be compiled again"));
     return std::nullopt;
   }
-  folder.touch(entry_name(key));
   return runtime::KernelBinary{.image = std::move(*image), .symbols = std::move(entry->symbols)};
+}
+
+}  // namespace
+
+std::optional<runtime::KernelBinary> DiskCache::find(const std::string& key) const {
+  if (enabled()) {
+    const CacheFolder folder = CacheFolder::open(path_, false);
+    if (auto binary = read_binary(folder, key)) {
+      folder.touch(entry_name(key));
+      return binary;
+    }
+  }
+  for (const std::string& layer : layers_) {
+    const CacheFolder folder = CacheFolder::open(layer, false);
+    if (auto binary = read_binary(folder, key)) return binary;
+    if (!folder.problem().empty())
+      log_message(LogLevel::warning, text("the layer ", layer, " is not used: ", folder.problem()));
+  }
+  return std::nullopt;
 }
 
 bool DiskCache::store(const std::string& key, const runtime::KernelBinary& binary) const {
@@ -457,9 +487,15 @@ void DiskCache::set_alias(const std::string& alias, const std::string& key) cons
 }
 
 std::optional<std::string> DiskCache::follow_alias(const std::string& alias) const {
-  if (!enabled()) return std::nullopt;
-  auto key = CacheFolder::open(path_, false).read(alias_name(alias));
-  return key && is_key(*key) ? key : std::nullopt;
+  const auto key_in = [&](const std::string& path) {
+    auto key = CacheFolder::open(path, false).read(alias_name(alias));
+    return key && is_key(*key) ? key : std::nullopt;
+  };
+  if (enabled())
+    if (auto key = key_in(path_)) return key;
+  for (const std::string& layer : layers_)
+    if (auto key = key_in(layer)) return key;
+  return std::nullopt;
 }
 
 DiskCache::Usage DiskCache::usage() const {

@@ -7,12 +7,29 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/backend.hpp"
 
 namespace spanwise::kernels {
 
 class CacheFolder;
+
+/// Appends a field of a file: its length, a space, its bytes and a newline. It may contain any
+/// character.
+void write_field(std::string& out, std::string_view field);
+
+/// Reads what write_field() has written.
+class FieldReader {
+ public:
+  explicit FieldReader(std::string_view text) noexcept : rest_(text) {}
+  bool at_end() const noexcept { return rest_.empty(); }
+  /// nullopt where no whole field follows.
+  std::optional<std::string> next();
+
+ private:
+  std::string_view rest_;
+};
 
 /// The metadata file of a compiled image in the disk cache: the image's file and the symbol of each
 /// kernel in it.
@@ -37,8 +54,9 @@ struct CacheEntry {
 /// are valid. No member throws for disk errors: they only cost a compilation.
 class DiskCache {
  public:
-  DiskCache(std::string path, std::int64_t limit_bytes);
-  /// The cache of config "cache_dir" and "cache_limit_mb".
+  /// `layers` are further folders, which are only read.
+  DiskCache(std::string path, std::int64_t limit_bytes, std::vector<std::string> layers = {});
+  /// The cache of config "cache_dir", "cache_limit_mb" and "cache_layers".
   static DiskCache configured();
 
   /// The binary of an entry, verified by its digest; nullopt where there is no entry or it is
@@ -70,6 +88,7 @@ class DiskCache {
 
   std::string path_;
   std::int64_t limit_bytes_;
+  std::vector<std::string> layers_;
 };
 
 }  // namespace spanwise::kernels

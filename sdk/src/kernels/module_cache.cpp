@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/string_utils.hpp"
+#include "kernels/bundle.hpp"
 #include "kernels/disk_cache.hpp"
 #include "kernels/include_closure.hpp"
 #include "kernels/sha256.hpp"
@@ -73,6 +74,32 @@ std::string source_excerpt(std::string_view numbered, std::string_view log, std:
     }
   }
   return out;
+}
+
+namespace {
+
+// The file that a compiler's log refers to.
+const std::string& file_named_in(const std::string& log, const runtime::CompileRequest& request) {
+  for (const parse::KernelSource& linked : request.linked)
+    if (log.find(linked.file_name) != log.npos) return linked.file_name;
+  return request.source->file_name;
+}
+
+}  // namespace
+
+runtime::KernelBinary compile_with_headers(
+    const runtime::CompileRequest& request, const IncludeClosure& includes,
+    const std::function<runtime::KernelBinary(const runtime::CompileRequest&)>& compile) try {
+  if (!includes.wants_device_headers) return compile(request);
+  const DeviceHeaderFolder headers;
+  runtime::CompileRequest complete = request;
+  complete.include_dirs.push_back(headers.path());
+  return compile(complete);
+} catch (const CompileError& error) {
+  throw CompileError(
+      text(error.what(), '\n',
+           source_excerpt(error.source(), error.log(), file_named_in(error.log(), request))),
+      error.log(), error.source());
 }
 
 namespace {
@@ -142,6 +169,8 @@ class ModuleBuilder {
   }
 
   BuiltModule build() {
+    if (Ref<ModuleState> module = from_bundle())
+      return {std::move(module), backend_.compiler_fingerprint(device_.ordinal(), request_), {}};
     includes_ = find_includes(source_.text, request_.options, request_.include_dirs);
     for (const parse::KernelSource& linked : request_.linked)
       if (!linked.is_compiled)
@@ -158,6 +187,15 @@ class ModuleBuilder {
  private:
   // With `keep` the compiler has to run, since it writes the files.
   bool may_be_cached() const { return includes_.complete && !request_.keep; }
+
+  Ref<ModuleState> from_bundle() {
+    if (!request_.linked.empty() || request_.keep) return nullptr;
+    const BundleUnit* unit = find_attached(source_.text, request_.options, request_.names, device_);
+    if (unit == nullptr) return nullptr;
+    log_message(LogLevel::debug, text("bundle of ", unit->file_name, " on ", device_));
+    includes_.declares_variables = unit->declares_variables;
+    return load(*unit->image_for(device_), true);
+  }
 
   Ref<ModuleState> from_disk() {
     if (!may_be_cached()) return nullptr;
@@ -192,24 +230,10 @@ class ModuleBuilder {
     return load(binary, false);
   }
 
-  runtime::KernelBinary compile() const try {
-    if (!includes_.wants_device_headers) return backend_.compile(device_.ordinal(), request_);
-    const DeviceHeaderFolder headers;
-    runtime::CompileRequest request = request_;
-    request.include_dirs.push_back(headers.path());
-    return backend_.compile(device_.ordinal(), request);
-  } catch (const CompileError& error) {
-    throw CompileError(
-        text(error.what(), '\n',
-             source_excerpt(error.source(), error.log(), file_named_in(error.log()))),
-        error.log(), error.source());
-  }
-
-  // The file that a compiler's log refers to.
-  const std::string& file_named_in(const std::string& log) const {
-    for (const parse::KernelSource& linked : request_.linked)
-      if (log.find(linked.file_name) != log.npos) return linked.file_name;
-    return source_.file_name;
+  runtime::KernelBinary compile() const {
+    return compile_with_headers(request_, includes_, [this](const auto& request) {
+      return backend_.compile(device_.ordinal(), request);
+    });
   }
 
   Ref<ModuleState> load(const runtime::KernelBinary& binary, bool from_cache) const {

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 
+#include "kernels/include_closure.hpp"
 #include "kernels/module_state.hpp"
+#include "runtime/backend.hpp"
 #include "spanwise/core/ref.hpp"
 #include "spanwise/kernels/kernel.hpp"
 
@@ -23,5 +26,11 @@ void forget_loaded_modules();
 /// else the lines around those that the compiler's log names as "<file>:<line>" or
 /// "<file>(<line>)". `numbered` is the source with a line number before each line.
 std::string source_excerpt(std::string_view numbered, std::string_view log, std::string_view file);
+
+/// compile(request), with the folder of the library's own headers among its include_dirs where the
+/// source includes one of them. CompileErrors get an excerpt of the source.
+runtime::KernelBinary compile_with_headers(
+    const runtime::CompileRequest& request, const IncludeClosure& includes,
+    const std::function<runtime::KernelBinary(const runtime::CompileRequest&)>& compile);
 
 }  // namespace spanwise::kernels

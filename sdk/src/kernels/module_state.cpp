@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "core/string_utils.hpp"
+#include "kernels/bundle.hpp"
 #include "kernels/module_cache.hpp"
 #include "runtime/files.hpp"
 #include "spanwise/core/error.hpp"
@@ -268,6 +269,9 @@ void require_gpu(Device device) {
 
 Module Module::load(std::span<const std::byte> image, std::optional<Device> device) {
   const Device target = device.value_or(default_device());
+  const std::string_view contents(reinterpret_cast<const char*>(image.data()), image.size());
+  if (kernels::Bundle::is_bundle(contents))
+    return Module(kernels::load_bundle(kernels::Bundle::read(contents, "Module.load"), target));
   require_gpu(target);
   runtime::KernelBinary binary;
   binary.image.assign(reinterpret_cast<const char*>(image.data()), image.size());

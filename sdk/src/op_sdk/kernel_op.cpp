@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/string_utils.hpp"
+#include "kernels/bundle.hpp"
 #include "op_sdk/kernel_declaration.hpp"
 #include "spanwise/core/fork.hpp"
 #include "spanwise/core/view.hpp"
@@ -123,18 +124,34 @@ void check_pointees(const KernelDeclaration& declaration, const TypeBindings& bi
   }
 }
 
+// What is compiled, and the name of the kernel in it, with the dtype letters bound.
+struct BoundSource {
+  std::string text, kernel;
+  ModuleOptions options;
+};
+
+BoundSource bind_source(const KernelDeclaration& declaration, const TypeBindings& bindings) {
+  BoundSource bound{with_letters(declaration, bindings), declaration.kernel.qualified_name,
+                    declaration.spec.options};
+  if (!declaration.template_parameters.empty()) {
+    bound.kernel += text("<", template_arguments(declaration, bindings), ">");
+    bound.options.names.push_back(bound.kernel);
+  }
+  return bound;
+}
+
 // Compiles the kernel of `declaration` for `device` with the dtype letters bound.
 Kernel compile_kernel(const KernelDeclaration& declaration, const TypeBindings& bindings,
                       Device device) {
-  ModuleOptions options = declaration.spec.options;
-  options.device = device;
-  std::string kernel_name = declaration.kernel.qualified_name;
-  if (!declaration.template_parameters.empty()) {
-    kernel_name += text("<", template_arguments(declaration, bindings), ">");
-    options.names.push_back(kernel_name);
-  }
-  const SourceModule module(with_letters(declaration, bindings), std::move(options));
-  Kernel kernel = module.get_function(kernel_name);
+  BoundSource bound = bind_source(declaration, bindings);
+  // A bundle may have the instance of a template for these dtypes, compiled from the source alone.
+  const std::string& source = declaration.spec.source;
+  const ModuleOptions& options = bound.options;
+  if (kernels::find_attached(source, options.options, options.names, device) != nullptr)
+    bound.text = source;
+  bound.options.device = device;
+  const SourceModule module(bound.text, std::move(bound.options));
+  Kernel kernel = module.get_function(bound.kernel);
   check_pointees(declaration, bindings, kernel.parameters());
   return kernel;
 }
@@ -489,6 +506,28 @@ Array kernel_op_global(const Op& op, const std::string& name, std::optional<Devi
   if (kernel_op == nullptr)
     fail<ArgumentError>("kernel_op_global: expected an op that kernel_op() made, got ", op.name());
   return kernel_op->get_global(name, device.value_or(default_device()));
+}
+
+std::pair<std::string, ModuleOptions> kernel_op_source(const Op& op,
+                                                       const std::map<char, DType>& dtypes) {
+  const auto* kernel_op = dynamic_cast<const op_sdk::KernelOp*>(&op);
+  if (kernel_op == nullptr)
+    fail<ArgumentError>("kernel_op_source: expected an op made by kernel_op, got ", op.name());
+  const op_sdk::KernelDeclaration& declaration = kernel_op->declaration();
+  op_sdk::TypeBindings bindings;
+  for (const auto* parameters : {&declaration.inputs, &declaration.outputs}) {
+    for (const op_sdk::DeclaredParameter& parameter : *parameters) {
+      if (parameter.dtype_letter == 0) continue;
+      const auto found = dtypes.find(parameter.dtype_letter);
+      if (found == dtypes.end())
+        fail<ArgumentError>(op.name(), ": expected a dtype for the letter ", parameter.dtype_letter,
+                            " of ", parameter.name, ", such as dtypes={\"", parameter.dtype_letter,
+                            "\": [\"float32\"]}");
+      bindings.insert(*found);
+    }
+  }
+  op_sdk::BoundSource bound = op_sdk::bind_source(declaration, bindings);
+  return {std::move(bound.text), std::move(bound.options)};
 }
 
 std::vector<KernelOpCounts> kernel_op_counts() {

@@ -367,6 +367,17 @@ class Backend {
   virtual std::string compiler_fingerprint(int ordinal, const CompileRequest& request) = 0;
   /// Throws CompileError, or DeviceError where there is no compiler.
   virtual KernelBinary compile(int ordinal, const CompileRequest& request) = 0;
+  /// The same for a target that need not be present: "x86-64-v3" for a CPU, "sm_90" and
+  /// "compute_80" (PTX) for a GPU. Throws ArgumentError for an unknown one.
+  virtual KernelBinary compile_for(const std::string& target,
+                                   [[maybe_unused]] const CompileRequest& request) {
+    fail<ArgumentError>("compile: expected a target of this back end, got ", target);
+  }
+  /// How well binaries for such a target suit a device: 0 where they do not run, else the greater
+  /// the better.
+  virtual int suitability([[maybe_unused]] int ordinal, [[maybe_unused]] std::string_view target) {
+    return 0;
+  }
   virtual Ref<LoadedModule> load(int ordinal, const KernelBinary& binary) = 0;
 };
 

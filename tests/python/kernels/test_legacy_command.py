@@ -170,6 +170,27 @@ def test_functions_of_a_written_package_run(capsys, tmp_path, monkeypatch, devic
     assert "line 9" in histograms.histogram256.__doc__.lower()
 
 
+def test_package_with_a_bundle_runs_without_a_compiler(capsys, tmp_path):
+    folder = tmp_path / "histograms"
+    options = ["--package", "bundled", "--output", folder, "--bundle="]
+    listing(capsys, EXAMPLES / "histogram.cu", *options)
+    assert (folder / "bundled" / "histogram.swb").exists()
+    code = (
+        "import numpy as np, spanwise as sw, bundled\n"
+        "bins = sw.zeros(256, dtype='uint32', device='cpu')\n"
+        "data = sw.array(np.arange(1000) % 256, dtype='uint8', device='cpu')\n"
+        "bundled.histogram256(bins, data, 1000, block=128, grid=4)\n"
+        "print(bins.sum())\n"
+    )
+    hidden = {**os.environ, "PATH": "", "SPANWISE_CACHE_DIR": str(tmp_path / "cache")}
+    hidden.pop("CXX", None)
+    hidden["PYTHONPATH"] = os.pathsep.join([str(folder), *sys.path])
+    printed = subprocess.run(
+        [sys.executable, "-c", code], env=hidden, stdout=subprocess.PIPE, text=True, check=True
+    ).stdout
+    assert printed == "1000\n"
+
+
 def test_package_copies_headers_and_qualifies_equal_names(capsys, mixed):
     (mixed.parent / "elsewhere").mkdir()
     (mixed.parent / "elsewhere" / "absent.h").write_text("")

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import _core
+from ._bundle import compile as bundle_of
 
 # ---- Kernels ----
 
@@ -538,6 +539,9 @@ from pathlib import Path
 import spanwise as sw
 
 SOURCE = Path(__file__).with_name({file})
+BUNDLE = SOURCE.with_suffix(".swb")
+if BUNDLE.exists():  # compiled ahead of time, by python -m spanwise legacy --bundle
+    sw.Bundle.load(BUNDLE).attach()
 
 
 {left_out}@cache
@@ -716,7 +720,18 @@ _LAUNCHES = {
     3: ((8, 8, 4), (2, 2, 4)),
 }
 # The names that the generated module uses; a kernel of the same name has an underscore behind it.
-_RESERVED = {"Path", "SOURCE", "_kernel", "_launch", "cache", "isinstance", "module", "next", "sw"}
+_RESERVED = {
+    "BUNDLE",
+    "Path",
+    "SOURCE",
+    "_kernel",
+    "_launch",
+    "cache",
+    "isinstance",
+    "module",
+    "next",
+    "sw",
+}
 # Modules that the package or its tests import, and the folder of its tests.
 _OTHER_MODULES = {*sys.stdlib_module_names, "__main__", "numpy", "pytest", "spanwise", "tests"}
 
@@ -754,6 +769,24 @@ def write_package(legacy: LegacyFile, name: str, output: Path | None, listing: s
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return folder
+
+
+def write_bundle(
+    legacy: LegacyFile, folder: Path, name: str, archs: Sequence[str], include_dirs: Iterable[Path]
+) -> Path:
+    """Compiles the file for its package, for `archs` and the CPU, and returns the path of the bundle.
+    Raises what sw.compile raises."""
+    source = legacy.file.path
+    bundle = bundle_of(
+        source.read_bytes().decode(),
+        archs,
+        names=[k.instance for k in legacy.file.kernels if k.is_template and k.is_known],
+        include_dirs=[*include_dirs, source.parent],
+        file_name=source.name,
+    )
+    path = (folder / name / source.name).with_suffix(".swb")
+    bundle.save(path)
+    return path
 
 
 def _texts(legacy: LegacyFile, name: str, listing: str) -> dict[str, str]:

@@ -151,6 +151,11 @@ class CpuBackend final : public runtime::Backend {
   runtime::KernelBinary compile(int, const runtime::CompileRequest& request) override {
     return jit_compile(request);
   }
+  runtime::KernelBinary compile_for(const std::string& target,
+                                    const runtime::CompileRequest& request) override {
+    return jit_compile_for(target, request);
+  }
+  int suitability(int, std::string_view target) override { return cpu_suitability(target); }
   Ref<runtime::LoadedModule> load(int, const runtime::KernelBinary& binary) override {
     return make_ref<CpuModule>(binary);
   }

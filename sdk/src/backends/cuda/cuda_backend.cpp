@@ -285,6 +285,13 @@ class CudaBackend final : public runtime::Backend {
   runtime::KernelBinary compile(int ordinal, const CompileRequest& request) override {
     return cuda::compile(capability_of(ordinal), request, ordinal);
   }
+  runtime::KernelBinary compile_for(const std::string& target,
+                                    const CompileRequest& request) override {
+    return cuda::compile_for(target, request);
+  }
+  int suitability(int ordinal, std::string_view target) override {
+    return cuda::suitability(capability_of(ordinal), target);
+  }
   Ref<runtime::LoadedModule> load(int ordinal, const runtime::KernelBinary& binary) override {
     return make_ref<CudaModule>(DeviceContext::of(ordinal), binary.image);
   }

@@ -27,6 +27,7 @@
 #include "runtime/files.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/parse/c_text.hpp"
+#include "spanwise/runtime/instruction_sets.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -455,8 +456,10 @@ std::set<Failure> failures_in(std::string_view log) {
 // Compiles a request; an object serves one call of run().
 class JitCompilation {
  public:
-  explicit JitCompilation(const runtime::CompileRequest& request)
+  // `target` is an argument of -march; "": this processor.
+  JitCompilation(const runtime::CompileRequest& request, const std::string& target)
       : request_(request),
+        machine_flag_(target.empty() ? native_flag : "-march=" + target),
         options_(parse::host_options(request.options)),
         folder_(request.keep ? Lifetime::kept : Lifetime::scope) {
     options_.include_dirs.insert(options_.include_dirs.end(), request.include_dirs.begin(),
@@ -498,6 +501,7 @@ class JitCompilation {
     std::vector<std::string> command{compiler_.path};
     command.insert(command.end(), compiler_.arguments.begin(), compiler_.arguments.end());
     for (const std::string& flag : base_flags(compiler_.is_clang)) command.push_back(flag);
+    std::ranges::replace(command, native_flag, machine_flag_);
     command.push_back(options_.language);
     command.insert(command.end(), options_.flags.begin(), options_.flags.end());
     const auto add = [&](const parse::KernelSource& source) {
@@ -574,8 +578,9 @@ class JitCompilation {
       with_cccl |= is_cccl_head(head);
     }
     write_shim(folder_, !with_system);
-    const auto command = command_line(compiler_, options_, inputs, output(), folder_, module_,
-                                      with_system, with_cccl);
+    auto command = command_line(compiler_, options_, inputs, output(), folder_, module_,
+                                with_system, with_cccl);
+    std::ranges::replace(command, native_flag, machine_flag_);
     const ProcessResult result = run_process(command, folder_.path());
     log_ = readable_log(result.output, folder_);
     constexpr std::string_view refused = "sw_refused_";
@@ -588,6 +593,7 @@ class JitCompilation {
   }
 
   const runtime::CompileRequest& request_;
+  const std::string machine_flag_;
   HostOptions options_;
   HostCompiler compiler_ = require_compiler();
   const runtime::TemporaryFolder folder_;
@@ -599,8 +605,45 @@ class JitCompilation {
 
 }  // namespace
 
-runtime::KernelBinary jit_compile(const runtime::CompileRequest& request) {
-  return JitCompilation(request).run();
+runtime::KernelBinary jit_compile(const runtime::CompileRequest& request,
+                                  const std::string& target) {
+  return JitCompilation(request, target).run();
+}
+
+namespace {
+
+// The levels of the x86-64 psABI; of other architectures the first.
+constexpr std::array cpu_targets{
+#if defined(__x86_64__)
+    "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"
+#else
+    "armv8-a"
+#endif
+};
+
+}  // namespace
+
+runtime::KernelBinary jit_compile_for(const std::string& target,
+                                      const runtime::CompileRequest& request) {
+  if (std::ranges::find(cpu_targets, target) == cpu_targets.end())
+    fail<ArgumentError>("compile: expected a target of ",
+                        joined(cpu_targets, ", ", [](const char* each) { return each; }),
+                        " for the CPU, or sm_90 or compute_80 for GPUs, got '", target, "'");
+  return jit_compile(request, target);
+}
+
+int cpu_suitability(std::string_view target) {
+  const auto found = std::ranges::find(cpu_targets, target);
+  const auto level = static_cast<int>(found - cpu_targets.begin()) + 1;
+  if (found == cpu_targets.end()) return 0;
+#if defined(__x86_64__)
+  const bool has_v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt");
+  const bool has_v3 = has_v2 && has_avx2_and_fma() && __builtin_cpu_supports("bmi2");
+  const int supported = has_v3 && has_avx512() ? 4 : has_v3 ? 3 : has_v2 ? 2 : 1;
+  return level <= supported ? level : 0;
+#else
+  return level;
+#endif
 }
 
 }  // namespace spanwise::cpu_backend

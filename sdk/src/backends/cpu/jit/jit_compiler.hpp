@@ -30,7 +30,15 @@ Tool compiler_tool();
 std::string jit_fingerprint();
 
 /// Compiles a request to a shared object with the system's compiler. Throws CompileError,
-/// ArgumentError for an unknown option, DeviceError if there is no compiler.
-runtime::KernelBinary jit_compile(const runtime::CompileRequest& request);
+/// ArgumentError for an unknown option, DeviceError if there is no compiler. `target` is the
+/// argument of -march in the place of this processor.
+runtime::KernelBinary jit_compile(const runtime::CompileRequest& request,
+                                  const std::string& target = {});
+
+/// As Backend::compile_for, for a level of x86-64: "x86-64-v3".
+runtime::KernelBinary jit_compile_for(const std::string& target,
+                                      const runtime::CompileRequest& request);
+/// As Backend::suitability; config "instruction_set" limits the levels.
+int cpu_suitability(std::string_view target);
 
 }  // namespace spanwise::cpu_backend

@@ -650,4 +650,26 @@ KernelBinary compile(ComputeCapability capability, const CompileRequest& request
   }
 }
 
+KernelBinary compile_for(const std::string& target, const CompileRequest& request) {
+  const int number = parse::architecture_number(target);
+  const bool is_known = (target.starts_with("sm_") || target.starts_with("compute_")) &&
+                        number >= 10 && number < 1000;
+  if (!is_known)
+    fail<ArgumentError>("compile: expected an architecture such as sm_90 or compute_80, got '",
+                        target, "'");
+  CompileRequest complete = request;
+  complete.options.push_back("-arch=" + target);
+  return compile({number / 10, number % 10}, complete);
+}
+
+int suitability(ComputeCapability device, std::string_view target) {
+  const int number = parse::architecture_number(target);
+  const int own = device.major * 10 + device.minor;
+  // Binaries with the suffix "a" run on that architecture only.
+  const bool is_specific = !target.empty() && (target.back() == 'a' || target.back() == 'f');
+  if (number > own || (is_specific && number != own)) return 0;
+  if (target.starts_with("compute_")) return number;
+  return number / 10 == device.major ? 1000 + number + (is_specific ? 1 : 0) : 0;
+}
+
 }  // namespace spanwise::cuda

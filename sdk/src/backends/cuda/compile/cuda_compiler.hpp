@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "runtime/backend.hpp"
 
@@ -29,6 +30,13 @@ std::string compiler_fingerprint(ComputeCapability capability,
 /// device `ordinal`.
 runtime::KernelBinary compile(ComputeCapability capability, const runtime::CompileRequest& request,
                               std::optional<int> ordinal = {});
+
+/// compile() for a target "sm_90", "sm_90a" or "compute_80" (PTX). Throws ArgumentError for others.
+runtime::KernelBinary compile_for(const std::string& target,
+                                  const runtime::CompileRequest& request);
+/// As Backend::suitability: a cubin of the device's generation and not newer, before PTX that is
+/// not newer.
+int suitability(ComputeCapability device, std::string_view target);
 
 /// The path of the CUDA device runtime, libcudadevrt.a, which kernels that launch kernels are
 /// linked with (CUDA C++ Programming Guide 13.0, "CUDA Dynamic Parallelism"), in the folder of
