@@ -283,3 +283,14 @@ def test_derivatives_of_order_two_agree_with_differences(device):
     (third,) = torch.autograd.grad(second.sum(), x)
     torch.testing.assert_close(second, 6 * x)
     torch.testing.assert_close(third, torch.full_like(x, 6))
+
+
+def test_operators_can_be_pickled(device):
+    import copy
+    import pickle
+
+    op = sw.torch_op(cube(), name=unique_name("pickled"))
+    again = pickle.loads(pickle.dumps(op))
+    x = random(device, 5)
+    torch.testing.assert_close(again(x), x**3)
+    torch.testing.assert_close(copy.copy(op)(x), x**3)

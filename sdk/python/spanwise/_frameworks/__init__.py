@@ -171,6 +171,8 @@ class GraphFunction:
 
     def __init__(self) -> None:
         self._compiled: dict[Any, Any] = {}
+        #: Compiled functions by keys of a framework's own, which are faster to make.
+        self.found: dict[Any, Any] = {}
         self._derived: dict[Any, GraphFunction] = {}
 
     def apply(self, inputs: Sequence[Variable]) -> list[Variable]:

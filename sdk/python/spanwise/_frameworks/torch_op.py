@@ -79,7 +79,14 @@ def torch_op(
     if computation.has_gradient:
         _register_gradient(operator, qualified, computation)
     _operators[qualified] = (definition, operator)
+    # pickle asks the object. Another process registers the op again.
+    operator.__reduce_ex__ = lambda protocol: (_registered, (op, name, grad, outputs))
     return operator
+
+
+def _registered(op: Any, name: str | None, grad: Any, outputs: int | None) -> Any:
+    """What a pickle of an operator makes."""
+    return torch_op(op, name=name, grad=grad, outputs=outputs)
 
 
 def _find_operator(name: str, definition: Any, is_explicit: bool) -> tuple[str, Any]:
@@ -171,7 +178,12 @@ def _register_gradient(operator: Any, qualified: str, computation: Computation) 
 
 
 def _compute(function: GraphFunction, tensors: Sequence[Any]) -> list[Any]:
-    return list(function.compiled(_types(tensors), _device(tensors), "torch")(*tensors))
+    key = tuple([(x.dtype, x.ndim, x.device) for x in tensors])
+    compiled = function.found.get(key)
+    if compiled is None:
+        compiled = function.compiled(_types(tensors), _device(tensors), "torch")
+        function.found[key] = compiled
+    return compiled(*tensors)  # type: ignore[no-any-return]
 
 
 def _torch_dtype(name: str) -> Any:
