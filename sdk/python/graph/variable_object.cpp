@@ -7,12 +7,15 @@
 #include <pybind11/stl.h>
 #include <structmember.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <mutex>
 #include <new>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -364,6 +367,39 @@ int refuse_bool(PyObject* self) {
   return -1;
 }
 
+// float(x), int(x) and range(x): a variable has no value that Python could use.
+PyObject* refuse_number(PyObject* self) {
+  PyErr_Format(PyExc_TypeError,
+               "%s is a graph variable, which has no value yet, so it is no Python number; "
+               ".eval({...}) computes it, and T.arange and slices take variables",
+               variable_in(self).label().c_str());
+  return nullptr;
+}
+
+int refuse_assignment(PyObject* self, PyObject*, PyObject*) {
+  PyErr_Format(PyExc_TypeError,
+               "%s is a graph variable, whose items cannot be assigned to; "
+               "T.set_subtensor(x[index], values) gives a variable with other items",
+               variable_in(self).label().c_str());
+  return -1;
+}
+
+// PyObject_GenericGetAttr(), with a remedy in the error for methods of arrays that need a value.
+PyObject* get_attribute(PyObject* self, PyObject* name) {
+  PyObject* value = PyObject_GenericGetAttr(self, name);
+  if (value != nullptr || PyErr_ExceptionMatches(PyExc_AttributeError) == 0) return value;
+  static constexpr std::array needing_a_value{"tolist", "item", "numpy", "tobytes", "fill",
+                                              "to",     "get",  "ptr",   "base"};
+  const std::string_view asked = text_in(name);
+  if (std::ranges::find(needing_a_value, asked) == needing_a_value.end()) return nullptr;
+  PyErr_Clear();
+  PyErr_Format(PyExc_AttributeError,
+               "%s is a graph variable, which has no value yet and therefore no attribute '%U'; "
+               ".eval({...}) computes it",
+               variable_in(self).label().c_str(), name);
+  return nullptr;
+}
+
 PyObject* label(PyObject* self) { return py::str(variable_in(self).label()).release().ptr(); }
 
 py::object get_broadcastable(PyObject* self) {
@@ -577,6 +613,10 @@ SW_BIND(graph_variable) {
                                  slot(Py_tp_str, guarded<&label>),
                                  slot(Py_tp_repr, guarded<&label>),
                                  slot(Py_nb_bool, guarded<&refuse_bool>),
+                                 slot(Py_nb_float, guarded<&refuse_number>),
+                                 slot(Py_nb_int, guarded<&refuse_number>),
+                                 slot(Py_mp_ass_subscript, guarded<&refuse_assignment>),
+                                 slot(Py_tp_getattro, guarded<&get_attribute>),
                                  {Py_tp_getset, variable_attributes},
                                  {Py_tp_members, variable_members}};
   for (const PyType_Slot* more : {variable_number_slots, variable_item_slots})

@@ -278,3 +278,22 @@ def test_variable_is_broadcastable_for_extent_one():
 def test_what_is_no_variable_is_named(call, text):
     with pytest.raises((TypeError, sw.GraphError), match=text):
         call(sw.tensor.dvector("x"))
+
+
+def test_uses_of_a_value_that_a_variable_does_not_have_name_the_remedy():
+    v, n = T.fvector("v"), T.lscalar("n")
+    for use in (lambda: float(v), lambda: int(n)):
+        with pytest.raises(TypeError, match="[vn] is a graph variable.*no Python number.*eval"):
+            use()
+    with pytest.raises(TypeError, match="v is a graph variable.*T.set_subtensor"):
+        v[0] = 1
+    with pytest.raises(TypeError, match="v is a graph variable.*T.set_subtensor"):
+        del v[0]
+    for name in ("tolist", "item", "numpy"):
+        with pytest.raises(
+            AttributeError, match=f"v is a graph variable.*attribute '{name}'.*eval"
+        ):
+            getattr(v, name)
+        assert not hasattr(v, name)
+    with pytest.raises(AttributeError, match="no attribute 'other'"):
+        v.other  # noqa: B018

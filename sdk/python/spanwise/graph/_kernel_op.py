@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from .. import _core
-from .._core import Array, Variable
-from ._function import compute_op
+from .._core import Array
+from ..kernels._bundle import attached_source
+from ._function import compute_op, is_eager
 from ._gradient import GradFunction, check_kernel_gradient
 from ._op import NativeOp, Op
 
@@ -26,11 +27,11 @@ class KernelOp(NativeOp):
     """The op of ``kernel_op``. A call adds a node to the graph, or computes if its inputs are arrays."""
 
     def __call__(self, *inputs: Any, return_list: bool = False, **kwargs: Any) -> Any:
-        """The outputs as variables; or as arrays, if an input is an Array and none is a Variable."""
-        is_eager = _has_arrays_only(inputs)
+        """The outputs as variables if an input is a Variable, else as arrays."""
+        computes = is_eager(inputs)
         if any(type(value) in _KIND_OF_NUMBER for value in inputs):
             inputs = self._with_parameter_dtypes(inputs)
-        if not is_eager:
+        if not computes:
             return super().__call__(*inputs, return_list=return_list, **kwargs)
         if kwargs:
             raise TypeError(
@@ -71,16 +72,6 @@ class KernelOp(NativeOp):
         return tuple(converted)
 
 
-def _has_arrays_only(inputs: Sequence[Any]) -> bool:
-    """Whether an input is an Array and none is a Variable."""
-    has_array = False
-    for x in inputs:
-        if isinstance(x, Variable):
-            return False
-        has_array = has_array or isinstance(x, Array)
-    return has_array
-
-
 def _kind_of(dtype: str) -> str:
     return "f" if dtype == "bfloat16" else _core.dtype(dtype).kind
 
@@ -94,7 +85,7 @@ def _texts(values: Any) -> list[str]:
 
 def kernel_op(
     name: str,
-    source: str,
+    source: Any,
     inputs: Iterable[str] | str = (),
     outputs: Iterable[str] | str = (),
     *,
@@ -140,14 +131,18 @@ def kernel_op(
     name of an output for the derivative with respect to it.
 
     A call on variables adds the op to a graph; the kernel is compiled together with the function
-    that uses it. A call on arrays of Spanwise, beside which may be arrays of other libraries and
-    numbers, computes immediately and returns new arrays, or one array. It queues the kernel on the
+    that uses it. A call without variables, on arrays of any library, numbers and lists, computes
+    immediately and returns new arrays of Spanwise, or one array. It queues the kernel on the
     current stream of the first GPU among the arrays, else of their device; Python numbers take the
     declared dtype. The first call for each combination of dtypes compiles the kernel.
+
+    `source` may also be a bundle of ``sw.compile``, or the path of one as a pathlib.Path: where it has a
+    binary for the device, no compiler is needed.
 
     Raises ArgumentError for an inconsistent declaration; a call raises DTypeError, ShapeError or
     GraphError for inputs that do not fit it.
     """
+    source = attached_source(source)
     if _is_element_declaration(inputs, outputs):
         of_kernels = (arguments, grid, scalars, overwrites, kernel, options, include_dirs)
         if any(of_kernels) or block != (256,) or shared != 0:

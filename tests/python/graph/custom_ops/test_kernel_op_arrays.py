@@ -67,13 +67,20 @@ def test_any_variable_makes_the_call_part_of_a_graph(axpy, device):
     x = sw.arange(3, dtype="float32", device=device)
     y = T.fvector("y")
     two, ones = np.float32(2), np.ones(3, "float32")
-    for inputs in [(two, ones, ones), (T.constant(two), x, x), (two, x, y)]:
+    for inputs in [(T.constant(two), ones, ones), (T.constant(two), x, x), (two, x, y)]:
         z, difference = axpy(*inputs)
         assert isinstance(z, sw.Variable) and z.owner is difference.owner
     f = sw.function([y], z, device=device)
     assert f([1, 1, 1]).tolist() == [1, 3, 5]
     # The op of the node is equal to axpy, and can be called on arrays too.
     assert z.owner.op == axpy and z.owner.op(2, x, x)[0].tolist() == [0, 3, 6]
+
+
+def test_arrays_of_other_libraries_and_lists_compute_at_once(axpy):
+    ones = np.ones(3, "float32")
+    z, difference = axpy(np.float32(2), ones, ones)
+    assert isinstance(z, sw.Array) and z.tolist() == [3, 3, 3] and difference.tolist() == [1, 1, 1]
+    assert axpy(2.0, [1.0, 2.0], np.ones(2))[0].tolist() == [3, 5]
 
 
 def test_arrays_of_wrong_number_shape_or_dtype_raise(axpy, device):
