@@ -19,7 +19,7 @@ from .kernels._cu_file import (
     printable as _printable,
     python_name as python_name,
     read_legacy,
-    write_bundle,
+    write_bundle as _write_bundle,
     write_package,
 )
 
@@ -135,7 +135,7 @@ def main(arguments: list[str]) -> int:
                     )
             if options.bundle is not None:
                 archs = [arch for arch in options.bundle.split(",") if arch]
-                print(write_bundle(legacy, folder, options.package, archs, options.include_dir))
+                print(_write_bundle(legacy, folder, options.package, archs, options.include_dir))
             print(f"wrote {folder}; its tests: python -m pytest {folder}")
     except (_core.Error, OSError) as error:
         print(f"spanwise legacy: {error}", file=sys.stderr)
