@@ -2,8 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """scripts/bootstrap.py makes .venv, and does not remove it while its interpreter runs the script."""
 
+import re
+
 import pytest
 from support import package
+from support.tree import ROOT
 
 
 @pytest.mark.parametrize("is_inside", [True, False])
@@ -25,3 +28,18 @@ print((bootstrap.VENV / "spanwise-python").read_text())
 """
     is_kept = package.run_in_scripts(program).strip() == "another interpreter"
     assert is_kept == is_inside
+
+
+def test_locked_requirements_have_every_package_with_hashes():
+    def names(text):
+        lines = re.findall(r"^([A-Za-z0-9][\w.-]*)", text, re.MULTILINE)
+        return {re.sub(r"[-_.]+", "-", name).lower() for name in lines}
+
+    folder = ROOT / "requirements"
+    for file in folder.glob("*.txt"):
+        if file.stem == "newest":  # tests whatever others have released
+            continue
+        locked = (folder / "locked" / file.name).read_text()
+        assert names(file.read_text()) <= names(locked), f"{file.name}; make lock"
+        entries = re.split(r"\n(?=[A-Za-z0-9])", locked)[1:]
+        assert entries and all("==" in e and "--hash=sha256:" in e for e in entries), file.name

@@ -6,8 +6,10 @@ import os
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
+from support.tree import ROOT
 
 import spanwise as sw
 from spanwise import doctor
@@ -135,3 +137,13 @@ def test_report_names_the_blas_or_a_package(report):
     assert "BLAS: missing" in disabled and "config blas is none" in disabled
     not_found = section(run_doctor(SPANWISE_BLAS="/nowhere/libblas.so").stdout, "BLAS")
     assert "/nowhere/libblas.so" in not_found and "pip install" in not_found
+
+
+def test_missing_nvrtc_names_the_extra_that_has_it(monkeypatch):
+    missing = SimpleNamespace(name="NVRTC", version="", path="", missing="not found")
+    monkeypatch.setattr(doctor._core, "_tools", lambda: [missing])
+    (line,) = doctor._tools(are_blas=False)
+    assert line.startswith("NVRTC: missing. not found; or: pip install 'spanwise[cuda13]'")
+    extras = (ROOT / "pyproject.toml").read_text()
+    assert re.search(r'^cuda12 = \["nvidia-cuda-nvrtc-cu12', extras, re.MULTILINE)
+    assert re.search(r'^cuda13 = \["nvidia-cuda-nvrtc>=13', extras, re.MULTILINE)

@@ -41,7 +41,9 @@ def _tools(are_blas: bool) -> Iterator[str]:
         if (tool.name in ("BLAS", "cuBLAS")) != are_blas:
             continue
         if tool.missing:
-            yield f"{tool.name}: missing. {tool.missing}"
+            # The extras of Spanwise's own package, where it comes from an index.
+            extra = "; or: pip install 'spanwise[cuda13]' (driver of CUDA 12: 'spanwise[cuda12]')"
+            yield f"{tool.name}: missing. {tool.missing}{extra if tool.name == 'NVRTC' else ''}"
         else:
             yield f"{tool.name} {tool.version}, {tool.path}"
 
