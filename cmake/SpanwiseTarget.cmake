@@ -97,7 +97,8 @@ function(sw_shared_object target list)
     target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/older_glibc.cpp")
     set_source_files_properties("${PROJECT_SOURCE_DIR}/cmake/older_glibc.cpp"
       PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-    target_link_options(${target} PRIVATE "-L${SPANWISE_GLIBC}" -static-libstdc++)
+    # Of the static C++ library, the functions that nothing calls are left out.
+    target_link_options(${target} PRIVATE "-L${SPANWISE_GLIBC}" -static-libstdc++ LINKER:--gc-sections)
   endif()
   if(SPANWISE_HAS_LIBGCC_S)
     # One unwinder in the process, even if the toolchain links libgcc statically: two copies cannot

@@ -104,7 +104,8 @@ def build_all(interpreters: dict[str, str], folder: Path, output: Path) -> list[
         command = [builder(version, python), "-m", "build", "--wheel", "--no-isolation"]
         run(*command, "--outdir", raw, *options, ROOT)
         (wheel,) = raw.glob("*.whl")
-        run(sys.executable, "-m", "auditwheel", "repair", *platform(glibc), "-w", output, wheel)
+        repair = [sys.executable, "-m", "auditwheel", "repair", "--zip-compression-level", "9"]
+        run(*repair, *platform(glibc), "-w", output, wheel)
     files = sorted(output.iterdir())
     for file in files:
         if file.suffix == ".whl":
