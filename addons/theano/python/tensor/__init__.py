@@ -18,7 +18,6 @@ from .._function import shared
 from .._namespace import hessian, jacobian
 from .._old_paths import submodules as _submodules
 from .._ops import Alloc, CAReduce, DimShuffle, Dot, Elemwise, Subtensor
-from .._streams import RandomStreams as RandomStreams
 from . import (
     basic as basic,
     extra_ops as extra_ops,
@@ -30,7 +29,22 @@ from .basic import *  # noqa: F403
 from .extra_ops import bincount, compress, diff, fill_diagonal, searchsorted, unravel_index
 
 _MODULES = ("opt", "raw_random", "shared_randomstreams", "signal")  # imported on first use
-__getattr__ = _submodules("tensor")
+_submodule = _submodules("tensor")
+del RandomStreams  # noqa: F821  (that of spanwise.tensor; Theano's needs NumPy's, which takes long to import)
+
+
+def __getattr__(name: str) -> object:
+    if name == "RandomStreams":
+        from .._streams import RandomStreams
+
+        return RandomStreams
+    return _submodule(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES, "RandomStreams"})
+
+
 from .._namespace import grad as grad  # noqa: E402  (after those of spanwise.tensor)
 
 Variable = TensorVariable
