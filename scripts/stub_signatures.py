@@ -35,6 +35,7 @@ PARAMETERIZED = {"dict": "dict[Any, Any]", "list": "list[Any]", "tuple": "tuple[
 def from_pybind(signature):
     """The function definition of pybind11's signature, or None."""
     line = signature.replace("typing.SupportsInt | typing.SupportsIndex", "int")
+    line = line.replace("typing_extensions.CapsuleType", "Any")
     line = line.replace("typing.SupportsFloat | typing.SupportsIndex", "float")
     line = re.sub(r"= <[^>]*>", "= ...", line)  # a default that is not a literal
     line = re.sub(r"\((self|arg0): [\w.]+(, )?", r"(self\2", line) if "(self" in line else line
@@ -67,8 +68,17 @@ def from_pybind(signature):
 
 def parameterized(annotation):
     """`annotation` with the parameters that type checkers require of a bare `dict`, `list` or `tuple`."""
-    text = PARAMETERIZED.get(ast.unparse(annotation))
-    return ast.parse(text).body[0].value if text else annotation
+    return Parameterized().visit(annotation)
+
+
+class Parameterized(ast.NodeTransformer):
+    def visit_Subscript(self, node):
+        node.slice = self.visit(node.slice)  # `node.value` has parameters
+        return node
+
+    def visit_Name(self, node):
+        text = PARAMETERIZED.get(node.id)
+        return ast.parse(text).body[0].value if text else node
 
 
 def from_signature(function, is_method):
