@@ -237,3 +237,33 @@ def test_cpp20_needs_no_option(device, compiler):
         sw.SourceModule(source + "__global__ void f(int *x) { *x = missing; }", device=device)
     with pytest.raises(sw.CompileError, match="concept"):
         sw.SourceModule(source, options=["-std=c++17"], device=device)
+
+
+def test_overloaded_kernels_with_types_of_their_namespace():
+    source = """namespace a { namespace b { typedef int *Out;
+    __global__ void fill(Out o, int n) { o[threadIdx.x] = n; }
+    __global__ void fill(Out o, float x, Out p) { o[threadIdx.x] = (int)x + p[0]; }
+    } }
+    """
+    module = sw.SourceModule(source, device="cpu")
+    out, one = sw.full(4, -7, dtype="int32", device="cpu"), sw.ones(4, "int32", device="cpu")
+    module.get_function("a::b::fill(Out, int)")(out, np.int32(7), block=4)
+    assert out.tolist() == [7] * 4
+    module.get_function("a::b::fill(Out, float, Out)")(out, np.float32(3), one, block=4)
+    assert out.tolist() == [4] * 4
+
+
+def test_host_classes_of_which_only_the_linker_sees_that_no_kernel_reaches_them():
+    source = """
+    struct Base { virtual ~Base(); virtual void run(); };
+    struct Host : Base { Host(); ~Host(); void run() override; int size; };
+    Host::Host() : size(3) {}
+    Host::~Host() {}
+    __global__ void k(int *x) { x[0] = 5; }
+    """
+    x = sw.zeros(1, "int32", device="cpu")
+    sw.SourceModule(source, device="cpu").get_function("k")(x, block=1)
+    assert x.tolist() == [5]
+    reached = source.replace("x[0] = 5;", "Host h; h.run(); x[0] = h.size;")
+    with pytest.raises(sw.CompileError, match="undefined"):
+        sw.SourceModule(reached, device="cpu")

@@ -76,6 +76,8 @@ struct RewriteResult {
     parse::SourceKernel kernel;
     // The type of the kernel's global index: the Counter of sw_launcher (spanwise_launch.h).
     std::string counter = "int";
+    // Of an overloaded kernel: a constant with its address, "" for others.
+    std::string overload{};
     // The kernel split at its barriers, "" if it is not, and the names in its body.
     std::string split{};
     bool needs_warp_rows = false;
@@ -183,9 +185,28 @@ class Rewriter {
     kernel.kernel = site.kernel;
     kernel.name = site.kernel.qualified_name;
     kernel.counter = counter_of(body);
+    if (body.end < scan_.tokens.size()) mark_overload(site, token(body.end), kernel);
     if (split_context_ != nullptr && body.end < scan_.tokens.size()) split(site, body, kernel);
     result_.kernels.push_back(std::move(kernel));
     mark_returns(body);
+  }
+
+  // Selects an overload by its type, behind its definition, where the names in the type are
+  // visible.
+  void mark_overload(const parse::KernelSite& site, const Token& last,
+                     RewriteResult::MarkedKernel& kernel) {
+    const auto is_same = [&](const parse::KernelSite& other) {
+      return other.kernel.is_definition && !other.kernel.is_template &&
+             other.kernel.qualified_name == site.kernel.qualified_name;
+    };
+    if (site.kernel.is_template || std::ranges::count_if(scan_.sites, is_same) < 2) return;
+    const std::string_view scope = site.kernel.qualified_name;
+    const std::string name = text("sw_overload_", result_.kernels.size());
+    kernel.overload = text(scope.substr(0, scope.size() - site.kernel.name.size()), name);
+    edits_.insert(last.offset + 1,
+                  text(" static constexpr void (*", name, ")(",
+                       joined(site.kernel.parameters, ", ", &parse::ParameterDeclaration::type),
+                       ") = &", site.kernel.name, ";"));
   }
 
   // Appends the kernel's split form to its definition.
@@ -564,11 +585,11 @@ class ModuleTableWriter {
     if (kernel.kernel.is_template) return;
     std::string name = kernel.name, address = text("&::", kernel.name);
     if (is_overloaded(kernel)) {
-      // Selects the overload by its type. The names in it must be visible at the end of the file.
       const std::string types =
           joined(kernel.kernel.parameters, ", ", &parse::ParameterDeclaration::type);
       name = text(name, "(", types, ")");
-      address = text("static_cast<void (*)(", types, ")>(", address, ")");
+      address = kernel.overload.empty() ? text("static_cast<void (*)(", types, ")>(", address, ")")
+                                        : text("::", kernel.overload);
     }
     const std::string bounds = bounds_where(
         [&](const Bounds& each) {
