@@ -534,6 +534,11 @@ class JitCompilation {
     }
     // All errors of a round at once.
     options_.flags.emplace_back(compiler_.is_clang ? "-ferror-limit=1000" : "-fmax-errors=1000");
+    // The linker leaves out what no kernel reaches, with its undefined names: virtual functions of host
+    // classes.
+    for (const char* flag : {"-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"})
+      options_.flags.emplace_back(flag);
+    if (first_log.find("undefined reference") != first_log.npos && try_heads()) return;
     for (int round = 0; round < 12; ++round) {
       const std::size_t removed = module_.removed;
       module_ = translate(request_, options_, texts_, failures, thread_order());
