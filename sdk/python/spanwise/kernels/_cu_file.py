@@ -577,7 +577,7 @@ def {function}({parameters}*, block, grid=1, shared=0, stream=None):
 _TESTS = '''"""Each kernel runs with and without checks (`config.kernel_check`), on the CPU, on the same arguments.
 
 The arguments and the launch were guessed from the declarations. A kernel that has a fault with them is
-tried with smaller integers and with one block. A test
+tried with smaller integers, with rows of threads and with one block. A test
 
 - passes if one attempt has no fault; faults of the attempts before it are warnings;
 - is skipped if each attempt accesses memory outside of an array or is refused: the reason has the
@@ -609,16 +609,17 @@ def array(dtype, *shape):
 CASES = [
 {cases}]
 
-# (integers, grid) in place of the guessed ones.
-ATTEMPTS = [(None, None), (64, None), (16, None), (1, None), (None, 1), (64, 1), (16, 1), (1, 1)]
+# (integers, block and grid) in place of the guessed ones.
+ROW, ONE = {{"block": 256}}, {{"grid": 1}}
+ATTEMPTS = [(n, launch) for launch in ({{}}, ROW, ONE, ROW | ONE) for n in (None, 64, 16, 1)]
 
 
-def changed(arguments, launch, integer, grid):
+def changed(arguments, launch, integer, other):
     def replace(x):
         is_integer = isinstance(x, int) and not isinstance(x, bool)
         return min(x, integer) if is_integer and integer else x
 
-    return tuple(map(replace, arguments)), launch | ({{}} if grid is None else {{"grid": grid}})
+    return tuple(map(replace, arguments)), launch | other
 
 
 def is_guess(error):
@@ -634,8 +635,8 @@ def first_line(error):
 @pytest.mark.parametrize(("kernel", "arguments", "launch"), CASES)
 def test_checked_run_agrees(kernel, arguments, launch):
     faults = []
-    for integer, grid in ATTEMPTS if GUESSED else [(None, None)]:
-        checked, checked_launch = changed(arguments(), launch, integer, grid)
+    for integer, other in ATTEMPTS if GUESSED else [(None, {{}})]:
+        checked, checked_launch = changed(arguments(), launch, integer, other)
         try:
             with sw.config.change(kernel_check="all"):
                 kernel(*checked, **checked_launch)
@@ -656,7 +657,7 @@ def test_checked_run_agrees(kernel, arguments, launch):
         pytest.skip(f"not tested, with guessed arguments: {{first_line((real or faults)[0])}}")
     for error in faults:
         warnings.warn(f"with guessed arguments: {{first_line(error)}}", stacklevel=1)
-    plain, _ = changed(arguments(), launch, integer, grid)
+    plain, _ = changed(arguments(), launch, integer, other)
     with sw.config.change(kernel_check="none"):
         kernel(*plain, **checked_launch)
     for a, b in zip(plain, checked):
