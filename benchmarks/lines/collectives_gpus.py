@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""all_reduce by NCCL between two GPUs, beside torch.distributed."""
+"""Collectives by NCCL between 2, 4 and 8 GPUs, as many as there are, beside torch.distributed."""
 
 import json
 import os
@@ -17,9 +17,17 @@ RANKS = pathlib.Path(__file__).resolve().parents[1] / "collective_ranks.py"
 
 
 def measure():
-    if sum(device.kind == "cuda" for device in sw.devices()) < 2:
+    gpus = sum(device.kind == "cuda" for device in sw.devices())
+    if gpus < 2:
         raise Unavailable("needs two GPUs")
-    rendezvous = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29511"}
+    for ranks in (2, 4, 8):
+        if ranks <= gpus:
+            yield from measure_between(ranks)
+
+
+def measure_between(ranks):
+    rendezvous = {"WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1"}
+    rendezvous["MASTER_PORT"] = str(29510 + ranks)
     processes = [
         subprocess.Popen(
             [sys.executable, RANKS, "nccl"],
@@ -28,7 +36,7 @@ def measure():
             text=True,
             cwd=os.getcwd(),
         )
-        for rank in range(2)
+        for rank in range(ranks)
     ]
     output = processes[0].communicate(timeout=300)[0]
     if any(process.wait(60) != 0 for process in processes):
@@ -36,12 +44,14 @@ def measure():
     # NCCL prints its version among the figures where NCCL_DEBUG is set.
     for line in filter(lambda line: line.startswith("{"), output.splitlines()):
         timings = json.loads(line)
-        fastest = min(timings["seconds"]["all_reduce"])
+        operation, count = timings["operation"], timings["count"]
+        fastest = min(timings["seconds"][operation])
+        # How often the bus of each GPU carries a byte in each direction.
+        crossings = (2 if operation == "all_reduce" else 1) * (ranks - 1) / ranks
         yield Result(
-            f"all_reduce of {timings['count']} float32 between two GPUs",
-            "all_reduce",
+            f"{operation} of {count} float32 between {ranks} GPUs",
+            operation,
             {name: Contender(seconds) for name, seconds in timings["seconds"].items()},
-            # Between two ranks the bus carries each byte once in each direction.
-            note=f"{4e-9 * timings['count'] / fastest:.0f} GB/s",
+            note=f"{4e-9 * count * crossings / fastest:.0f} GB/s",
             goal=("ratio", "torch.distributed", 1.0),
         )

@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The engine "nccl": one rank where there is one GPU, two ranks where there are two."""
+"""The engine "nccl": 1, 2 and 4 ranks, each on a GPU of its own, where there are as many."""
 
 import numpy as np
 import pytest
@@ -15,11 +15,11 @@ def why_no_nccl(ranks):
     """Why `ranks` ranks of NCCL, one on each GPU, cannot run; "" or None where they can."""
     gpus = sum(device.kind == "cuda" for device in sw.devices())
     if gpus < ranks:
-        return "needs a GPU" if ranks == 1 else "needs two GPUs"
+        return f"needs {ranks} GPU{'s' * (ranks > 1)}"
     return _native.why_no_engine("nccl")
 
 
-@pytest.fixture(params=[1, 2], ids=["one rank", "two ranks"])
+@pytest.fixture(params=[1, 2, 4], ids=lambda count: f"{count} ranks")
 def ranks(request):
     if reason := why_no_nccl(request.param):
         pytest.skip(reason)
