@@ -199,6 +199,13 @@ std::string softmax_source(const SoftmaxShape& shape) {
 
 namespace {
 
+// The elements of `x`, which has no gaps, in the order of memory: kernels take no other layout.
+Array in_memory_order(const Array& x) {
+  Layout layout = Layout::row_major(Shape{x.size()});
+  layout.offset = x.layout().offset;
+  return x.with_layout(std::move(layout));
+}
+
 constexpr std::int64_t max_group = 1024;
 /// Elements in the registers of a thread: as many as are wanted, and at most.
 constexpr std::int64_t thread_elements = 16, max_thread_elements = 32;
@@ -253,10 +260,11 @@ void softmax_by_kernel(const Array& x, const Array& z, std::int64_t length, std:
   const LaunchConfig config{
       {(lines - 1) / lines_per_block + 1, 1, 1}, {shape.block(), 1, 1}, 0, Stream::current(device)};
   const auto count = static_cast<std::int32_t>(length);
+  const Array from = in_memory_order(x), to = in_memory_order(z);
   if (shape.is_column)
-    kernel(config, {KernelArg::memory(x), KernelArg::memory(z), lines, count, step});
+    kernel(config, {KernelArg::memory(from), KernelArg::memory(to), lines, count, step});
   else
-    kernel(config, {KernelArg::memory(x), KernelArg::memory(z), lines, count});
+    kernel(config, {KernelArg::memory(from), KernelArg::memory(to), lines, count});
 }
 
 }  // namespace spanwise::ops
