@@ -119,7 +119,7 @@ INTEGER = [
     instruction("clz.b64 %0, %1;", WIDE, lambda x, y, z: 64 - w(x, y).bit_length()),
     instruction("brev.b32 %0, %1;", XY[:1], lambda x, y, z: integers.reverse(x, 32)),
     instruction("brev.b64 %0, %1;", WIDE, lambda x, y, z: integers.reverse(w(x, y), 64), "uint64"),
-    instruction("prmt.b32 %0, %1, %2, %3;", XYZ, integers.byte_perm),
+    instruction("prmt.b32 %0, %1, %2, %3;", XYZ, integers.prmt),
     instruction("prmt.b32.f4e %0, %1, %2, %3;", XYZ, lambda x, y, z: (int(x) | int(y) << 32) >> 8 * (int(z) & 3)),
     instruction("lop3.b32 %0, %1, %2, %3, 0xEA;", XYZ, lambda x, y, z: lop3(int(x), int(y), int(z), 0xEA)),
     instruction("lop3.b32 %0, %1, %2, %3, %4;", [*XYZ, ("n", "0x96")], lambda x, y, z: int(x) ^ int(y) ^ int(z)),

@@ -163,6 +163,12 @@ def dot(a, b, c, bits_a, bits_b, count, first, is_signed):
 
 
 def byte_perm(a, b, selectors):
+    """__byte_perm, which ignores the high bit of a selector."""
+    return prmt(a, b, int(selectors) & 0x7777)
+
+
+def prmt(a, b, selectors):
+    """The instruction, whose high bit of a selector replicates the sign of the byte."""
     both = [int(v) >> s & 0xFF for v in (a, b) for s in (0, 8, 16, 24)]
     out = 0
     for i in range(4):

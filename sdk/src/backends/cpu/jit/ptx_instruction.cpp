@@ -71,7 +71,7 @@ constexpr std::array<Computation, 50> computations{{
     {"bfi", "TTTuu", "b", "", "sw_ptx_bfi(a, b, c, d)"},
     {"fns", "TTuu", "b", "", "__fns(a, b, (int)c)"},
     {"lop3", "TTTTu", "b", "", "sw_lop3(a, b, c, d)"},
-    {"prmt", "TTTT", "b", "", "__byte_perm(a, b, c)"},
+    {"prmt", "TTTT", "b", "", "sw_prmt(a, b, c)"},
     {"selp", "TTTp", "bif", "", "c ? a : b"},
 }};
 

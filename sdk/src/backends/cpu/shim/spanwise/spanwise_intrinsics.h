@@ -46,7 +46,7 @@ SW_FN unsigned sw_lop3(unsigned a, unsigned b, unsigned c, unsigned table) {
     if (table >> i & 1u) out |= (i & 4u ? a : ~a) & (i & 2u ? b : ~b) & (i & 1u ? c : ~c);
   return out;
 }
-SW_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
+SW_FN unsigned sw_prmt(unsigned x, unsigned y, unsigned s) {
   const unsigned long long both = (unsigned long long)y << 32 | x;
   unsigned out = 0;
   for (int i = 0; i < 4; ++i) {
@@ -56,6 +56,9 @@ SW_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
     out |= byte << (8 * i);
   }
   return out;
+}
+SW_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned s) {
+  return sw_prmt(x, y, s & 0x7777u);
 }
 SW_FN unsigned __funnelshift_l(unsigned lo, unsigned hi, unsigned s) {
   return (unsigned)(((unsigned long long)hi << 32 | lo) << (s & 31u) >> 32);
