@@ -209,9 +209,9 @@ def _mask(condition: Any) -> Array:
 
 
 def _masked(caller: str, arr: Any, mask: Any) -> tuple[Array, Array]:
-    """The array `arr`, checked to be writable, and `mask` as a bool array of its shape."""
+    """The array `arr`, checked to be writable, and `mask` as a bool array of its shape on its device."""
     array = _core._output_array(arr, caller)
-    selected = _mask(mask)
+    selected = _mask(mask).to(array.device)
     if selected.size != array.size:
         raise _core.ArgumentError(
             f"{caller}: mask and data must be the same size, got shapes {selected.shape} and {array.shape}"
@@ -235,7 +235,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 def _values_for(array: Array, values: Any, caller: str) -> Array:
     """`values` as an Array on the device of `array`. Raises DTypeError for an array whose dtype
     does not cast safely to that of `array`, as NumPy."""
-    source = asarray(values, device=array.device)
+    source = asarray(values).to(array.device)
     is_array = hasattr(values, "dtype") and hasattr(values, "__setitem__")  # not a NumPy scalar
     if is_array and not _core.can_cast(source.dtype, array.dtype, "safe"):
         raise _core.DTypeError(
