@@ -5,6 +5,7 @@ added, setflags, tobytes; and the function that pickles of arrays refer to."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Sequence
 from types import ModuleType
@@ -48,23 +49,26 @@ def _repr_html_(array: _core.Array) -> str:
     import numpy as np
 
     head = f"{array.dtype} array of shape {array.shape} on {array.device}"
-    values, _ = _values_of(array, np)
-    if values is None or array.ndim not in (1, 2) or array.size == 0:
+    edge, table = 5, None
+    if array.ndim in (1, 2) and array.size:
+        with contextlib.suppress(_core.DTypeError):
+            table = np.atleast_2d(_corners(_for_numpy(array), edge, np))
+    if table is None:
         return f"<div><small>{escape(head)}</small><pre>{escape(array_str(array))}</pre></div>"
-    rows, columns = (_shown(extent) for extent in np.atleast_2d(values).shape)
-    table = np.atleast_2d(values)
+    # Where _corners() leaves rows and columns out.
+    gaps = [edge if extent > 2 * edge else None for extent in (1, *array.shape)[-2:]]
     lines = []
-    for i in rows:
-        cells = ("&#8942;" if i is None or j is None else escape(f"{table[i, j]}") for j in columns)
+    for i, row in enumerate(table):
+        cells = (
+            "&#8942;" if i == gaps[0] or j == gaps[1] else escape(f"{x}") for j, x in enumerate(row)
+        )
         lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     return f"<div><small>{escape(head)}</small><table>{''.join(lines)}</table></div>"
 
 
-def _shown(extent: int, edge: int = 5) -> list[int | None]:
-    """The indices that a table shows, with None for those that it leaves out."""
-    if extent <= 2 * edge + 1:
-        return [*range(extent)]
-    return [*range(edge), None, *range(-edge, 0)]
+def _for_numpy(array: _core.Array) -> _core.Array:
+    """NumPy may lack bfloat16; the cast is exact."""
+    return array.astype(_core.float32) if array.dtype == _core.bfloat16 else array
 
 
 def array_str(array: _core.Array) -> str:
@@ -87,8 +91,7 @@ def _values_of(array: _core.Array, np: ModuleType) -> tuple[Any, dict[str, Any]]
 
     (None, {}) for dtypes that neither NumPy nor an installed ml_dtypes has.
     """
-    if array.dtype == _core.bfloat16:
-        array = array.astype(_core.float32)  # NumPy may lack bfloat16; the cast is exact
+    array = _for_numpy(array)
     options = np.get_printoptions()
     try:
         if array.device == "cpu" or array.size <= options["threshold"]:
@@ -103,7 +106,7 @@ def _values_of(array: _core.Array, np: ModuleType) -> tuple[Any, dict[str, Any]]
 
 
 def _corners(array: _core.Array, edge_items: int, np: ModuleType) -> Any:
-    """The corners of a GPU array that a summary prints, with one zero between them that the
+    """The corners of an array that a summary prints, with one zero between them that the
     summary does not print; only the corners are copied to the host."""
     # For each axis the parts to fetch, as (slice of the array, slice of the corners).
     parts_of_axes: list[list[tuple[slice, slice]]] = []
