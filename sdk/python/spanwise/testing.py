@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from typing import Any
@@ -89,18 +90,18 @@ def check_op(
         where = f"check_op: {op} on {device}"
         for layout in LAYOUTS:
             laid_out = [with_layout(x, layout) for x in arrays]
-            _compare(f"{where}, inputs {layout}", _call(op, laid_out), expected, rtol)
+            _compare(f"{where}, inputs {layout}", _call(op, laid_out), expected, rtol, values)
             for k, (x, value) in enumerate(zip(laid_out, values, strict=True)):
                 same = np.array_equal(_host(x), value, equal_nan=value.dtype.kind in "fc")
                 _require(same, f"{where}, inputs {layout}: the op has changed input {k}")
         with _config.change(kernel_check="all"):
-            _compare(f"{where}, kernel_check", _call(op, arrays), expected, rtol)
+            _compare(f"{where}, kernel_check", _call(op, arrays), expected, rtol, values)
         _check_empty(where, op, values, reference, device)
         if gradient is not False:
             _check_gradient(where, op, values, device, must_exist=bool(gradient))
     if frameworks:
         for library, results in _framework_results(op, values, len(expected)):
-            _compare(f"check_op: {op} in {library}", results, expected, rtol)
+            _compare(f"check_op: {op} in {library}", results, expected, rtol, values)
 
 
 def _call(op: Any, arrays: Sequence[_Array]) -> list[Any]:
@@ -144,8 +145,23 @@ def _eps(dtype: Any) -> float:
     return float(2.0**-bits)
 
 
-def _compare(where: str, results: Sequence[Any], expected: Sequence[Any], rtol: Any) -> None:
+def _largest(values: Any) -> float:
     import numpy as np
+
+    return float(np.nanmax(np.abs(values), initial=0.0, where=np.isfinite(values)))
+
+
+def _compare(
+    where: str,
+    results: Sequence[Any],
+    expected: Sequence[Any],
+    rtol: Any,
+    inputs: Sequence[Any] = (),
+) -> None:
+    import numpy as np
+
+    # Rounding errors of sums are those of the terms, which may cancel each other.
+    terms = max((_largest(x) for x in inputs if x.dtype.kind in "fc"), default=0.0)
 
     _require(len(results) == len(expected), f"{where}: {len(results)} outputs, not {len(expected)}")
     for k, (result, wanted) in enumerate(zip(results, expected, strict=True)):
@@ -159,9 +175,7 @@ def _compare(where: str, results: Sequence[Any], expected: Sequence[Any], rtol: 
             got.astype(np.result_type(got.dtype, "float64")) if got.dtype.kind == "f" else got,
             wanted,
             rtol=tolerance or 0,
-            atol=(tolerance or 0) * float(np.nanmax(np.abs(wanted), initial=0.0))
-            if got.dtype.kind in "fc"
-            else 0,
+            atol=(tolerance or 0) * max(_largest(wanted), terms) if got.dtype.kind in "fc" else 0,
             err_msg=f"{where}: output {k}",
         )
 
@@ -247,7 +261,9 @@ def _framework_results(op: Any, values: Any, outputs: int) -> Iterator[tuple[str
         from ._frameworks.torch_op import torch_op
 
         tensors = [torch.from_numpy(value.copy()) for value in values]
-        yield "torch", _listed(torch_op(op, outputs=outputs)(*tensors))
+        name = re.sub(r"\W+", "_", getattr(op, "name", None) or getattr(op, "__name__", "op"))
+        operator = torch_op(op, name=f"check_{name}", outputs=outputs)
+        yield "torch", _listed(operator(*tensors))
     if find_spec("jax") is not None:
         import jax
 
