@@ -468,7 +468,15 @@ _PRODUCTS = [
     _matrices("tensordot", "matrices", 2, lambda s: (s[0], s[1]), 1 << 24),
     _matrices("outer", "64 values", 1, lambda s: (64,), 1 << 20),
     _matrices("kron", "4 x 4", 2, lambda s: (4, 4), 1 << 20),
-    _matrices("cross", "3", 2, lambda s: s, 1 << 20),
+    Function(
+        "cross(3)",
+        "wide floats",
+        lambda m, x, axis, operand, rng: m.call(
+            "cross", operand((x.shape[0], 3)), operand((x.shape[0], 3))
+        ),
+        rank=2,
+        most=1 << 20,
+    ),
     Function(
         "einsum(ij,j->i)",
         "wide floats",
@@ -592,6 +600,6 @@ NOT_SWEPT = {
         to_gpuarray to_jax to_numba to_numpy to_pycuda to_tensorflow to_torch to_warp
     """,
     "belongs to graphs, kernels or streams": """
-        clone function jax_op kernel_op load_ops shared synchronize torch_op using wrap_cu bridges
+        clone compile function jax_op kernel_op load_ops shared synchronize torch_op using wrap_cu bridges
     """,
 }

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """dask.array computes with Spanwise chunks what it computes with NumPy chunks."""
 
+import importlib.util
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,7 @@ from addons.dask.expressions import (  # noqa: E402
 import spanwise.dask  # noqa: E402
 
 on_gpu = sw.device().kind != "cpu"
+HAS_CUPY = importlib.util.find_spec("cupy") is not None
 
 
 @pytest.fixture(scope="module")
@@ -83,10 +86,22 @@ def without_numpy(monkeypatch):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("expression", [*NUMPY_ON_CPU, "da.percentile(v, [25, 50, 75])"])
-def test_functions_of_numpy_are_clear_errors_on_a_gpu(expression, our_operands, without_numpy):
-    """Dask raises some of the errors again as ValueError with the same text."""
+def test_functions_of_numpy_are_clear_errors_on_a_gpu(
+    expression, numpy_operands, our_operands, without_numpy
+):
+    """Dask raises some of the errors again as ValueError with the same text. CuPy, where it is
+    installed, computes what it has."""
     if on_gpu and not is_error_on_gpu(expression):
         pytest.skip("computed on a GPU")
+    if on_gpu and HAS_CUPY:
+        try:
+            result = computed(expression, our_operands)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            pytest.skip(f"CuPy: {error}")
+        result = result.numpy() if isinstance(result, sw.Array) else np.asarray(result)
+        expected = np.asarray(computed(expression, numpy_operands))
+        np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-12)
+        return
     with pytest.raises((TypeError, ValueError), match=r"numpy\.[\w.]+: .*cannot read the memory"):
         computed(expression, our_operands)
 

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from addons.pycuda.pycuda_rows import SCALE, on_device
-from python.kernels.toolkit import toolkit_headers
+from support.cuda_toolkit import toolkit_headers
 
 import spanwise as sw
 import spanwise.driver as drv

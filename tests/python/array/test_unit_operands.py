@@ -7,6 +7,7 @@ import operator
 
 import numpy as np
 import pytest
+from support import cuda_process
 from support.units import ByPriority, ByUfunc, Metres
 
 import spanwise as sw
@@ -145,10 +146,12 @@ def test_arrays_that_bridges_list_stay_operands(array):
 def test_arrays_of_jax_stay_operands(array):
     jax = pytest.importorskip("jax")
     array = array.to("cpu")
+    context = cuda_process.current_context()
     with jax.default_device(jax.devices("cpu")[0]):
         other = jax.numpy.asarray([1.0, 2.0], "float32")
     assert type(array + other) is sw.Array
     assert (array + other).tolist() == [2.0, 4.0]
+    cuda_process.restore_context(context)  # JAX leaves its last GPU current when it starts
 
 
 LENGTHS = {

@@ -5,7 +5,7 @@
 import numpy as np
 import pytest
 from support.arrays import poisoned
-from support.cuda_toolkit import headers
+from support.cuda_toolkit import toolkit_headers
 
 import spanwise as sw
 
@@ -251,7 +251,7 @@ __global__ void k(int* out) {
 }
 """
     out = poisoned(8, "int32", device)
-    with headers(device):
+    with toolkit_headers():
         kernel = sw.SourceModule(source, device=device).get_function("k")
     kernel(out, block=8)
     assert out.tolist() == [3 * t for t in range(8)]

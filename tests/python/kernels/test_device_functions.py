@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from support.arrays import poisoned
-from support.cuda_toolkit import headers, needs
+from support.cuda_toolkit import needs, toolkit_headers
 
 import spanwise as sw
 
@@ -18,7 +18,7 @@ NAMES = set()  # those that the tests compose, for test_device_function_names.py
 
 
 def kernel_of(source, device):
-    with headers(device):
+    with toolkit_headers():
         return sw.SourceModule(source, device=device).get_function("k")
 
 
@@ -60,7 +60,7 @@ def test_math_functions_of_16_bits(device, compiler, type_name):
         # Of float, a unit of the last place of T has 2**(23 - digits) units.
         allowed = (ulps + 0.51) * 2 ** (23 - digits) if ulps else 0
         codes = (f"(float)h{name}(T(x))", f"(float)h2{name}(T2(T(1.0f), T(x))).y")
-        with headers(device):
+        with toolkit_headers():
             check(
                 [
                     Function((name,), code, lambda v, f=reference: f(float(v)), "float32", allowed)
@@ -142,7 +142,7 @@ def test_parts_and_conversions_of_16_bits(device, type_name):
     ]
     prelude = f"#include <{header}>\ntypedef {type_name} T; typedef {type_name}2 T2;"
     random = np.random.default_rng(4)
-    with headers(device):
+    with toolkit_headers():
         check(
             tested,
             [random.standard_normal(40) * 9, random.standard_normal(40) + 5],

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from support.arrays import poisoned
-from support.cuda_toolkit import headers, needs
+from support.cuda_toolkit import needs, toolkit_headers
 
 import spanwise as sw
 
@@ -36,7 +36,7 @@ def dtype_of(name):
 
 
 def run(source, device, *arrays, count, threads=256):
-    with headers(device):
+    with toolkit_headers():
         kernel = sw.SourceModule(source, device=device).get_function("k")
     kernel(*arrays, block=threads, grid=-(-count // threads))
 
@@ -327,7 +327,7 @@ def test_arithmetic_of_16_bits_is_correctly_rounded(device, compiler, type_name)
             tested.append(Function((name,), f"(float){name}({arguments})", value, "float32"))
             tested.append(Function((paired,), f"(float){paired}({pairs}).y", value, "float32"))
     inputs = small_inputs(dtype)
-    with headers(device):
+    with toolkit_headers():
         check(tested, inputs, device, prelude)
 
 
@@ -381,7 +381,7 @@ def test_comparisons_of_16_bits(device, type_name):
                 "int32",
             )
         )
-    with headers(device):
+    with toolkit_headers():
         check(tested, small_inputs(dtype), device, prelude)
 
 
@@ -429,7 +429,7 @@ def test_conversions_to_16_bits_round_in_each_direction(device, type_name, sourc
         )
         for s in SUFFIXES
     ]
-    with headers(device):
+    with toolkit_headers():
         check(tested, [x], device, prelude)
 
 
@@ -457,7 +457,7 @@ def test_conversions_from_16_bits_saturate(device, type_name):
         Function((f"__{word}2{k}_{s}",), f"__{word}2{k}_{s}(__ushort_as_{word}(x))", None, t)
         for k, t, s in names
     ]
-    with headers(device):
+    with toolkit_headers():
         results = evaluate(tested, [x], device, prelude)
     for (_, t, s), function, got in zip(names, tested, results, strict=True):
         info = np.iinfo(t)

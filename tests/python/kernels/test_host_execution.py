@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from python.kernels.constructs import REFUSALS, RUNS
-from python.kernels.toolkit import toolkit_headers
+from support.cuda_toolkit import toolkit_headers
 from support.tree import ROOT
 
 import spanwise as sw
