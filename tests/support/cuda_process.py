@@ -44,7 +44,8 @@ def current_gpu():
 
 def restore_context(context):
     """Makes a context of `current_context` current again."""
-    _driver().cuCtxSetCurrent(ctypes.c_void_p(context))
+    if _driver() is not None:
+        _driver().cuCtxSetCurrent(ctypes.c_void_p(context))
 
 
 @contextlib.contextmanager
