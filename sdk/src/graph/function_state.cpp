@@ -155,8 +155,13 @@ void FunctionState::check_rewrites(std::span<const Array> arguments,
   const std::vector<Array> expected = (*unrewritten)(arguments);
   double largest = 0;
   for (const Array& argument : arguments) largest = std::max(largest, largest_number(argument));
+  int bits = 64;
+  for (const Step& step : program.steps())
+    for (const Variable& value : step.node->outputs())
+      if (value.type().dtype().is_floating())
+        bits = std::min<int>(bits, value.type().dtype().bits());
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (have_same_values(results[i], expected[i], largest, true)) continue;
+    if (have_same_values(results[i], expected[i], largest, true, bits)) continue;
     std::vector<std::string_view> applied;
     for (const RewriteReport& report : rewrites)
       if (report.changes > 0) applied.push_back(report.name);

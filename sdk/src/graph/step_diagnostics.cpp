@@ -172,12 +172,13 @@ double largest_number(const Array& array) {
   return largest;
 }
 
-bool have_same_values(const Array& a, const Array& b, double largest, bool finite_only) {
+bool have_same_values(const Array& a, const Array& b, double largest, bool finite_only, int bits) {
   if (a.dtype() != b.dtype() || a.shape() != b.shape()) return false;
   if (have_same_bytes(a, b)) return true;
   if (!a.dtype().is_floating()) return false;
   // `rounding` is 64 times the machine epsilon of float64 and float32, 8 times that of float16.
-  const bool is_double = a.dtype().bits() >= 64, is_single = a.dtype().bits() == 32;
+  bits = std::min<int>(bits, a.dtype().bits());
+  const bool is_double = bits >= 64, is_single = bits == 32;
   const double tolerance = is_double ? 1e-9 : is_single ? 1e-4 : 1e-2;
   const double rounding = is_double ? 0x1p-46 : is_single ? 0x1p-17 : 0x1p-7;
   const double noise = tolerance * tolerance + rounding * largest;

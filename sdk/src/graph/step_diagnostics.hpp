@@ -34,8 +34,10 @@ void run_twice(const Step& step, const std::function<void()>& run);
 
 /// Whether dtypes and shapes are equal, and the elements up to the effect of another order of
 /// summation, for values that are computed from numbers of magnitude up to `largest`. With
-/// `finite_only`, elements where `b` is not finite are not compared.
-bool have_same_values(const Array& a, const Array& b, double largest, bool finite_only = false);
+/// `finite_only`, elements where `b` is not finite are not compared. `bits` are those of the
+/// coarsest floating dtype that the values were computed in, if that is coarser than their own.
+bool have_same_values(const Array& a, const Array& b, double largest, bool finite_only = false,
+                      int bits = 64);
 
 /// The largest magnitude of a finite element; 0 for arrays that are not of a floating dtype.
 double largest_number(const Array& array);

@@ -124,3 +124,13 @@ def test_window_of_rank_one(device):
     ours, values = logits((9,), "float32", 8, device)
     part = Window((9,), (("index", (slice(None, None, -2), Ellipsis)),))
     assert_close(sw.softmax(part.of(ours)), expected("softmax", part.of(values), 0), "float32")
+
+
+def test_debug_mode_compares_in_the_coarsest_dtype_of_the_graph():
+    """The one pass rounds otherwise than the operations one by one, which a cast to double shows."""
+    x = sw.tensor.fmatrix("x")
+    y = sw.tensor.cast(sw.tensor.tanh(sw.softmax(x)), "float64")
+    value = np.random.default_rng(0).standard_normal((3, 3)).astype("float32")
+    expected = np.exp(value.astype("float64"))
+    expected = np.tanh(expected / expected.sum(-1, keepdims=True))
+    np.testing.assert_allclose(sw.function([x], y, mode="debug")(value).numpy(), expected, 1e-6)
