@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include "kernel_expressions/expression_parameters.hpp"
@@ -113,6 +114,7 @@ class ElementwiseText {
       body.arrays.push_back({"", strided::ArrayRole::index});
     body.parameters += whole_array_parameters(types) + "const long long n, ";
     body.prelude = prologue(code_.spec.common, operands_, types);
+    std::tie(body.hide_macros, body.show_macros) = macros_around_library(code_.spec.common);
     body.before = whole_array_pointers();
     if (has_token(code_.operation, "_ind")) body.before += "  const sw_count _ind{n};\n";
     body.before += statements("loop_prep of ", code_.spec.loop_prep);

@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernel_expressions/expression_source.hpp"
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "core/string_utils.hpp"
 #include "embedded/kernel_expression_text.hpp"
 #include "kernel_expressions/expression_parameters.hpp"
+#include "parse/compiler_options.hpp"
 #include "parse/lexer.hpp"
 #include "spanwise/core/error.hpp"
 
@@ -35,6 +38,34 @@ std::string unknown_name(std::string_view log) {
   return "";
 }
 
+// "N" of "#define N 4"; empty for "#undef N".
+std::string_view defined_name(std::string_view directive) {
+  constexpr std::string_view begin = "#define ";
+  if (!directive.starts_with(begin)) return "";
+  directive.remove_prefix(begin.size());
+  return directive.substr(0, directive.find_first_of(" ("));
+}
+
+// The macros that the options of `spec` define, as directives; names of ours may be the same, and
+// NVRTC has no #pragma push_macro.
+std::vector<std::string> macros_of(const CommonSpec& spec) {
+  std::vector<std::string> macros = parse::preprocessor_options(spec.options).directives;
+  std::erase_if(macros, [](const std::string& line) { return defined_name(line).empty(); });
+  return macros;
+}
+
+std::string hidden(const std::vector<std::string>& macros) {
+  std::string out;
+  for (const std::string& line : macros) out += text("#undef ", defined_name(line), '\n');
+  return out;
+}
+
+std::string shown(const std::vector<std::string>& macros) {
+  std::string out;
+  for (const std::string& line : macros) out += line + '\n';
+  return out;
+}
+
 // A typedef for each type parameter of `operands`.
 std::string type_parameter_typedefs(std::span<const ConvertedArgument> operands) {
   std::string out, seen;
@@ -48,6 +79,21 @@ std::string type_parameter_typedefs(std::span<const ConvertedArgument> operands)
 }
 
 }  // namespace
+
+std::pair<std::string, std::string> macros_around_library(const CommonSpec& spec) {
+  std::vector<std::string> macros = macros_of(spec);
+  for (const parse::Token& token : parse::lex(spec.preamble))  // which may change them
+    if (token.kind == parse::Token::Kind::directive)
+      std::erase_if(macros, [&](const std::string& line) {
+        return token.text.find(defined_name(line)) != token.text.npos;
+      });
+  return {hidden(macros), shown(macros)};
+}
+
+std::string without_user_macros(const CommonSpec& spec, std::string_view library) {
+  const auto [hide, show] = macros_around_library(spec);
+  return text(hide, library, show);
+}
 
 std::string label_of(const CommonSpec& spec) { return text(spec.kind, " '", spec.name, "'"); }
 
@@ -93,6 +139,7 @@ std::string prologue(const CommonSpec& spec, std::span<const ConvertedArgument> 
     add_half("cuda_bf16.h", "__nv_bfloat16");
   if (has_complex) out += "#include <spanwise/complex.cuh>\nusing spanwise::complex;\n";
   out += library_text("raw_array.cuh");
+  out += shown(macros_of(spec));  // compiled() hides them
   // The preamble may use type parameters, and types of operands may be defined in it.
   out += type_parameter_typedefs(operands);
   out += with_line_directives(text("preamble of ", spec.name), spec.preamble);
@@ -105,7 +152,8 @@ Array get_variable(KernelVariables& variables, const CommonSpec& spec,
   for (const Parameter& parameter : parameters)
     if (!parameter.type_parameter.empty())
       types += text("typedef float ", parameter.type_parameter, ";\n");
-  return variables.get(label_of(spec), "preamble=", types + prologue(spec, {}, ""),
+  return variables.get(label_of(spec),
+                       "preamble=", hidden(macros_of(spec)) + types + prologue(spec, {}, ""),
                        {.options = spec.options, .device = device}, name);
 }
 
@@ -223,7 +271,8 @@ Kernel compiled(const CommonSpec& spec, const std::string& source, const std::st
     for (const std::string_view older : {"c++03", "c++11", "c++14"})
       if (option.ends_with(older)) option.replace(option.size() - 2, 2, "17");
   try {
-    return SourceModule(source, {.options = options, .device = device}).get_function(kernel);
+    return SourceModule(hidden(macros_of(spec)) + source, {.options = options, .device = device})
+        .get_function(kernel);
   } catch (const CompileError& error) {
     const std::string name = unknown_name(error.log());
     const std::string remedy =

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernel_expressions/expression_operands.hpp"
@@ -115,8 +116,15 @@ class ParameterValues {
 /// generated source: "argument 'x'".
 std::string with_operand_names(std::string message, const Operands& operands);
 
-/// Compiles `source` and returns `kernel`. Throws CompileError with the name of `spec`, a remedy
-/// for unknown names, and `user_code` as the source that is shown.
+/// Directives before and after a text of ours that follows the user's preamble, in which the macros
+/// of the options are not defined.
+std::pair<std::string, std::string> macros_around_library(const CommonSpec& spec);
+/// `library` between these directives.
+std::string without_user_macros(const CommonSpec& spec, std::string_view library);
+
+/// Compiles `source` and returns `kernel`. Macros of the options are defined from the preamble on.
+/// Throws CompileError with the name of `spec`, a remedy for unknown names, and `user_code` as the
+/// source that is shown.
 Kernel compiled(const CommonSpec& spec, const std::string& source, const std::string& kernel,
                 Device device, std::string_view user_code);
 

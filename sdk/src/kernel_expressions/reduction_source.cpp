@@ -61,9 +61,11 @@ std::string ReductionWriter::write() {
   const std::string reduce = text(
       "__device__ inline sw_acc sw_reduce(sw_acc a, sw_acc b) {\n  return static_cast<sw_acc>(",
       with_line_directives(text("reduce_expr of ", name), code_.spec.reduce_expr), ");\n}\n");
-  return text("#include <spanwise/walk.cuh>\n", prologue(code_.spec.common, operands_, types),
-              reduce, embedded::file_text(embedded::kernel_expression_text, "reduction.cuh"),
-              kernel(name, list, false), kernel(name + "_fold", list, true));
+  return text(
+      "#include <spanwise/walk.cuh>\n", prologue(code_.spec.common, operands_, types), reduce,
+      without_user_macros(code_.spec.common,
+                          embedded::file_text(embedded::kernel_expression_text, "reduction.cuh")),
+      kernel(name, list, false), kernel(name + "_fold", list, true));
 }
 
 std::string ReductionWriter::constants() const {

@@ -110,8 +110,9 @@ std::string ScanKernel::source(int line_rank, bool on_gpu, ScanAccess access) co
   types += "namespace sw_scan {\ntypedef sw_element T;\n";
   types += text("__device__ inline T sw_scan_result(bool has_before, T before, T through) {\n  ",
                 result, "\n}\n", scan_common,
-                embedded::file_text(embedded::kernel_expression_text,
-                                    on_gpu ? "scan_gpu.cuh" : "scan_cpu.cuh"));
+                without_user_macros(spec_.common,
+                                    embedded::file_text(embedded::kernel_expression_text,
+                                                        on_gpu ? "scan_gpu.cuh" : "scan_cpu.cuh")));
   types += "}\n";
   std::string kernels;
   const auto add = [&](const char* part, const std::string& bounds) {

@@ -135,12 +135,13 @@ std::string cuda_source(const Body& body, const PlanShape& shape) {
   parameters.resize(parameters.size() - 2);
   // The library's text comes first: a prelude may define macros.
   return text(device_text("pack.cuh"), device_text("walk.cuh"), device_text("lanes.cuh"),
-              device_text(kind.file), body.prelude, arrays.types, shape_text(shape, arrays),
+              device_text(kind.file), shape_text(shape, arrays), body.prelude, arrays.types,
               "extern \"C\" __global__ void __launch_bounds__(", shape.threads_per_block(), blocks,
               ") ", body.name, "(", parameters, ") {\n", body.before, "  const auto sw_body = [&](",
-              arrays.elements, ") __attribute__((always_inline)) {\n", body.statements,
-              "  };\n  spanwise::", kind.function, "<sw_shape>(", kind.has_walk ? "sw_w, " : "",
-              kind.has_steps ? "sw_n, " : "", "sw_body", arrays.arrays, ");\n", body.after, "}\n");
+              arrays.elements, ") __attribute__((always_inline)) {\n", body.statements, "  };\n",
+              body.hide_macros, "  spanwise::", kind.function, "<sw_shape>(",
+              kind.has_walk ? "sw_w, " : "", kind.has_steps ? "sw_n, " : "", "sw_body",
+              arrays.arrays, ");\n", body.show_macros, body.after, "}\n");
 }
 
 }  // namespace spanwise::strided

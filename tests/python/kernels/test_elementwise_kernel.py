@@ -210,3 +210,19 @@ class TestCalls:
         z = np.full(3, np.nan, "float32")
         AXPY(z, 2.0, np.float32([1, 2, 3]), np.float32([0, 0, 1]))
         assert z.tolist() == [2, 4, 7]
+
+
+def test_macros_of_options_may_have_the_names_of_the_library(device):
+    """Names of template parameters and of variables in the loops around the user's code."""
+    names = "A B T N L x y Shape Body Place Step first end value tile bytes left half depth width "
+    names += "rows tiles cells dense runs Array Role Pattern read write contiguous strided Count rank block"
+    options = [f"-D{name}=2" for name in names.split()] + ["-D", "SCALE(v)=v*2"]
+    a = sw.asarray(np.arange(6, dtype="float32").reshape(2, 3), device=device)
+    kernel = sw.ElementwiseKernel("float32 p", "float32 q", "q = SCALE(p) + N", options=options)
+    for layout in (a, a.T, a[:, ::-1]):
+        np.testing.assert_array_equal(kernel(layout).numpy(), layout.numpy() * 2 + 2)
+    total = sw.ReductionKernel(
+        "float32 p", "float32 q", "p * N", "a + b", "q = a", "0", options=[*options, "-Dc=1"]
+    )
+    for layout in (a, a.T, a[:, ::-1]):
+        np.testing.assert_array_equal(total(layout, axis=0).numpy(), layout.numpy().sum(0) * 2)

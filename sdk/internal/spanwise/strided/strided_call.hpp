@@ -35,6 +35,9 @@ struct Body {
   std::string parameters{};
   /// Statements that each thread of the grid runs before and after the loop over its elements.
   std::string before{}, after{};
+  /// Directives around the library's own text after the prelude: they remove macros of the user's
+  /// code, which may have names of the library, and define them again.
+  std::string hide_macros{}, show_macros{};
   /// Statements that compute one element: a function's body. Element k of `arrays` is sw_ek, an
   /// lvalue for written arrays, the offset for the index.
   std::string statements{};
