@@ -424,3 +424,19 @@ def test_programs_cannot_be_stored_and_other_numbers_are_refused():
     for attributes in ({"call": np.int64(1), "process": np.int64(0)}, {"call": np.int64(1)}, {}):
         with pytest.raises(Exception, match="jax_op: .*(another process|the integer attribute)"):
             jax.block_until_ready(call(random(3), **attributes))
+
+
+def test_gradients_of_ops_of_one_rank_are_mapped_over_a_batch():
+    """The gradient is elementwise, and the op takes no further axis."""
+    square = sw.jax_op(
+        sw.kernel_op(
+            "square_of_one_axis",
+            "__global__ void k(const T *x, T *y, int n) { int i = threadIdx.x; if (i < n) y[i] = x[i] * x[i]; }",
+            inputs="x: contiguous T[n]",
+            outputs="y: contiguous T[n]",
+            grad=lambda inputs, g: [2 * inputs[0] * g[0]],
+        )
+    )
+    x = jax.numpy.arange(6.0).reshape(3, 2)
+    gradient = jax.jit(jax.vmap(jax.grad(lambda v: square(v).sum())))
+    assert gradient(x).tolist() == (2 * x).tolist()

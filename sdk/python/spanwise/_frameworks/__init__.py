@@ -261,6 +261,10 @@ class _Derivative(GraphFunction):
         self.inputs = of.inputs + directions
         self._of = of
 
+    def is_elementwise(self, types: Sequence[ArrayType]) -> bool:
+        # The outputs are made too, also where the derivative does not depend on them.
+        return self._of.is_elementwise(types[: self._of.inputs]) and super().is_elementwise(types)
+
     def _checked(self, derivatives: list[Variable], inputs: Sequence[Variable]) -> list[Variable]:
         if with_default_updates(derivatives, list(inputs))[1]:
             raise GraphError(
