@@ -85,7 +85,7 @@ std::pair<std::string, std::string> macros_around_library(const CommonSpec& spec
   for (const parse::Token& token : parse::lex(spec.preamble))  // which may change them
     if (token.kind == parse::Token::Kind::directive)
       std::erase_if(macros, [&](const std::string& line) {
-        return token.text.find(defined_name(line)) != token.text.npos;
+        return has_token(std::string_view(token.text).substr(1), defined_name(line));
       });
   return {hidden(macros), shown(macros)};
 }

@@ -226,3 +226,13 @@ def test_macros_of_options_may_have_the_names_of_the_library(device):
     )
     for layout in (a, a.T, a[:, ::-1]):
         np.testing.assert_array_equal(total(layout, axis=0).numpy(), layout.numpy().sum(0) * 2)
+
+
+def test_macros_are_told_apart_from_longer_names_in_the_preamble(device):
+    """`parts` of the options is hidden in the reduction's text, though the preamble defines `subparts`."""
+    total = sw.ReductionKernel(
+        "float32 p", "float32 q", "p * subparts * parts", "a + b", "q = a", "0",
+        preamble="#define subparts 3", options=["-Dparts=2"],
+    )  # fmt: skip
+    x = np.arange(6, dtype="float32").reshape(2, 3)
+    np.testing.assert_array_equal(total(sw.asarray(x, device=device), axis=0).numpy(), x.sum(0) * 6)
