@@ -69,30 +69,27 @@ __device__ __forceinline__ void move_reduced(JobOffsets& at, const JobAxes& axes
 
 // ---- combining the accumulators of threads
 
-template <class T>
-union ShuffledWords {
-  T value;
-  unsigned int words[(sizeof(T) + 3) / 4];
-};
-template <class T>
-__device__ __forceinline__ T shuffle_down(T x, int distance) {
-  ShuffledWords<T> u;
+// `x` with each of its words replaced by `shuffle` of it.
+template <class T, class Shuffle>
+__device__ __forceinline__ T shuffled(T x, const Shuffle& shuffle) {
+  union {
+    T value;
+    unsigned int words[(sizeof(T) + 3) / 4];
+  } u;
   u.words[(sizeof(T) + 3) / 4 - 1] = 0;
   u.value = x;
 #pragma unroll
-  for (int i = 0; i < (int)((sizeof(T) + 3) / 4); ++i)
-    u.words[i] = __shfl_down_sync(0xffffffffu, u.words[i], distance);
+  for (int i = 0; i < (int)((sizeof(T) + 3) / 4); ++i) u.words[i] = shuffle(u.words[i]);
   return u.value;
 }
 template <class T>
+__device__ __forceinline__ T shuffle_down(T x, int distance) {
+  return shuffled(x,
+                  [&](unsigned int word) { return __shfl_down_sync(0xffffffffu, word, distance); });
+}
+template <class T>
 __device__ __forceinline__ T shuffle_from(T x, int lane) {
-  ShuffledWords<T> u;
-  u.words[(sizeof(T) + 3) / 4 - 1] = 0;
-  u.value = x;
-#pragma unroll
-  for (int i = 0; i < (int)((sizeof(T) + 3) / 4); ++i)
-    u.words[i] = __shfl_sync(0xffffffffu, u.words[i], lane);
-  return u.value;
+  return shuffled(x, [&](unsigned int word) { return __shfl_sync(0xffffffffu, word, lane); });
 }
 // Combines the accumulators of each group of `group` threads; the first thread of the group gets
 // the result. All threads of the block call it; a group of more than a warp is the whole block.
