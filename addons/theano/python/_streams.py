@@ -192,6 +192,11 @@ def _as_size(size: Any) -> Any:
     return (size,) if is_one else size
 
 
+def _real_dtype(parameters: Sequence[Variable]) -> str:
+    """The dtype of uniform and normal numbers where none is given."""
+    return str(sw.result_type(config.floatX, *(x.type.dtype for x in parameters)))
+
+
 def _distribution(kind: str) -> Callable[..., Any]:
     """``raw_random.<kind>``: (next state, numbers) for a state, a size and parameters."""
     names = _PARAMETERS[kind]
@@ -213,7 +218,7 @@ def _distribution(kind: str) -> Callable[..., Any]:
         ]
         dtype = given["dtype"] or "int64"
         if kind in ("uniform", "normal") and given["dtype"] is None:
-            dtype = str(sw.result_type(config.floatX, *(x.type.dtype for x in parameters)))
+            dtype = _real_dtype(parameters)
         size, added = _as_size(given["size"]), _ADDED_RANK.get(kind, 0)
         rank = 0 if kind == "choice" else max(x.ndim for x in parameters) - (kind == "multinomial")
         extents = _static_extents(size, given["ndim"], rank)
@@ -442,8 +447,7 @@ class MRG_RandomStreams:  # noqa: N801  (Theano's name)
     ) -> Variable:
         """Uniform numbers between `low` and `high`, both excluded."""
         low, high = (disconnected_grad(as_tensor_variable(x)) for x in (low, high))
-        if dtype is None:
-            dtype = str(sw.result_type(config.floatX, low.type.dtype, high.type.dtype))
+        dtype = _real_dtype([low, high]) if dtype is None else dtype
         size = tuple(size) if isinstance(size, list) else _as_size(size)
         if isinstance(size, tuple) and any(
             isinstance(n, (int, np.integer)) and n <= 0 for n in size
@@ -475,8 +479,7 @@ class MRG_RandomStreams:  # noqa: N801  (Theano's name)
         """Normal numbers; with `truncate` those within two standard deviations."""
         size = _as_size(size)
         avg, std = (disconnected_grad(as_tensor_variable(x)) for x in (avg, std))
-        if dtype is None:
-            dtype = str(sw.result_type(config.floatX, avg.type.dtype, std.type.dtype))
+        dtype = _real_dtype([avg, std]) if dtype is None else dtype
         is_known = isinstance(size, (tuple, list)) and not any(
             isinstance(n, Variable) for n in size
         )
