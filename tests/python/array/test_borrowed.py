@@ -322,15 +322,15 @@ def test_results_without_arrays_are_on_the_device_asked_for(device):
 
 
 def test_functions_that_cupy_lacks_are_made_of_its_own(monkeypatch):
-    from spanwise._numpy.borrowed import _cupys
+    from spanwise._numpy.borrowed import _function_of_cupy
 
     monkeypatch.setitem(sys.modules, "cupy", np)  # has what they are made of
     keys = np.random.default_rng(3).integers(0, 3, (3, 4, 5))
-    np.testing.assert_array_equal(_cupys("lexsort")(tuple(keys)), np.lexsort(keys))
+    np.testing.assert_array_equal(_function_of_cupy("lexsort")(tuple(keys)), np.lexsort(keys))
     with pytest.raises(sw.NotSupportedError, match="last axis"):
-        _cupys("lexsort")(tuple(keys), axis=0)
+        _function_of_cupy("lexsort")(tuple(keys), axis=0)
     x = np.random.default_rng(4).standard_normal((2, 3, 4))
-    np.testing.assert_allclose(_cupys("linalg.svdvals")(x), np.linalg.svdvals(x), 1e-12)
+    np.testing.assert_allclose(_function_of_cupy("linalg.svdvals")(x), np.linalg.svdvals(x), 1e-12)
 
 
 def test_eigenvalues_are_complex_as_in_the_array_api_but_for_numpys_function():

@@ -121,23 +121,19 @@ def _on_device(result: Any, device: Any) -> Any:
 
 #: Functions that CuPy lacks, or has with other parameters, made of its own.
 _BY_CUPY: dict[str, Callable[..., Any]] = {
-    "lexsort": lambda keys, axis=-1: _cupy("lexsort")(_stacked(keys, axis)),
-    "linalg.svdvals": lambda x: _cupy("linalg.svd")(x, compute_uv=False),
+    "lexsort": lambda keys, axis=-1: _member("cupy", "lexsort")(_stacked(keys, axis)),
+    "linalg.svdvals": lambda x: _member("cupy", "linalg.svd")(x, compute_uv=False),
 }
 
 
-def _cupy(path: str) -> Any:
-    return _member("cupy", path)
-
-
-def _cupys(path: str) -> Callable[..., Any]:
+def _function_of_cupy(path: str) -> Callable[..., Any]:
     import_module("cupy")
-    return _BY_CUPY.get(path) or _cupy(path)
+    return _BY_CUPY.get(path) or _member("cupy", path)  # type: ignore[no-any-return]
 
 
 def _stacked(keys: Any, axis: int) -> Any:
     """The keys of lexsort() as one array, whose last axis CuPy sorts by."""
-    keys = _cupy("stack")(list(keys))
+    keys = _member("cupy", "stack")(list(keys))
     if axis % (keys.ndim - 1) != keys.ndim - 2:
         raise _core.NotSupportedError(
             f"lexsort: on a GPU it sorts along the last axis, got axis={axis}; move that axis to the end"
@@ -148,7 +144,7 @@ def _stacked(keys: Any, axis: int) -> Any:
 def _on_gpu(path: str, device: _core.device, args: Any, kwargs: Any) -> Any:
     """Calls CuPy's function."""
     try:
-        function = _cupys(path)
+        function = _function_of_cupy(path)
     except (ImportError, AttributeError) as error:
         raise _core.NotSupportedError(
             f"{path}: on {device.name} it is borrowed from CuPy, over the array's memory: {error}; install "
@@ -180,7 +176,7 @@ def explain_function(name: str, device: Any = None) -> str:
     if device.kind == "cpu":
         return f"{name} on {device.name}: NumPy's, over the array's memory"
     try:
-        _cupys(name)
+        _function_of_cupy(name)
     except (ImportError, AttributeError) as error:
         return f"{name} on {device.name}: not supported, as CuPy's would be used: {error}"
     return f"{name} on {device.name}: CuPy's, over the array's memory"
