@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from addons.theano.runner import run_script
 
-import spanwise as sw
 from spanwise import cudamat as cm
 
 pytest.importorskip("scipy")
@@ -21,10 +20,7 @@ import scipy.special
 R = np.random.default_rng(12)
 
 
-@pytest.fixture(autouse=True)
-def default_device(device):
-    with sw.config.change(device=str(device)):
-        yield
+pytestmark = pytest.mark.usefixtures("default_device")
 
 
 def host(*shape):

@@ -15,10 +15,7 @@ from spanwise import gnumpy as g
 R = np.random.default_rng(8)
 
 
-@pytest.fixture(autouse=True)
-def default_device(device):
-    with sw.config.change(device=str(device)):
-        yield
+pytestmark = pytest.mark.usefixtures("default_device")
 
 
 def host(*shape):

@@ -14,11 +14,7 @@ import spanwise as sw
 import spanwise.driver as drv
 from spanwise import SourceModule
 
-
-@pytest.fixture(autouse=True)
-def _default_device(device):
-    with sw.device(device):
-        yield
+pytestmark = pytest.mark.usefixtures("default_device")
 
 
 @pytest.fixture

@@ -9,11 +9,7 @@ from addons.pycuda.pycuda_rows import on_device, random
 import spanwise as sw
 from spanwise import SourceModule
 
-
-@pytest.fixture(autouse=True)
-def _default_device(device):
-    with sw.device(device):
-        yield
+pytestmark = pytest.mark.usefixtures("default_device")
 
 
 def test_texture_objects():
