@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The installed build under test, and projects outside the tree that are built against it."""
 
+import os
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -54,3 +56,24 @@ def build(project: Path, folder: Path, prefix: Path, *options: str) -> None:
     generator = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={cached('CMAKE_MAKE_PROGRAM')}"]
     run(cmake, "-S", project, "-B", folder, *generator, f"-Dspanwise_ROOT={prefix}", *options)
     run(cmake, "--build", folder)
+
+
+def run_without_compilers(
+    tmp_path: Path, code: str, python: str | Path = sys.executable, **environment: str
+) -> str:
+    """The output of a program on a machine without compilers, CUDA and cached kernels: no program is
+    found, and the libraries of CUDA are hidden. With CUDA_VISIBLE_DEVICES= of the caller's the GPUs are
+    there, and only the compilers hidden."""
+    empty = tmp_path / "empty"
+    empty.mkdir(exist_ok=True)
+    hidden = {
+        "PATH": str(empty),
+        "SPANWISE_CACHE_DIR": str(tmp_path / "cache"),
+        "SPANWISE_CUDA_LIBRARY_PATH": str(empty),
+        "CUDA_VISIBLE_DEVICES": "",
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        **environment,
+    }
+    inherited = {k: v for k, v in os.environ.items() if k not in ("CXX", "CUDA_HOME")}
+    command = [python, "-c", textwrap.dedent(code)]
+    return run(*command, env={**inherited, **hidden}, cwd=tmp_path)

@@ -21,6 +21,7 @@ MODULES = """
 _NAMES = {
     "_frameworks.jax_op": "jax_op",
     "_frameworks.torch_op": "torch_op",
+    "_frameworks.tvm_ffi_op": "TvmFfiOp tvm_ffi_op",
     "_numpy.array_api": "__array_namespace_info__ astype finfo iinfo isdtype",
     "_numpy.array_methods": "rebuild_array",
     # Functions that are borrowed from NumPy and CuPy.

@@ -96,7 +96,7 @@ def load_ops(path: str | _os.PathLike[str]) -> Any:
     library stays in memory as well, since its code may still run; after a rebuild the file can be
     loaded again.
     """
-    if is_bundle_file(path):
+    if is_bundle_file(path) or _os.fspath(path).endswith(".swb"):
         return _ops_of_bundle(Bundle.load(path))
     library = _os.fspath(path)
     name, ops = _core._load_ops(library)

@@ -8,10 +8,10 @@ import pathlib
 import random
 import subprocess
 import sys
-import textwrap
 
 import numpy as np
 import pytest
+from support.package import run_without_compilers
 
 import spanwise as sw
 
@@ -67,32 +67,6 @@ def _tools():
     from spanwise import _core
 
     return [{"name": tool.name, "path": tool.path} for tool in _core._tools()]
-
-
-def run_without_compilers(tmp_path, code, **environment):
-    """The output of a program on a machine without compilers, CUDA and cached kernels: no program is
-    found, and the libraries of CUDA are hidden."""
-    empty = tmp_path / "empty"
-    empty.mkdir(exist_ok=True)
-    hidden = {
-        "PATH": str(empty),
-        "SPANWISE_CACHE_DIR": str(tmp_path / "cache"),
-        "SPANWISE_CUDA_LIBRARY_PATH": str(empty),
-        "CUDA_VISIBLE_DEVICES": "",
-        "PYTHONPATH": os.pathsep.join(sys.path),
-        **environment,
-    }
-    hidden = {**{k: v for k, v in os.environ.items() if k not in ("CXX", "CUDA_HOME")}, **hidden}
-    result = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)],
-        env=hidden,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout
 
 
 def check_scale(module, device):
