@@ -6,6 +6,7 @@
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -74,6 +75,16 @@ void* open_library(const std::string& path) {
   return ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
 }
 
+// The folder of this process's open files by its number: a debugger opens the loader's paths
+// itself, and /proc/self would be its own folder, where the same number is a pipe that it waits
+// for.
+std::string folder_of_open_files() {
+  std::array<char, 24> process{};
+  const ssize_t length = ::readlink("/proc/self", process.data(), process.size());
+  const std::string_view number(process.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
+  return text("/proc/", number.empty() ? "self" : number, "/fd");
+}
+
 // Loads the bytes of a shared object and returns the handle of dlopen(), for dlclose(). Loads from
 // memory, so that the bytes cannot change after they were verified, and mounts without execute
 // permission (noexec) do not matter. Each call loads its own copy of the variables. Throws
@@ -81,8 +92,8 @@ void* open_library(const std::string& path) {
 void* load_image(std::string_view image) {
   // Descriptor numbers are reused, so each load needs a path that the loader has not seen.
   if (const runtime::FileDescriptor file = file_in_memory(image))
-    if (void* library =
-            open_library(runtime::new_loader_path("/proc/self/fd", std::to_string(file.get()))))
+    if (void* library = open_library(
+            runtime::new_loader_path(folder_of_open_files(), std::to_string(file.get()))))
       return library;
   // Fallback without /proc, or if a policy forbids mapping such files. The file may be deleted once
   // it is mapped.
