@@ -221,7 +221,10 @@ class ModuleBuilder {
   Ref<ModuleState> from_compiler() {
     misses.fetch_add(1, std::memory_order_relaxed);
     const auto start = std::chrono::steady_clock::now();
-    const runtime::KernelBinary binary = compile();
+    const runtime::KernelBinary binary = [this] {
+      const ProgressLine line(text("compiling ", source_.file_name, " for ", device_));
+      return compile();
+    }();
     const std::chrono::duration<double, std::milli> passed =
         std::chrono::steady_clock::now() - start;
     log_message(LogLevel::info,

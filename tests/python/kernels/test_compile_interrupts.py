@@ -1,8 +1,10 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C and other signals while the CPU's compiler hangs, each in a new process."""
+"""Ctrl-C and other signals while the CPU's compiler hangs, each in a new process; and what a terminal shows
+of a long compile."""
 
 import os
+import pty
 import shutil
 import signal
 import stat
@@ -192,3 +194,32 @@ def test_ctrl_c_ends_the_wait_for_another_threads_compile(start):
     output, errors = process.communicate(timeout=120)
     assert (output, errors) == ("interrupted\n['k']\n", "")
     assert not is_running(child)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_shows_compiles_of_more_than_two_seconds(tmp_path, terminal):
+    compiler = tmp_path / "slow"
+    compiler.write_text('#!/bin/sh\ncase "$*" in *-shared*) sleep 3 ;; esac\nexec "$@"\n')
+    compiler.chmod(stat.S_IRWXU)
+    controller, screen = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", f"import spanwise as sw; sw.SourceModule({SOURCE}, device='cpu')"],
+        env={
+            **os.environ,
+            "CXX": f"{compiler} {shutil.which('g++') or 'clang++'}",
+            "SPANWISE_CACHE_DIR": str(tmp_path / "cache"),
+        },
+        stdout=subprocess.PIPE,
+        stderr=screen if terminal else subprocess.PIPE,
+    )
+    output, errors = process.communicate(timeout=120)
+    os.close(screen)
+    if terminal:
+        errors = os.read(controller, 10_000)
+    os.close(controller)
+    assert process.returncode == 0 and output == b""
+    if terminal:
+        assert errors.startswith(b"\rspanwise: compiling kernel.cu for cpu: 2 s"), errors
+        assert errors.endswith(b"\r\x1b[K"), errors
+    else:
+        assert errors == b""

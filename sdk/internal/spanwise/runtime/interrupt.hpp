@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <chrono>
+#include <semaphore>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -49,6 +51,23 @@ class StopPoint {
   std::atomic<bool> stops_{false};
   std::thread::id thread_ = std::this_thread::get_id();
   Clock::time_point next_check_ = Clock::now() + interval;
+};
+
+/// While it exists, a terminal on standard error shows what the process works on and for how long,
+/// from the third second on. Other files show nothing.
+class ProgressLine {
+ public:
+  explicit ProgressLine(std::string_view what);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+ private:
+  void show() noexcept;
+
+  std::string what_;
+  std::binary_semaphore is_done_{0};
+  std::thread thread_;
 };
 
 /// Registers `check`; null removes it. Returns the previous check.
