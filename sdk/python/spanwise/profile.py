@@ -20,7 +20,7 @@ from ._core import Apply, CompiledFunction
 from ._names import explain_call as _explain_call
 from .graph._op import NativeOp
 
-__all__ = ["Profile", "summary", "trace"]
+__all__ = ["Profile", "plot", "summary", "trace"]
 
 _explain_call(__name__, "sw.function(..., profile=True) measures a function")
 
@@ -231,3 +231,31 @@ def trace(path: Any, *functions: CompiledFunction) -> None:
         ]
     with open(path, "w", encoding="utf-8") as file:
         json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, file)
+
+
+def plot(path: Any, *functions: CompiledFunction) -> None:
+    """Draws the timeline that trace() writes into the picture `path` (PNG, SVG, PDF), a row for each op,
+    by matplotlib."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ImportError(
+            "profile.plot draws by matplotlib, which is not installed: pip install matplotlib; "
+            "profile.trace(path) writes the same timeline for Perfetto"
+        ) from None
+    rows: dict[str, list[tuple[float, float]]] = {}
+    several = len(chosen := _selected(functions)) > 1
+    for function in chosen:
+        nodes = function.maker.fgraph.toposort()
+        for step, start, seconds in function._profile_spans():
+            name = str(nodes[step].op).partition("{")[0]
+            name = f"{function.name}: {name}" if several else name
+            rows.setdefault(name, []).append((start * 1e3, seconds * 1e3))
+    figure = Figure(figsize=(9, 1.2 + 0.32 * max(len(rows), 1)), layout="constrained")
+    axes = figure.add_subplot()
+    for row, spans in enumerate(rows.values()):
+        axes.broken_barh(spans, (row - 0.4, 0.8), facecolors=f"C{row % 10}")
+    axes.set_yticks(range(len(rows)), [name[:48] for name in rows])
+    axes.invert_yaxis()
+    axes.set_xlabel("milliseconds")
+    figure.savefig(path)

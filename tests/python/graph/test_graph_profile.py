@@ -92,6 +92,19 @@ def test_trace_has_one_ordered_event_per_node_and_call(f, tmp_path):
     assert [e["ts"] for e in spans] == sorted(e["ts"] for e in spans)
 
 
+def test_plot_has_a_row_for_each_op(f, tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    sw.profile.plot(tmp_path / "t.svg", f)
+    picture = (tmp_path / "t.svg").read_text()
+    assert "<!-- Exp -->" in picture and "<!-- Slow -->" in picture and "milliseconds" in picture
+
+
+def test_plot_without_matplotlib_says_what_to_install(f, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ImportError, match=r"pip install matplotlib; profile\.trace"):
+        sw.profile.plot(tmp_path / "t.svg", f)
+
+
 def test_failed_call_is_not_counted(device):
     class Fails(Slow):
         def perform(self, node, inputs, output_storage):
