@@ -87,7 +87,7 @@ wheel:
 
 docs:
 	@$(PREPARE) build
-	@$(RUN) scripts/build.py release $(PACKAGE)
+	@$(RUN) scripts/build.py release $(PACKAGE) example_02_cpp
 	@$(PYTHON) scripts/bootstrap.py docs
 	@$(call APART,docs) scripts/make_site.py
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 from urllib.parse import parse_qs
 
+import gallery
 from paths import BUILD, ROOT, staged_package
 
 sys.path.insert(0, str(staged_package("release")))
@@ -75,9 +76,13 @@ spanwise doctor         # what this machine has, and the line to run for what it
 
 {first}
 
+![A photograph through four libraries](gallery/01_mixing_libraries.png)
+
+*[A program](gallery.md) passes a photograph through Pillow, NumPy and two kernels in CUDA C, and no step copies it.*
+
 | | |
 |---|---|
-| [Start](start.md) | the first programs, what a call costs, installing |
+| [Start](start.md), [gallery](gallery.md) | the first programs, what a call costs, installing; examples with their pictures |
 | [Arrays](concepts/arrays.md), [kernels](concepts/kernels.md), [graphs](concepts/graphs.md) | concepts, one page each |
 | [Coming from CuPy](coming-from-cupy.md), [PyTorch ops](coming-from-pytorch-ops.md), [JAX](coming-from-jax.md), [PyCUDA](coming-from-pycuda.md), [Theano](coming-from-theano.md) | what you have, and what to write |
 | [Python](reference/python/index.md), [C++](reference/cpp/index.md), [settings](reference/settings.md), [errors](errors.md) | reference |
@@ -86,7 +91,7 @@ spanwise doctor         # what this machine has, and the line to run for what it
 """
 #: The parts of the navigation: title, pages.
 PARTS = {
-    "Start": ["start", "which-build", "debugging", "errors"],
+    "Start": ["start", "gallery", "which-build", "debugging", "errors"],
     "Concepts": [
         "concepts/arrays",
         "arrays",
@@ -126,6 +131,7 @@ def main() -> int:
     write_settings()
     write_python()
     write_cpp()
+    write("gallery.md", gallery.page(SOURCE))
     write_index()
     for file in (ROOT / "docs" / "site").iterdir():
         shutil.copy(file, SOURCE)
@@ -672,6 +678,11 @@ class Answers(ThreadingHTTPServer):
     def __exit__(self, *error: object) -> None:
         self.shutdown()
         self.server_close()
+
+    def handle_error(self, request, client_address) -> None:
+        """The browser closes connections to pages that it no longer shows."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 if __name__ == "__main__":
