@@ -61,6 +61,46 @@ WITHOUT_EFFECT: dict[str, tuple[object, str]] = {
     "warn.ignore_bug_before": ("0.9", "there are no known bugs of Theano to warn about"),
     "pycuda.init": (False, "all arrays are in the primary context"),
 }
+#: Theano's other flags with their defaults, most of them for its own compiler, profiler and warnings.
+_OTHERS = """
+DebugMode.check_c True, DebugMode.check_finite True, DebugMode.check_preallocated_output '', DebugMode.check_py True,
+DebugMode.check_strides 0, DebugMode.check_preallocated_output_ndim 4, DebugMode.patience 10, DebugMode.warn_input_not_reused True,
+NanGuardMode.action 'raise', NanGuardMode.big_is_error True, NanGuardMode.inf_is_error True, NanGuardMode.nan_is_error True,
+blas.check_openmp True, cache_optimizations False, check_input True, check_stack_trace 'off', cmodule.age_thresh_use 2073600,
+cmodule.compilation_warning False, cmodule.debug False, cmodule.preload_cache False, cmodule.remove_gxx_opt False,
+cmodule.warn_no_version False, compile.timeout 120, compile.wait 5, compiledir_format '', compute_test_value_opt 'off',
+conv.assert_shape False, ctc.root '', cuda.include_path '', cycle_detection 'regular', deterministic 'default', dnn.base_path '',
+dnn.bin_path '', dnn.conv.algo_bwd '', dnn.conv.algo_bwd_data 'none', dnn.conv.algo_bwd_filter 'none', dnn.conv.algo_fwd 'small',
+dnn.conv.precision 'as_input_f32', dnn.conv.workmem '', dnn.conv.workmem_bwd '', dnn.include_path '', dnn.library_path '',
+experimental.local_alloc_elemwise True, experimental.local_alloc_elemwise_assert True, experimental.unpickle_gpu_on_cpu False,
+gpu.local_elemwise_fusion True, gpuelemwise.sync True, lib.amdlibm False, magma.enabled False, magma.include_path '',
+magma.library_path '', metaopt.optimizer_excluding '', metaopt.optimizer_including '', metaopt.verbose 0, nocleanup False,
+numpy.seterr_all 'ignore', numpy.seterr_divide 'None', numpy.seterr_invalid 'None', numpy.seterr_over 'None',
+numpy.seterr_under 'None', on_shape_error 'warn', openmp_elemwise_minsize 200000, optdb.max_use_ratio 8,
+optdb.position_cutoff inf, optimizer_requiring '', optimizer_verbose False, pickle_test_value True, print_global_stats False,
+print_test_value False, profiling.debugprint False, profiling.destination 'stderr', profiling.ignore_first_call False,
+profiling.min_memory_size 1024, profiling.min_peak_memory False, profiling.n_apply 20, profiling.n_ops 20,
+profiling.output_line_width 512, profiling.time_thunks True, reoptimize_unpickled_function False, scan.allow_gc False,
+scan.allow_output_prealloc True, scan.debug False, tensor.cmp_sloppy 0, tensor.insert_inplace_optimizer_validate_nb -1,
+tensor.local_elemwise_fusion True, traceback.compile_limit 0, traceback.limit 8, unittests.rseed '666', unpickle_function True,
+vm.lazy 'None', warn.argmax_pushdown_bug False, warn.gpu_set_subtensor1 False, warn.gpusum_01_011_0111_bug False,
+warn.identify_1pexp_bug False, warn.inc_set_subtensor1 False, warn.inc_subtensor1_opt True, warn.reduce_join False,
+warn.round False, warn.signal_conv2d_interface False, warn.subtensor_merge_bug False, warn.sum_div_dimshuffle_bug False,
+warn.sum_sum_bug False, warn.vm_gc_bug False
+"""
+
+
+def _value(text: str) -> object:
+    """The value of a Python literal: True, False, text in quotes, or a number."""
+    if text in ("True", "False") or text.startswith("'"):
+        return text == "True" if text.startswith(("T", "F")) else text.strip("'")
+    return float(text) if text == "inf" else int(text)
+
+
+WITHOUT_EFFECT.update(
+    (flag, (_value(text), "it is a setting of Theano's own compiler"))
+    for flag, text in (entry.split() for entry in _OTHERS.split(","))
+)
 DEFAULTS.update((flag, default) for flag, (default, _) in WITHOUT_EFFECT.items())
 _BOOLEANS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 

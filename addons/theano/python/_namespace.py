@@ -24,7 +24,7 @@ from spanwise.graph import (
     TensorType as Type,
     Variable,
     as_op as _as_op,
-    clone,
+    clone as _clone,
     scan as _scan,
     until,
 )
@@ -36,7 +36,13 @@ from ._errors import with_classes
 from ._function import Mode, Out, function, shared
 from ._ops import Op
 
-grad = with_classes(_grad)
+
+@with_classes
+@functools.wraps(_grad)
+def grad(cost: Any, *args: Any, **named: Any) -> Any:
+    if cost is not None and str(cost.dtype).rstrip("0123456789") in ("int", "uint", "bool"):
+        cost = cost.astype(config.floatX)  # Theano gives integers slopes, which are 0
+    return _grad(cost, *args, **named)
 
 
 def jacobian(
@@ -119,6 +125,22 @@ class In(_In):
                 "In: update= and implicit= are not available; use shared variables and updates="
             )
         super().__init__(variable, name, value, **options)
+
+
+def clone(output: Any, replace: Any = None, strict: bool = True, share_inputs: bool = True) -> Any:
+    """A copy of the graph of `output`, a variable or a list, dict or tuple of them. `replace` maps
+    variables to others of the same dtype and rank, or with strict=False to others that are cast; with
+    share_inputs=False the inputs are copied too."""
+    pairs = list(replace.items()) if isinstance(replace, Mapping) else list(replace or ())
+    if not strict:
+        pairs = [(old, T.as_variable(new).astype(old.dtype)) for old, new in pairs]
+    if not share_inputs:
+        from ._old_names import inputs
+
+        known = {old for old, _ in pairs}
+        roots = inputs(output.values() if isinstance(output, Mapping) else _listed(output))
+        pairs += [(x, x.clone()) for x in roots if type(x) is Variable and x not in known]
+    return _clone(output, dict(pairs))
 
 
 def Param(variable: Any, default: Any = None, name: str | None = None, **options: Any) -> In:  # noqa: N802

@@ -17,21 +17,29 @@ from spanwise.graph import (
     TensorType,
     Variable as Variable,
     ancestors as ancestors,
-    clone as clone,
     rewrite,
 )
 from spanwise.tensor import verify_grad as verify_grad
 
 from ._function import Mode
+from ._namespace import clone as clone
 from ._ops import Op as Op
 
 # ---- theano.gof ----
 
 
-def inputs(variables: list[Variable], blockers: Any = None) -> list[Variable]:
-    """The variables without a node that `variables` are computed from."""
-    read = [x for node in ancestors(variables) for x in node.inputs] + list(variables)
-    return [x for x in dict.fromkeys(read) if x.owner is None]
+def inputs(variable_list: Any, blockers: Any = None) -> list[Variable]:
+    """The variables without a node, or of `blockers`, that variables are computed from, in the order of
+    Theano: from the last variable to the first, each to the inputs of its node before other variables."""
+    blocked, pending = set(blockers or ()), list(variable_list)
+    seen: dict[Variable, None] = {}
+    while pending:
+        x = pending.pop()
+        if x not in seen:
+            seen[x] = None
+            if x.owner is not None and x not in blocked:
+                pending += reversed(x.owner.inputs)
+    return [x for x in seen if x.owner is None or x in blocked]
 
 
 def io_toposort(inputs: list[Variable], outputs: list[Variable]) -> list[Apply]:
@@ -42,6 +50,37 @@ def io_toposort(inputs: list[Variable], outputs: list[Variable]) -> list[Apply]:
 def list_of_nodes(inputs: list[Variable], outputs: list[Variable]) -> list[Apply]:
     """As io_toposort()."""
     return io_toposort(inputs, outputs)
+
+
+def equal_computations(xs: Any, ys: Any, in_xs: Any = None, in_ys: Any = None) -> bool:
+    """Whether `xs` and `ys` are the same computations, of the same variables or of `in_xs` and `in_ys`."""
+    pairs = dict(zip(in_xs or (), in_ys or (), strict=True))
+    known: dict[Any, Any] = {}
+
+    def equal(x: Any, y: Any) -> bool:
+        if x is y or pairs.get(x) is y:
+            return True
+        if not isinstance(x, Variable) or not isinstance(y, Variable):
+            return x == y
+        if x.type != y.type or (x.owner is None) != (y.owner is None):
+            return False
+        if x.owner is None:
+            both = isinstance(x, Constant) and isinstance(y, Constant)
+            return both and np.array_equal(x.value.numpy(), y.value.numpy(), equal_nan=True)
+        key = x.owner, y.owner
+        if key not in known:
+            same = x.owner.op == y.owner.op and len(x.owner.inputs) == len(y.owner.inputs)
+            known[key] = same and all(map(equal, x.owner.inputs, y.owner.inputs))
+        return known[key] and x.index == y.index
+
+    return len(xs) == len(ys) and all(map(equal, xs, ys))
+
+
+def is_same_graph(var1: Any, var2: Any, givens: Any = None, debug: bool = False) -> bool:
+    """Whether the variables are the same computations; `givens` replace variables of both."""
+    if givens:
+        var1, var2 = clone([var1, var2], givens)
+    return equal_computations([var1], [var2])
 
 
 def view_op(x: Any) -> Variable:
@@ -231,3 +270,15 @@ def fetch_seed(seed: int | None = None) -> int:
 def seed_rng(seed: int | None = None) -> int:
     np.random.seed(fetch_seed(seed))
     return fetch_seed(seed)
+
+
+# ---- theano.gpuarray.dnn ----
+
+
+def dnn_present() -> bool:
+    """False: convolutions of theano.tensor.nnet run on a GPU without cuDNN."""
+    return False
+
+
+dnn_present.msg = "cuDNN is not used; theano.tensor.nnet.conv2d runs on the GPU without it"  # type: ignore[attr-defined]
+dnn_available = dnn_present

@@ -45,7 +45,7 @@ _MODULES = {
     },
     "gof.fg": {"_old_names": "FunctionGraph", "_errors": "MissingInputError"},
     "gof.graph": {
-        "_old_names": "Apply Constant Variable ancestors clone inputs io_toposort list_of_nodes"
+        "_old_names": "Apply Constant Variable ancestors clone inputs io_toposort is_same_graph list_of_nodes"
     },
     "gof.op": {"_ops": "Op", "_old_names": "COp"},
     "gof.opt": {"_old_names": "LocalOptimizer Optimizer in2out local_optimizer out2in"},
@@ -53,6 +53,7 @@ _MODULES = {
     "gof.type": {"_old_names": "Type"},
     "gpuarray": _GPUARRAY,
     "gpuarray.basic_ops": _GPUARRAY_OPS,
+    "gpuarray.dnn": {"_old_names": "dnn_available dnn_present"},
     "gpuarray.elemwise": {"_gpuarray": "GpuCAReduceCuda GpuDimShuffle GpuElemwise"},
     "ifelse": {"tensor": "ifelse"},
     "misc": {},
@@ -77,6 +78,7 @@ _MODULES = {
         "host_from_gpu"
     },
     "sandbox.cuda.blas": {"_cuda": "GpuBatchedDot GpuDot22 GpuGemm GpuGemv"},
+    "sandbox.cuda.dnn": {"_old_names": "dnn_available dnn_present"},
     "sandbox.cuda.cuda_ndarray": {"_device_array": "CudaNdarray dimshuffle dot from_gpu_pointer"},
     # Scripts write cuda_ndarray.cuda_ndarray.CudaNdarray.
     "sandbox.cuda.cuda_ndarray.cuda_ndarray": {
@@ -89,13 +91,15 @@ _MODULES = {
     },
     "sandbox.gpuarray": _GPUARRAY,  # the name before Theano 0.9
     "sandbox.gpuarray.basic_ops": _GPUARRAY_OPS,
+    "sandbox.gpuarray.dnn": {"_old_names": "dnn_available dnn_present"},
     "sandbox.linalg": {"tensor.slinalg": "*", "tensor.nlinalg": "*"},
     "sandbox.neighbours": {"tensor.nnet": "images2neibs"},
+    "sandbox.softsign": {"tensor.nnet": "softsign"},
     "sandbox.rng_mrg": {"_streams": "MRG_RandomStreams"},
     "scalar.basic": {"scalar": "*"},
     "scan_module": {"_namespace": "foldl foldr map reduce scan until"},
     "scan_module.scan": {"_namespace": "scan"},
-    "scan_module.scan_utils": {"_namespace": "until clone"},
+    "scan_module.scan_utils": {"_namespace": "until clone", "_old_names": "equal_computations"},
     "scan_module.scan_views": {"_namespace": "foldl foldr map reduce"},
     "tensor.blas": {"_ops": "BatchedDot Dot22 Gemm"},
     "tensor.blas_c": {"_ops": "CGemv"},
@@ -103,6 +107,7 @@ _MODULES = {
     "tensor.nnet.abstract_conv": _NNET,
     "tensor.nnet.bn": _NNET,
     "tensor.nnet.conv": _NNET,
+    "tensor.nnet.conv3d2d": {"tensor._convolutions": "conv3d=conv3d_of_signals"},
     "tensor.nnet.neighbours": _NNET,
     "tensor.nnet.nnet": _NNET,
     "tensor.opt": {
@@ -128,6 +133,7 @@ _MODULES = {
     "tensor.var": {
         "_namespace": "TensorConstant=Constant TensorVariable=Variable _tensor_py_operators=Variable"
     },
+    "tensor.xlogx": {"tensor.extra_ops": "xlogx xlogy0"},
     "tests": {},
     "tests.unittest_tools": {"_old_names": "assert_allclose fetch_seed seed_rng verify_grad"},
     "updates": {"_old_names": "OrderedUpdates"},

@@ -496,8 +496,9 @@ def dump_pickle(dump: Any) -> Any:
 
 def names_of_python2() -> dict[str, dict[str, Any]]:
     """Module -> the names that it has in Python 2 only, and in NumPy of that time."""
-    import collections
+    import collections.abc
     import itertools
+    import math
     import string
     import subprocess
     import time
@@ -529,7 +530,13 @@ def names_of_python2() -> dict[str, dict[str, Any]]:
             **{name: getattr(str, name) for name in methods},
             "join": lambda words, sep=" ": sep.join(words),
         },
-        "collections": {"UserDict": collections.UserDict},
+        # The next two are names that Python 3 had until 3.10.
+        "collections": {
+            "UserDict": collections.UserDict,
+            **{name: getattr(collections.abc, name) for name in collections.abc.__all__},
+        },
+        "inspect": {"getargspec": _argspec},
+        "fractions": {"gcd": math.gcd},
         "subprocess": {"getoutput": subprocess.getoutput},
         "numpy": {
             **{name: getattr(import_module("builtins"), name) for name in aliases},
@@ -537,9 +544,20 @@ def names_of_python2() -> dict[str, dict[str, Any]]:
             "product": np.prod, "cumproduct": np.cumprod, "alltrue": np.all, "sometrue": np.any,
             "asscalar": lambda a: a.item(), "row_stack": np.vstack, "float_": np.float64,
             "complex_": np.complex128, "in1d": lambda a, b, **options: np.isin(np.ravel(a), b, **options),
-            "cast": _Cast(),
+            "cast": _Cast(), "asfarray": lambda a, dtype=np.float64: np.asarray(a, dtype),
+            "round_": np.round, "trapz": np.trapezoid, "msort": lambda a: np.sort(a, 0),
+            "string_": np.bytes_, "unicode_": np.str_, "bool8": np.bool_,
         },
     }  # fmt: skip
+
+
+def _argspec(function: Any) -> tuple[Any, Any, Any, Any]:
+    """``inspect.getargspec(function)``"""
+    import inspect
+    from collections import namedtuple
+
+    kind = namedtuple("ArgSpec", "args varargs keywords defaults")
+    return kind(*inspect.getfullargspec(function)[:4])
 
 
 class _Cast:

@@ -47,6 +47,41 @@ def _reshape(self: Any, *shape: Any, ndim: int | None = None) -> Variable:
     return _METHOD_RESHAPE(self, *shape, ndim=ndim)
 
 
+_METHOD_GETITEM = Variable.__getitem__
+
+
+def _getitem(self: Variable, key: Any) -> Variable:
+    """``x[key]``; a list that has a slice, None or an Ellipsis is a tuple, as in NumPy of Theano's time."""
+    if isinstance(key, list) and any(
+        part is None or part is Ellipsis or isinstance(part, slice) for part in key
+    ):
+        key = tuple(key)
+    return _METHOD_GETITEM(self, key)
+
+
+def _as_object(self: Variable, dtype: Any = None, copy: Any = None) -> np.ndarray:
+    """An array of rank 0 with the variable as its element, so that NumPy's functions of lists of
+    variables, such as numpy.prod(shape), compute with their operators."""
+    result = np.empty((), object)
+    result[()] = self
+    return result
+
+
+def _get_attribute(self: Variable, name: str) -> Any:
+    """An attribute that a script has set, as Keras sets ``x._keras_shape``; in the variable's tag."""
+    attributes = vars(object.__getattribute__(self, "tag")).get("theano_attributes", {})
+    if name in attributes:
+        return attributes[name]
+    raise AttributeError(f"a variable has no attribute {name!r}")
+
+
+def _set_attribute(self: Variable, name: str, value: Any) -> None:
+    if hasattr(type(self), name):
+        object.__setattr__(self, name, value)
+    else:
+        vars(self.tag).setdefault("theano_attributes", {})[name] = value
+
+
 def _filtered(self: Any, data: Any, strict: bool = False, allow_downcast: Any = None) -> np.ndarray:
     """`data` as an array of this type. Raises TypeError for another rank, or for values that its dtype
     does not hold."""
@@ -95,5 +130,7 @@ def add_methods() -> None:
     Variable.real, Variable.imag = property(basic.real), property(basic.imag)
     Variable.copy = basic.tensor_copy  # type: ignore[attr-defined]
     Variable.__bool__ = _is_true
+    Variable.__getitem__, Variable.__array__ = _getitem, _as_object
+    Variable.__getattr__, Variable.__setattr__ = _get_attribute, _set_attribute
     for name in ("rng", "update"):  # of random variables
         setattr(Variable, name, property(lambda self, name=name: getattr(self.tag, name)))

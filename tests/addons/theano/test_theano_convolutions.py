@@ -184,9 +184,155 @@ def test_misuse_raises():
         nnet.conv2d(x, w, border_mode="same")
     with pytest.raises(ValueError, match="2 numbers"):
         nnet.conv2d(x, w, subsample=(1, 1, 1))
-    with pytest.raises(sw.GraphError, match="same rank"):
+    with pytest.raises(TypeError, match="of rank 4"):
         nnet.conv2d(x, T.dmatrix("m"))
     with pytest.raises(ValueError, match="mode max"):
         signal.pool.pool_2d(x, (2, 2), True, mode="median")
     with pytest.raises(ValueError, match="ignore_border"):
         signal.pool.pool_2d(x, (2, 2), False, pad=(1, 1))
+
+
+MODES = st.sampled_from(["valid", "full", "half", 2, (1, 3), ((0, 2), (1, 0))])
+
+
+@settings(max_examples=40)
+@given(
+    mode=MODES,
+    steps=st.tuples(st.integers(1, 3), st.integers(1, 3)),
+    flip=st.booleans(),
+    dilations=st.tuples(st.integers(1, 2), st.integers(1, 3)),
+    groups=st.sampled_from([1, 2]),
+)
+def test_derivatives_of_convolutions_are_their_adjoints(mode, steps, flip, dilations, groups):
+    filters = FILTERS[:, : 4 // groups]
+    options = (mode, steps, flip, dilations, groups)
+    result = value(lambda x, w: nnet.AbstractConv2d(None, None, *options)(x, w), IMAGES, filters)
+    top = R.standard_normal(result.shape)
+    of_images = value(
+        lambda w, g: nnet.AbstractConv2d_gradInputs(None, None, *options)(w, g, IMAGES.shape[2:]),
+        filters,
+        top,
+    )
+    of_filters = value(
+        lambda x, g: nnet.AbstractConv2d_gradWeights(None, None, *options)(x, g, filters.shape[2:]),
+        IMAGES,
+        top,
+    )
+    assert of_images.shape == IMAGES.shape
+    assert of_filters.shape == filters.shape
+    # The convolution is linear in both: its product with `top` is that of each with its derivative.
+    expected = (result * top).sum()
+    np.testing.assert_allclose((of_images * IMAGES).sum(), expected, 1e-9, 1e-9)
+    np.testing.assert_allclose((of_filters * filters).sum(), expected, 1e-9, 1e-9)
+
+
+def test_derivatives_of_any_order_on_each_device(device):
+    x, w = IMAGES[:1, :2, :4, :4], FILTERS[:2, :2, :2, :2]
+    T.verify_grad(lambda x, w: nnet.conv2d(x, w, border_mode=1, subsample=(2, 1)), [x, w])
+    images, kernels = T.dtensor4("x"), T.dtensor4("w")
+    slopes = T.grad((nnet.conv2d(images, kernels) ** 2).sum(), [images, kernels])
+    second = T.grad(sum((s**2).sum() for s in slopes), [images, kernels])
+    got = sw.function([images, kernels], second, device=device)(x, w)
+
+    def loss(x, w):
+        f = sw.function([images, kernels], sum((s**2).sum() for s in slopes))
+        return float(f(x, w).numpy())
+
+    for i, derivative in enumerate(got):
+        step = np.zeros_like((x, w)[i])
+        step[0, 1, 1, 0] = 1e-5
+        ends = [[x, w], [x, w]]
+        ends[0][i], ends[1][i] = (x, w)[i] + step, (x, w)[i] - step
+        slope = (loss(*ends[0]) - loss(*ends[1])) / 2e-5
+        np.testing.assert_allclose(derivative.numpy()[0, 1, 1, 0], slope, 1e-6)
+
+
+def test_what_is_made_of_convolutions():
+    x = IMAGES
+    depth, point = R.standard_normal((8, 1, 2, 2)), R.standard_normal((3, 8, 1, 1))
+    each = convolved(x, depth, [(0, 0), (0, 0)], (1, 1), True, (1, 1), 4)
+    expected = convolved(each, point, [(0, 0), (0, 0)], (1, 1), True, (1, 1), 1)
+    got = value(lambda x, d, p: nnet.separable_conv2d(x, d, p, 4), x, depth, point)
+    np.testing.assert_allclose(got, expected, 1e-12, 1e-12)
+
+    steps, kernel = R.standard_normal((2, 3, 9)), R.standard_normal((4, 3, 2))
+    got = value(lambda x, w: nnet.causal_conv1d(x, w, (4, 3, 2), filter_dilation=2), steps, kernel)
+    expected = convolved(steps, kernel, [(2, 0)], (1,), True, (2,), 1)
+    np.testing.assert_allclose(got, expected, 1e-12, 1e-12)
+
+    back = value(
+        lambda g, w: nnet.conv2d_transpose(g, w, (2, 4, 15, 16), input_dilation=(2, 2)),
+        R.standard_normal((2, 6, 7, 8)),
+        FILTERS,
+    )
+    assert back.shape == (2, 4, 15, 16)
+    for ratio in (2, 3, 4):
+        got = value(lambda x, r=ratio: nnet.bilinear_upsampling(x, r), x)
+        expected = x
+        for axis in (2, 3):
+            count = x.shape[axis]
+            places = (np.arange(count * ratio) - (ratio - 1) // 2) / ratio
+            expected = np.apply_along_axis(
+                lambda line, p=places, n=count: np.interp(p, np.arange(n), line), axis, expected
+            )
+        np.testing.assert_allclose(got, expected, 1e-12, 1e-12)
+
+
+def test_shapes_of_convolutions():
+    assert nnet.get_conv_output_shape((2, 3, 7, 8), (4, 3, 2, 3), "half", (2, 1), (1, 2)) == (
+        2,
+        4,
+        4,
+        8,
+    )
+    assert nnet.get_conv_output_shape((None, 3, 7, None), (4, 3, 2, 3), 1, (1, 1)) == (
+        None,
+        4,
+        8,
+        None,
+    )
+    assert nnet.get_conv_gradinputs_shape((4, 3, 2, 3), (2, 4, 6, 6), (1, 2), (1, 1)) == (
+        2,
+        3,
+        5,
+        4,
+    )
+    assert nnet.get_conv_gradinputs_shape((4, 3, 2, 3), (2, 4, 6, 6), "full", (1, 2)) == (
+        2,
+        3,
+        5,
+        None,
+    )
+    assert nnet.get_conv_gradweights_shape(
+        (2, 3, 9, 9), (2, 4, 10, 11), "full", (1, 1), (1, 2)
+    ) == (4, 3, 2, 2)
+
+
+def test_windows_as_rows_and_back():
+    x = R.standard_normal((2, 1, 6, 6))
+    rows = value(lambda x: nnet.images2neibs(x, (3, 3), (2, 2), "wrap_centered"), x)
+    expected = [
+        np.roll(image, (1 - i, 1 - j), (0, 1))[:3, :3].ravel()
+        for image in x[:, 0]
+        for i in (0, 2, 4)
+        for j in (0, 2, 4)
+    ]
+    np.testing.assert_array_equal(rows, expected)
+    for mode, edges in (("half", (1, 1)), ("full", (2, 1))):
+        rows = value(lambda x, m=mode: nnet.images2neibs(x, (3, 2), (1, 1), m), x)
+        framed = np.pad(x, [(0, 0), (0, 0), (edges[0],) * 2, (edges[1],) * 2])
+        parts = np.lib.stride_tricks.sliding_window_view(framed, (3, 2), (2, 3))
+        np.testing.assert_array_equal(rows, parts.reshape(-1, 6))
+    wide = R.standard_normal((2, 2, 5, 7))
+    back = value(
+        lambda x: nnet.neibs2images(
+            nnet.images2neibs(x, (2, 3), mode="ignore_borders"),
+            (2, 3),
+            wide.shape,
+            "ignore_borders",
+        ),
+        wide,
+    )
+    expected = wide.copy()
+    expected[:, :, 4:], expected[..., 6:] = 0, 0
+    np.testing.assert_array_equal(back, expected)

@@ -426,3 +426,39 @@ def test_modules_are_found_by_their_old_paths(tmp_path):
         "from __future__ import print_function\n" + textwrap.dedent(OLD_PATHS),
     )
     assert printed.splitlines() == ["['x', 'y'] True True", "True 666 True"]
+
+
+@pytest.mark.parametrize("shapes", [((3, 2), (3, 2, 4)), ((3, 2, 4), (3, 4)), ((3, 4), (3, 4)), ((3, 2, 4), (3, 4, 2)), ((3, 2, 1, 4), (3, 4, 2)), ((3,), (3, 2))])  # fmt: skip
+def test_batched_dot_takes_each_product(shapes):
+    a, b = (np.random.default_rng(3).standard_normal(s) for s in shapes)
+    left, right = (T.tensor("float64", (None,) * len(s)) for s in shapes)
+    got = sw.function([left, right], T.batched_dot(left, right))(a, b).numpy()
+    expected = [np.dot(x, y) for x, y in zip(a, b, strict=True)]
+    np.testing.assert_allclose(got, expected, 1e-13)
+
+
+def test_hierarchical_softmax_and_positions():
+    rng = np.random.default_rng(4)
+    x, w1, b1 = rng.standard_normal((3, 4)), rng.standard_normal((4, 3)), rng.standard_normal(3)
+    w2, b2 = rng.standard_normal((3, 4, 2)), rng.standard_normal((3, 2))
+    classes = scipy.special.softmax(x @ w1 + b1, 1)
+    inner = scipy.special.softmax(np.einsum("bi,cio->bco", x, w2) + b2, 2)
+    expected = (classes[:, :, None] * inner).reshape(3, 6)
+    variables = [T.tensor("float64", (None,) * v.ndim) for v in (x, w1, b1, w2, b2)]
+    first, *rest = variables
+    everything = nnet.h_softmax(first, 3, 5, 3, 2, *rest)
+    chosen = nnet.h_softmax(first, 3, 6, 3, 2, *rest, T.constant(np.array([0, 5, 2])))
+    all_, some = sw.function(variables, [everything, chosen])(x, w1, b1, w2, b2)
+    np.testing.assert_allclose(all_.numpy(), expected[:, :5], 1e-12)
+    np.testing.assert_allclose(some.numpy(), expected[range(3), [0, 5, 2]], 1e-12)
+
+    index = (np.array([1, 5, -1]), np.array([1, 3, 2]))
+    for mode in ("wrap", "clip"):
+        for order in "CF":
+            got = extra_ops.ravel_multi_index(index, (3, 4), mode, order).eval()
+            want = np.ravel_multi_index(index, (3, 4), mode=mode, order=order)
+            np.testing.assert_array_equal(np.asarray(got), want)
+    for n in (1, 2, 7):
+        np.testing.assert_allclose(
+            np.asarray(extra_ops.bartlett(T.constant(n)).eval()), np.bartlett(n), 1e-15, 1e-15
+        )

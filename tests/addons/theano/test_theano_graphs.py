@@ -103,3 +103,65 @@ def test_random_numbers_in_scan_differ_with_and_without_its_updates(tmp_path, fl
     """
     printed, _ = run_script(tmp_path / "script.py", source, flags)
     assert printed.splitlines() == ["6", "6", "1 [True]", "True"] * 2
+
+
+def test_graphs_are_searched_compared_and_copied_as_in_theano(tmp_path):
+    source = """
+        import numpy as np, theano, theano.tensor as T
+        from theano.gof.graph import inputs, is_same_graph
+        from theano.scan_module.scan_utils import equal_computations
+        a, b, c = (theano.shared(float(i), n) for i, n in enumerate('abc'))
+        print([x.name for x in inputs(iter([a * b + c, b]))], inputs([a * b + c], [c])[-1].name)
+        x, y = T.vectors('xy')
+        print(is_same_graph(x + y * 2, x + y * 2), is_same_graph(x + y, y + x),
+              is_same_graph(x + 1, y + 1), is_same_graph(x + 1, y + 1, {x: y}),
+              equal_computations([x + 1], [y + 1], [x], [y]), equal_computations([2.0], [2.0]))
+        copied = theano.clone(x * a, share_inputs=False)
+        print(inputs([copied])[0] is x, [v.name for v in inputs([copied])])
+        print(theano.clone(x * 2, {x: T.ivector('i')}, strict=False).dtype)
+    """
+    printed, _ = run_script(tmp_path / "script.py", source)
+    assert printed.splitlines() == [
+        "['b', 'a', 'c'] c",
+        "True False False True True True",
+        "False ['x', 'a']",
+        "float64",
+    ]
+
+
+def test_variables_have_attributes_of_scripts_and_numpys_functions_of_lists(tmp_path):
+    source = """
+        import collections, inspect, numpy as np, theano, theano.tensor as T
+        x = T.matrix('x')
+        w = theano.shared(np.ones((2, 3)), 'w')
+        x._keras_shape, w.regularizable = (None, 3), True
+        x.name = 'renamed'
+        print(x._keras_shape, w.regularizable, hasattr(x, '_uses_learning_phase'), x.name)
+        print(np.prod([x.shape[0], 3, x.shape[1]]).eval({x: np.ones((2, 5))}))
+        print(x[[slice(None), slice(1, 2)]].eval({x: np.arange(6.).reshape(2, 3)}).tolist())
+        print(T.nnet.softmax(T.vector()).ndim, theano.gpuarray.dnn.dnn_present())
+        try:
+            T.nnet.softmax(T.tensor3())
+        except ValueError as error:
+            print(str(error)[:30])
+        from theano.tensor.xlogx import xlogx
+        v = T.vector()
+        print(xlogx(v).eval({v: [0., 1., np.e]}).tolist(), T.grad(xlogx(v).sum(), v).eval({v: [1.]}))
+        theano.config.warn.subtensor_merge_bug = False
+        print(theano.config.traceback.limit, theano.config.scan.allow_gc)
+        print(issubclass(dict, collections.Mapping), inspect.getargspec(lambda a, b=1: 0).args)
+        k = theano.shared(np.int64(3))
+        print(T.grad(k * w.sum(), w).eval()[0, 0])
+    """
+    printed, _ = run_script(tmp_path / "script.py", source)
+    assert printed.splitlines() == [
+        "(None, 3) True False renamed",
+        "30",
+        "[[1.0], [4.0]]",
+        "2 False",
+        "x must be 1-d or 2-d tensor of",
+        "[0.0, 0.0, 2.718281828459045] [ 1.]",
+        "8 False",
+        "True ['a', 'b']",
+        "3.0",
+    ]

@@ -113,6 +113,8 @@ def test_strict_refuses_variables_from_outside_that_are_no_non_sequences():
     x, y = T.dvector("x"), T.dscalar("y")
     w = sw.shared(np.float64(2), "w")
     assert scan(lambda e, w, y: e * w * y + 1, x, non_sequences=[w, y], strict=True).ndim == 1
+    of_non_sequence = scan(lambda e, _: e * (w + 1), x, non_sequences=w, strict=True)
+    assert sw.function([x], of_non_sequence)([1, 2]).tolist() == [3, 6]
     for name, outside in (("w", w), ("y", y)):
         with pytest.raises(sw.GraphError, match=f"fn uses {name}.*add them to non_sequences"):
             scan(lambda e, outside=outside: e * outside, x, strict=True)

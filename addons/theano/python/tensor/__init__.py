@@ -26,7 +26,16 @@ from . import (
     slinalg as slinalg,
 )
 from .basic import *  # noqa: F403
-from .extra_ops import bincount, compress, diff, fill_diagonal, searchsorted, unravel_index
+from .extra_ops import (
+    bartlett,
+    bincount,
+    compress,
+    diff,
+    fill_diagonal,
+    ravel_multi_index,
+    searchsorted,
+    unravel_index,
+)
 
 _MODULES = ("opt", "raw_random", "shared_randomstreams", "signal")  # imported on first use
 _submodule = _submodules("tensor")
@@ -53,8 +62,8 @@ as_tensor = basic.as_tensor_variable
 
 __all__ = [
     *{*_tensor.__all__, *basic.__all__}, "Variable", "hessian", "jacobian", "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
-    "TensorConstant", "TensorType", "TensorVariable", "as_tensor", "basic", "bincount", "compress", "diff",
-    "extra_ops", "fill_diagonal", "nlinalg", "nnet", "searchsorted", "shared", "slinalg",
+    "TensorConstant", "TensorType", "TensorVariable", "as_tensor", "bartlett", "basic", "bincount", "compress", "diff",
+    "extra_ops", "fill_diagonal", "nlinalg", "nnet", "ravel_multi_index", "searchsorted", "shared", "slinalg",
     "unravel_index", *_MODULES,
 ]  # fmt: skip
 

@@ -5,22 +5,29 @@ which a product or a reduction goes. Extents may be unknown until the function r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+import spanwise as sw
 import spanwise.tensor as T  # noqa: N812
 from spanwise import GraphError
+from spanwise.gradient import DisconnectedType
 from spanwise.graph import Variable
 
+from .._ops import ArrayOp, tensor_of
 from .basic import as_tensor_variable
 
 Pads = Sequence[tuple[Any, Any]]
 
 
 def as_extents(x: Any, count: int, name: str) -> tuple[Any, ...]:
-    """One number for each spatial dimension: of a sequence of them, or the same for all."""
+    """One number for each spatial dimension: of a sequence or a vector of them, or the same for all."""
+    if getattr(x, "ndim", 0) == 1:
+        x = [x[i] for i in range(count)]
     extents = tuple(x) if isinstance(x, (tuple, list)) else (x,) * count
     if len(extents) != count:
         raise ValueError(f"{name}: expected {count} numbers, got {x!r}")
@@ -59,6 +66,215 @@ def windows(
     return x.dimshuffle(*order), counts
 
 
+#: Bytes of windows that one product reads at a time: on the CPU they stay in the caches.
+_CHUNK = {"cpu": 1 << 20, "cuda": 1 << 27}
+
+
+class Convolution(NamedTuple):
+    """The settings of a convolution of inputs (batch, channels, *space) with filters (outputs, channels /
+    groups, *space), and of its derivatives; without `flip` it is the correlation.
+
+    Windows of a part of the batch are copied into a matrix, one product of which with the filters gives
+    that part of the result, on all devices.
+    """
+
+    border_mode: Any
+    steps: tuple[int, ...]
+    dilations: tuple[int, ...]
+    flip: bool
+    groups: int
+
+    def of(self, x: Any, w: Any) -> Variable:
+        """The convolution of the inputs `x` with the filters `w`."""
+        return self._op("Convolution", self._forward, self._slopes)(x, w)
+
+    def of_inputs(self, w: Any, top: Any, shape: Any) -> Variable:
+        """The derivative with respect to inputs of `shape`, a vector, where `top` is that of the result."""
+
+        def slopes(inputs: Any, outputs: Any, given: Any) -> Any:
+            w, top, _ = inputs
+            return [
+                self.of_filters(given[0], top, w.shape),
+                self.of(given[0], w),
+                DisconnectedType()(),
+            ]
+
+        return self._op("ConvolutionOfInputs", self._to_inputs, slopes)(w, top, shape)
+
+    def of_filters(self, x: Any, top: Any, shape: Any) -> Variable:
+        """The derivative with respect to filters of `shape`, a vector, where `top` is that of the result."""
+
+        def slopes(inputs: Any, outputs: Any, given: Any) -> Any:
+            x, top, _ = inputs
+            return [
+                self.of_inputs(given[0], top, x.shape),
+                self.of(x, given[0]),
+                DisconnectedType()(),
+            ]
+
+        return self._op("ConvolutionOfFilters", self._to_filters, slopes)(x, top, shape)
+
+    def _slopes(self, inputs: Any, outputs: Any, given: Any) -> Any:
+        x, w = inputs
+        return [self.of_inputs(w, given[0], x.shape), self.of_filters(x, given[0], w.shape)]
+
+    def _op(self, name: str, function: Any, slopes: Any) -> ArrayOp:
+        return ArrayOp(name, function, self._type, slopes, self)
+
+    def _type(self, *inputs: Variable) -> Any:
+        first, second = inputs[:2]
+        dtype = np.promote_types(str(first.dtype), str(second.dtype))
+        return tensor_of(str(dtype), len(self.steps) + 2, first)
+
+    # ---- When the program runs ----
+
+    def _extents(self, space: Sequence[int], sizes: Sequence[int]) -> tuple[Any, tuple[int, ...]]:
+        """(the zeros at the ends of each spatial axis, the extents of the result)."""
+        pads = pads_of(self.border_mode, sizes, self.dilations)
+        counts = []
+        for n, (before, after), size, step, dilation in zip(
+            space, pads, sizes, self.steps, self.dilations, strict=True
+        ):
+            counts.append((n + before + after - (size - 1) * dilation - 1) // step + 1)
+        if min(counts) <= 0 and min(space) > 0:
+            raise ValueError(
+                f"convolution: filters of {tuple(sizes)} with border_mode {self.border_mode!r} do not fit "
+                f"into images of {tuple(space)}"
+            )
+        return pads, tuple(max(n, 0) for n in counts)
+
+    def _places(self, sizes: Sequence[int], counts: Sequence[int]) -> Iterator[tuple[Any, Any]]:
+        """(the element of the filters, the elements of the padded inputs that it meets) for each."""
+        for place in itertools.product(*map(range, sizes)):
+            met = tuple(
+                slice(k * d, k * d + (n - 1) * s + 1, s)
+                for k, d, n, s in zip(place, self.dilations, counts, self.steps, strict=True)
+            )
+            yield place, (Ellipsis, *met)
+
+    def _chunks(self, x: Any, inner: int, counts: Sequence[int]) -> Iterator[slice]:
+        each = max(inner * math.prod(counts) * x.dtype.itemsize, 1)
+        size = max(_CHUNK.get(x.device.kind, 1 << 20) // each, 1)
+        return (slice(i, i + size) for i in range(0, x.shape[0], size))
+
+    def _matrix(self, w: Any) -> Any:
+        """The filters as (groups, outputs of each, elements of each)."""
+        if self.flip:
+            w = w[(..., *[slice(None, None, -1)] * len(self.steps))]
+        return w.reshape((self.groups, w.shape[0] // self.groups, math.prod(w.shape[1:])))
+
+    def _check(self, channels: int, shape: Sequence[int]) -> None:
+        if channels != shape[1] * self.groups or shape[0] % self.groups:
+            raise ValueError(
+                f"convolution: images of {channels} channels need filters of {channels // self.groups} in a "
+                f"multiple of {self.groups} outputs, got filters of shape {tuple(shape)}"
+            )
+
+    def _windows(self, x: Any, sizes: Sequence[int], counts: Sequence[int]) -> Any:
+        """The windows of padded inputs as (groups, elements of a filter, windows)."""
+        x = x.swapaxes(0, 1)
+        result = sw.empty((x.shape[0], *sizes, x.shape[1], *counts), x.dtype, device=x.device)
+        for place, met in self._places(sizes, counts):
+            result[(slice(None), *place)] = x[met]
+        inner = x.shape[0] // self.groups * math.prod(sizes)
+        return result.reshape((self.groups, inner, x.shape[1] * math.prod(counts)))
+
+    def _forward(self, x: Any, w: Any) -> Any:
+        self._check(x.shape[1], w.shape)
+        x, w = _same_dtype(x, w)
+        sizes = w.shape[2:]
+        pads, counts = self._extents(x.shape[2:], sizes)
+        x, matrix = _with_zeros(x, pads), self._matrix(w)
+        result = sw.empty((x.shape[0], w.shape[0], *counts), x.dtype, device=x.device)
+        for chunk in self._chunks(x, x.shape[1] * math.prod(sizes), counts):
+            products = sw.matmul(matrix, self._windows(x[chunk], sizes, counts))
+            part = result[chunk].swapaxes(0, 1)
+            part[...] = products.reshape(part.shape)
+        return result
+
+    def _to_inputs(self, w: Any, top: Any, shape: Any) -> Any:
+        shape = tuple(int(n) for n in shape.numpy())
+        self._check(shape[1], w.shape)
+        w, top = _same_dtype(w, top)
+        sizes = w.shape[2:]
+        pads, counts = self._extents(shape[2:], sizes)
+        self._check_top(top, (shape[0], w.shape[0], *counts))
+        outer = [n + sum(pair) for n, pair in zip(shape[2:], pads, strict=True)]
+        result = sw.zeros((*shape[:2], *outer), w.dtype, device=w.device)
+        matrix = self._matrix(w).swapaxes(1, 2)
+        for chunk in self._chunks(top, shape[1] * math.prod(sizes), counts):
+            part, given = result[chunk].swapaxes(0, 1), self._rows(top[chunk])
+            products = sw.matmul(matrix, given).reshape((shape[1], *sizes, part.shape[1], *counts))
+            for place, met in self._places(sizes, counts):
+                part[met] += products[(slice(None), *place)]
+        inside = tuple(slice(p[0], p[0] + n) for n, p in zip(shape[2:], pads, strict=True))
+        return result[(..., *inside)]
+
+    def _to_filters(self, x: Any, top: Any, shape: Any) -> Any:
+        shape = tuple(int(n) for n in shape.numpy())
+        self._check(x.shape[1], shape)
+        x, top = _same_dtype(x, top)
+        sizes = shape[2:]
+        pads, counts = self._extents(x.shape[2:], sizes)
+        self._check_top(top, (x.shape[0], shape[0], *counts))
+        x = _with_zeros(x, pads)
+        result = sw.zeros(shape, x.dtype, device=x.device)
+        matrix = result.reshape((self.groups, shape[0] // self.groups, math.prod(shape[1:])))
+        for chunk in self._chunks(x, x.shape[1] * math.prod(sizes), counts):
+            parts = self._windows(x[chunk], sizes, counts)
+            matrix += sw.matmul(self._rows(top[chunk]), parts.swapaxes(1, 2))
+        return result[(..., *[slice(None, None, -1)] * len(sizes))] if self.flip else result
+
+    def _rows(self, top: Any) -> Any:
+        """A derivative of the result as (groups, outputs of each, windows)."""
+        outputs = top.shape[1]
+        places = top.shape[0] * math.prod(top.shape[2:])
+        return top.swapaxes(0, 1).reshape((self.groups, outputs // self.groups, places))
+
+    def _check_top(self, top: Any, shape: tuple[int, ...]) -> None:
+        if top.shape != shape:
+            raise ValueError(
+                f"convolution: expected a derivative of shape {shape}, got {top.shape}; check the shape of "
+                "the images or filters that was passed"
+            )
+
+
+def _same_dtype(a: Any, b: Any) -> tuple[Any, Any]:
+    dtype = sw.result_type(a.dtype, b.dtype)
+    return a.astype(dtype, copy=False), b.astype(dtype, copy=False)
+
+
+def _with_zeros(x: Any, pads: Pads) -> Any:
+    """The array `x` with (before, after) zeros at the ends of each spatial axis."""
+    if not any(map(any, pads)):
+        return x
+    outer = [n + sum(pair) for n, pair in zip(x.shape[2:], pads, strict=True)]
+    result = sw.zeros((*x.shape[:2], *outer), x.dtype, device=x.device)
+    inside = tuple(slice(p[0], p[0] + n) for n, p in zip(x.shape[2:], pads, strict=True))
+    result[(..., *inside)] = x
+    return result
+
+
+def settings_of(
+    count: int, border_mode: Any, steps: Any, filter_flip: bool, dilations: Any, groups: int = 1
+) -> Convolution:
+    """Those of a convolution in `count` spatial dimensions. Raises ValueError for others than those that
+    conv2d() names."""
+    steps, dilations = (
+        tuple(int(k) for k in as_extents(1 if n is None else n, count, "convolution"))
+        for n in (steps, dilations)
+    )
+    if min(*steps, *dilations) < 1:
+        raise ValueError(
+            f"convolution: expected steps and dilations of 1 or more, got {steps} and {dilations}"
+        )
+    if not isinstance(border_mode, str):
+        entries = as_extents(border_mode, count, "border_mode")
+        border_mode = tuple(tuple(n) if isinstance(n, (tuple, list)) else int(n) for n in entries)
+    pads_of(border_mode, (1,) * count, dilations)
+    return Convolution(border_mode, steps, dilations, bool(filter_flip), int(groups))
+
+
 def convolve(
     x: Variable,
     filters: Variable,
@@ -76,30 +292,11 @@ def convolve(
             f"convolution: expected an input and filters of the same rank, 3 or more, got {x.type} and "
             f"{filters.type}"
         )
-    dtype = np.promote_types(str(x.dtype), str(filters.dtype))
-    x, filters = x.astype(str(dtype)), filters.astype(str(dtype))
-    steps, dilations = (as_extents(n, count, "convolution") for n in (steps, dilations))
-    sizes = [filters.shape[2 + i] for i in range(count)]
-    x = padded(x, _pads(border_mode, sizes, dilations), 0)
-    if filter_flip:
-        filters = filters[(slice(None), slice(None), *[slice(None, None, -1)] * count)]
-    parts, counts = windows(x, sizes, steps, dilations)
-    batch, inner = parts.shape[0], filters.shape[1]
-    for size in sizes:
-        inner = inner * size
-    places: Any = 1
-    for n in counts:
-        places = places * n
-    rows = filters.shape[0]
-    if groups == 1:
-        product = T.matmul(filters.reshape((rows, inner)), parts.reshape((batch, inner, places)))
-    else:
-        grouped = filters.reshape((groups, rows // groups, inner))
-        product = T.matmul(grouped, parts.reshape((batch, groups, inner, places)))
-    return product.reshape((batch, rows, *counts))
+    return settings_of(count, border_mode, steps, filter_flip, dilations, groups).of(x, filters)
 
 
-def _pads(border_mode: Any, sizes: Sequence[Any], dilations: Sequence[Any]) -> Pads:
+def pads_of(border_mode: Any, sizes: Sequence[Any], dilations: Sequence[Any]) -> Pads:
+    """The zeros at the ends of each spatial axis, for filters of `sizes`."""
     if border_mode == "valid":
         return [(0, 0)] * len(sizes)
     reaches = [(size - 1) * dilation + 1 for size, dilation in zip(sizes, dilations, strict=True)]

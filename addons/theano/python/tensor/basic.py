@@ -48,7 +48,7 @@ __all__ = [
     "inverse_permutation", "iround", "makeKeepDims", "permute_row_elements", "reshape", "round",
     "scalar_from_tensor", "set_subtensor", "shape_i", "specify_shape", "tensor_from_scalar", "topk",
     "topk_and_argtopk", "uint_dtypes", *_REDUCTIONS,
-    "add", "addbroadcast", "allclose", "alloc", "as_tensor_variable", "batched_tensordot", "chi2sf",
+    "add", "addbroadcast", "allclose", "alloc", "as_tensor_variable", "batched_dot", "batched_tensordot", "chi2sf",
     "choose", "complex", "constant", "dot", "erfc", "erfcinv", "erfcx", "erfinv", "fill",
     "flatnonzero", "gamma", "gammaln", "get_scalar_constant_value", "horizontal_stack", "imag",
     "isclose", "j0", "j1", "largest", "max_and_argmax", "mgrid", "mul", "nonzero", "nonzero_values",
@@ -508,6 +508,26 @@ def dot(a: Any, b: Any) -> Variable:
         if a.ndim and b.ndim
         else a * b
     )
+
+
+def batched_dot(a: Any, b: Any) -> Variable:
+    """dot() of a[i] and b[i] for each i."""
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    if not a.ndim or not b.ndim:
+        raise TypeError(f"batched_dot: expected at least one axis, got {a.type} and {b.type}")
+    if builtins.max(a.ndim, b.ndim) > 3 or builtins.min(a.ndim, b.ndim) == 1:
+        return batched_tensordot(
+            a,
+            b,
+            [[a.ndim - 1], [builtins.max(1, b.ndim - 2)]]
+            if builtins.min(a.ndim, b.ndim) > 1
+            else 0,
+        )
+    rows = a if a.ndim == 3 else a.dimshuffle(0, "x", 1)
+    columns = b if b.ndim == 3 else b.dimshuffle(0, 1, "x")
+    product = T.batched_dot(rows, columns)
+    product = product if b.ndim == 3 else product[:, :, 0]
+    return product if a.ndim == 3 else product[:, 0]
 
 
 def batched_tensordot(x: Any, y: Any, axes: Any = 2) -> Variable:

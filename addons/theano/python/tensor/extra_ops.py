@@ -16,8 +16,8 @@ from .._ops import ArrayOp, tensor_of
 from .basic import as_tensor_variable
 
 __all__ = [
-    "Unique", "bincount", "compress", "cumprod", "cumsum", "diff", "fill_diagonal",
-    "fill_diagonal_offset", "repeat", "searchsorted", "squeeze", "to_one_hot", "unravel_index",
+    "Unique", "bartlett", "bincount", "compress", "cumprod", "cumsum", "diff", "fill_diagonal",
+    "fill_diagonal_offset", "ravel_multi_index", "repeat", "searchsorted", "squeeze", "to_one_hot", "unravel_index", "xlogx", "xlogy0",
 ]  # fmt: skip
 
 squeeze = T.squeeze
@@ -127,3 +127,43 @@ def unravel_index(indices: Any, dims: Any, order: str = "C") -> list[Variable]:
         result[axis] = T.mod(indices, dims[axis])
         indices = T.int_div(indices, dims[axis])
     return result
+
+
+def ravel_multi_index(
+    multi_index: Any, dims: Any, mode: str = "raise", order: str = "C"
+) -> Variable:
+    """The positions in an array of the shape `dims` for the index along each axis, the inverse of
+    unravel_index(). `mode` "wrap" and "clip" bring indices into range; with "raise" they have to be."""
+    if mode not in ("raise", "wrap", "clip") or order not in ("C", "F"):
+        raise ValueError(
+            f'ravel_multi_index: expected the mode raise, wrap or clip and the order "C" or "F", got {mode!r} '
+            f"and {order!r}"
+        )
+    pairs = [(as_tensor_variable(i), n) for i, n in zip(multi_index, dims, strict=True)]
+    result: Any = 0
+    for i, n in pairs if order == "C" else reversed(pairs):
+        i = T.mod(i, n) if mode == "wrap" else T.clip(i, 0, n - 1) if mode == "clip" else i
+        result = result * n + i
+    return result
+
+
+def bartlett(M: Any) -> Variable:  # noqa: N803
+    """numpy.bartlett: the triangular window of `M` points."""
+    n = as_tensor_variable(M)
+    if n.ndim or "int" not in str(n.dtype):
+        raise TypeError(f"bartlett: expected an integer scalar, got {n.type}")
+    last = T.maximum(n - 1, 1).astype("float64")
+    window = 1 - T.abs(2 * T.arange(n).astype("float64") / last - 1)
+    return T.where(T.eq(n, 1), T.ones_like(window), window)
+
+
+def xlogx(x: Any) -> Variable:
+    """x * log(x), which is 0 where x is 0."""
+    return xlogy0(x, x)
+
+
+def xlogy0(x: Any, y: Any) -> Variable:
+    """x * log(y), which is 0 where x is 0."""
+    x, y = as_tensor_variable(x), as_tensor_variable(y)
+    zero = T.eq(x, 0)
+    return T.where(zero, 0, x * T.log(T.where(zero, 1, y)))

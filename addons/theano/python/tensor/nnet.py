@@ -8,17 +8,20 @@ from typing import Any
 
 from spanwise import tensor as T  # noqa: N812
 from spanwise.graph import Variable
-from spanwise.tensor import as_variable, exp, log, sigmoid, softmax, softplus, where
+from spanwise.tensor import as_variable, exp, log, sigmoid, softplus, where
 
 from .._old_paths import submodules as _submodules
-from ._windows import convolve, windows
+from . import _convolutions
+from ._convolutions import *  # noqa: F403
+from ._windows import padded, windows
+from .basic import batched_dot
 
 __all__ = [
-    "batch_normalization", "batch_normalization_test", "batch_normalization_train", "binary_crossentropy", "categorical_crossentropy", "confusion_matrix", "conv2d",
-    "conv3d",
+    "batch_normalization", "batch_normalization_test", "batch_normalization_train", "binary_crossentropy", "categorical_crossentropy", "confusion_matrix",
+    *_convolutions.__all__,
     "crossentropy_categorical_1hot", "crossentropy_softmax_1hot", "crossentropy_softmax_1hot_with_bias",
-    "elu", "hard_sigmoid", "images2neibs", "logsoftmax", "relu", "selu", "sigmoid", "sigmoid_binary_crossentropy", "softmax",
-    "softmax_graph", "softmax_with_bias", "softplus", "softsign", "ultra_fast_sigmoid",
+    "elu", "h_softmax", "hard_sigmoid", "images2neibs", "logsoftmax_op", "neibs2images", "logsoftmax", "relu", "selu", "sigmoid", "sigmoid_binary_crossentropy", "softmax",
+    "softmax_graph", "softmax_op", "softmax_with_bias", "softplus", "softsign", "ultra_fast_sigmoid",
 ]  # fmt: skip
 
 __path__: list[str] = []  # a package in Theano
@@ -73,14 +76,20 @@ def logsoftmax(c: Any) -> Variable:
     return T.log_softmax(_rows_of(c), axis=-1)
 
 
-def softmax_graph(c: Any) -> Variable:
-    """softmax() of the rows of `c`."""
-    return softmax(_rows_of(c), axis=-1)
+def softmax(c: Any) -> Variable:
+    """exp(c) divided by its sum over each row; of a vector a matrix of one row."""
+    return T.softmax(_rows_of(c), axis=-1)
+
+
+softmax_graph = softmax_op = softmax
+logsoftmax_op = logsoftmax
 
 
 def _rows_of(c: Any) -> Variable:
-    """`c` as a matrix: a vector is one row."""
+    """`c` as a matrix: a vector is one row. Raises ValueError for other ranks and for integers."""
     c = as_variable(c)
+    if c.ndim not in (1, 2) or "float" not in str(c.dtype):
+        raise ValueError(f"x must be 1-d or 2-d tensor of floats. Got {c.type}")
     return T.shape_padleft(c) if c.ndim == 1 else c
 
 
@@ -201,54 +210,7 @@ def batch_normalization_test(
     return (inputs - mean) * gamma / T.sqrt(var + epsilon) + beta
 
 
-# ---- Convolutions ----
-
-
-def conv2d(
-    input: Any,
-    filters: Any,
-    input_shape: Any = None,
-    filter_shape: Any = None,
-    border_mode: Any = "valid",
-    subsample: Any = (1, 1),
-    filter_flip: bool = True,
-    image_shape: Any = None,
-    filter_dilation: Any = (1, 1),
-    num_groups: int = 1,
-    unshared: bool = False,
-    **options: Any,
-) -> Variable:
-    """The convolution of images (batch, channels, rows, columns) with filters (outputs, channels /
-    num_groups, rows, columns).
-
-    `border_mode`: "valid", "full", "half", a number of zeros around the images, or one for rows and
-    one for columns, each also as a pair of (before, after). With filter_flip=False the correlation.
-    The shapes have no effect. Raises ValueError for another mode and for unshared filters.
-    """
-    if unshared:
-        raise ValueError("conv2d: unshared filters are not available")
-    return convolve(
-        as_variable(input), as_variable(filters), border_mode, subsample, filter_flip, filter_dilation,
-        num_groups,
-    )  # fmt: skip
-
-
-def conv3d(
-    input: Any,
-    filters: Any,
-    input_shape: Any = None,
-    filter_shape: Any = None,
-    border_mode: Any = "valid",
-    subsample: Any = (1, 1, 1),
-    filter_flip: bool = True,
-    filter_dilation: Any = (1, 1, 1),
-    num_groups: int = 1,
-) -> Variable:
-    """conv2d() in three spatial dimensions: (batch, channels, depth, rows, columns)."""
-    return convolve(
-        as_variable(input), as_variable(filters), border_mode, subsample, filter_flip, filter_dilation,
-        num_groups,
-    )  # fmt: skip
+# ---- Windows ----
 
 
 def images2neibs(
@@ -256,15 +218,66 @@ def images2neibs(
 ) -> Variable:
     """A matrix with a row for each window of the last two axes, which has the extents `neib_shape`;
     windows are `neib_step` apart, by default their extents. Windows that leave the image are left
-    out, in all modes: "valid" and "ignore_borders"."""
-    if mode not in ("valid", "ignore_borders"):
-        raise ValueError(
-            f'images2neibs: expected the mode "valid" or "ignore_borders", got {mode!r}'
-        )
+    out: of the image itself with the modes "valid" and "ignore_borders", of the image in a frame of
+    zeros with "half" and "full", and of the image repeated on all sides with "wrap_centered"."""
     x = as_variable(ten4)
     steps = neib_shape if neib_step is None else neib_step
     sizes = [neib_shape[0], neib_shape[1]]
+    if mode in ("half", "full"):
+        edges = [n // 2 if mode == "half" else n - 1 for n in sizes]
+        x = padded(x, [(n, n) for n in edges], 0)
+    elif mode == "wrap_centered":
+        for axis, size, step in zip((2, 3), sizes, steps, strict=True):
+            count = -(-x.shape[axis] // step)
+            places = T.arange((count - 1) * step + size) - size // 2
+            x = T.take(x, places % x.shape[axis], axis=axis)
+    elif mode not in ("valid", "ignore_borders"):
+        raise ValueError(
+            "images2neibs: expected the mode valid, ignore_borders, half, full or wrap_centered, got "
+            f"{mode!r}"
+        )
     parts, counts = windows(x, sizes, [steps[0], steps[1]], (1, 1))
     rows = parts.dimshuffle(0, 1, 4, 5, 2, 3)
     count = x.shape[0] * x.shape[1] * counts[0] * counts[1]
     return rows.reshape((count, sizes[0] * sizes[1]))
+
+
+def neibs2images(neibs: Any, neib_shape: Any, original_shape: Any, mode: str = "valid") -> Variable:
+    """The images of `original_shape` (batch, channels, rows, columns) of which images2neibs() makes
+    `neibs`, with windows that do not overlap; what is outside of all windows is 0 with "ignore_borders"."""
+    neibs, (height, width) = as_variable(neibs), (neib_shape[0], neib_shape[1])
+    batch, channels, rows, columns = (original_shape[i] for i in range(4))
+    down, across = rows // height, columns // width
+    parts = neibs.reshape((batch, channels, down, across, height, width))
+    images = parts.dimshuffle(0, 1, 2, 4, 3, 5).reshape(
+        (batch, channels, down * height, across * width)
+    )
+    if mode == "valid":
+        return images
+    return padded(images, [(0, rows - down * height), (0, columns - across * width)], 0)
+
+
+def h_softmax(
+    x: Any,
+    batch_size: Any,
+    n_outputs: int,
+    n_classes: int,
+    n_outputs_per_class: int,
+    W1: Any,  # noqa: N803
+    b1: Any,
+    W2: Any,  # noqa: N803
+    b2: Any,
+    target: Any = None,
+) -> Variable:
+    """The softmax in two levels of rows `x`: of the class, by `W1` and `b1`, times that of the output in its
+    class, by W2[class] and b2[class]; for all outputs, or for those in `target`."""
+    x, inner = as_variable(x), as_variable(W2)
+    classes = softmax(T.dot(x, W1) + b1)
+    if target is None:
+        each = T.softmax(T.tensordot(x, inner, ([1], [1])) + b2, axis=-1)
+        both = classes.dimshuffle(0, 1, "x") * each
+        return both.reshape((batch_size, n_classes * n_outputs_per_class))[:, :n_outputs]
+    target = as_variable(target).flatten()
+    chosen, place, rows = target // n_outputs_per_class, target % n_outputs_per_class, _rows(x)
+    given = batched_dot(x, inner[chosen]) + as_variable(b2)[chosen]
+    return classes[rows, chosen] * softmax(given)[rows, place]

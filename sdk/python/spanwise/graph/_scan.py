@@ -17,7 +17,7 @@ from ._op import Op, thunk_of
 from ._op_from_graph import OpFromGraph
 from ._states import body_of_loop
 from ._tensor import set_subtensor, zeros_like
-from ._traversal import as_list, open_variable
+from ._traversal import ancestors, as_list, open_variable
 
 
 def scan(
@@ -175,7 +175,11 @@ def _outputs_of(
 
 
 def _check_strict(read: Sequence[Any], non_sequences: Sequence[Variable]) -> None:
-    used = [x for x in read if not isinstance(x, Constant) and x not in non_sequences]
+    # What fn computes from non-sequences alone is read as one value, but uses nothing else.
+    allowed = set(non_sequences)
+    inputs = (x for node in ancestors(read, allowed) for x in node.inputs)
+    leaves = dict.fromkeys(x for x in (*read, *inputs) if x.owner is None)
+    used = [x for x in leaves if not isinstance(x, Constant) and x not in allowed]
     if used:
         raise GraphError(
             f"scan: fn uses {', '.join(map(str, used))}, which strict=True forbids; add them to "
