@@ -22,12 +22,54 @@ PER_MODULE = 50
 OUTPUTS = 4
 SHAPES = ((32, 1), (64, 1), (16, 4), (48, 1), (7, 5), (128, 1), (1, 1), (96, 2))
 PREAMBLE = r"""
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
 #define FULL 0xffffffffu
 #define PICK(a, b, c) ((c) & 1 ? (a) : (b))
 #define ROUNDS 3
 __device__ int mix(int a, int b) { return (int)((unsigned)a * 2654435761u) ^ (b + (b >> 3)); }
 __device__ void bump(int &a, int b) { a = (int)((unsigned)a + (unsigned)b * 7u); }
+__device__ int warp_free(int a, int b) { return a ^ (b * 5); }
 __device__ int place() { return (int)(threadIdx.x + 3 * threadIdx.y); }
+__device__ int warp_total(int v) {
+  for (int d = 16; d > 0; d /= 2) v = (int)((unsigned)v + (unsigned)__shfl_xor_sync(FULL, v, d));
+  return v;
+}
+template <class T> __device__ T turned(T v, int d, int width = 32) {
+  T other = __shfl_sync(FULL, v, d & 31, width);
+  return other ^ d;
+}
+template <int N> __device__ int block_total(int v, int t) {
+  static __shared__ int s[N];
+  for (int i = 0; i < N; ++i) s[i] = 0;
+  __syncthreads();
+  s[t] = v;
+  __syncthreads();
+  int sum = 0;
+  for (int i = 0; i < N; ++i) sum = (int)((unsigned)sum * 3u + (unsigned)s[i]);
+  __syncthreads();
+  return sum;
+}
+__device__ void exchange(int *s, int &v, int t, int count, int d) {
+  int mine = warp_free(v, d);
+  s[t] = v;
+  __syncthreads();
+  if (d & 1) v = s[(t + d) % count];
+  __syncthreads();
+  v ^= mine;
+}
+__device__ int group_total(cg::thread_block g, int *s, int v, int count) {
+  const int rank = g.thread_rank();
+  s[rank] = v;
+  g.sync();
+  for (int i = 1; i < count; i *= 2) {
+    const int other = rank >= i ? s[rank - i] : 0;
+    cg::sync(g);
+    s[rank] = (int)((unsigned)s[rank] + (unsigned)other);
+    g.sync();
+  }
+  return s[(rank + 1) % count];
+}
 """
 
 
@@ -219,6 +261,24 @@ class Writer:
             return f"int {other} = {call} ^ {term};"
         return f"{r.choice(self.writable)} {r.choice(['=', '^=', '|='])} {call};"
 
+    def call(self) -> str:
+        """A call of a function whose threads wait for one another."""
+        r, name, value = self.rng, self.rng.choice(self.writable), self.expression(1)
+        kind = r.randrange(5)
+        if kind == 0 and self.shuffles and len(self.modes) > 1:
+            return f"{name} ^= warp_total({value}) + {self.expression(2)};"
+        if kind == 1 and self.shuffles and len(self.modes) > 1:
+            width = r.choice(["", "", ", 8"])
+            return f"{name} = turned{r.choice(['', '<int>'])}({name}, {self.uniform_expression(1)}{width});"
+        if kind == 2:
+            return f"{name} = block_total<256>({value}, t);"
+        if kind == 3:
+            return f"exchange(s, {name}, t, count, {self.uniform_expression(1)} & 7);"
+        other = self.new("v")
+        self.ints.append(other)
+        self.writable.append(other)
+        return f"cg::thread_block {other}g = cg::this_thread_block(); int {other} = group_total({other}g, s, {value}, count); __syncthreads();"
+
     def vote(self) -> str:
         r, name = self.rng, self.rng.choice(self.writable)
         if r.random() < 0.5:
@@ -254,9 +314,9 @@ class Writer:
         if kind == 2:
             return self.exchange()
         if kind == 3:
-            return self.shuffle()
+            return r.choice([self.shuffle, self.shuffle, self.call])()
         if kind == 4:
-            return self.vote()
+            return r.choice([self.vote, self.vote, self.call])()
         if kind == 5:
             return f"{r.choice(self.uniform_writable)} = {self.uniform_expression()};"
         if kind == 6 and self.loops and r.random() < 0.5:
@@ -379,6 +439,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--case", type=int)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     options = parser.parse_args(arguments)
     devices = ["cuda:0"] if sw.default_device().kind == "cuda" else []
     if options.case is not None:
@@ -387,15 +448,19 @@ def main(arguments: list[str]) -> int:
         print("different" if found else "the same")
         return len(found)
     start, different = time.monotonic(), 0
+    done = 0
     for first in range(options.first, options.first + options.count, PER_MODULE):
+        if time.monotonic() - start > options.seconds:
+            break
         cases = range(first, min(first + PER_MODULE, options.first + options.count))
         # The compiler's optimisations take most of the time, and are its own affair.
         optimized = first // PER_MODULE % 10 == 0
         for case in compare(options.seed, cases, devices, () if optimized else ("-O0",)):
             different += 1
             print(f"different: --seed {options.seed} --case {case}", flush=True)
+        done += len(cases)
     seconds = time.monotonic() - start
-    print(f"{options.count} kernels, {different} different, {seconds:.0f} s")
+    print(f"{done} kernels, {different} different, {seconds:.0f} s")
     return 1 if different else 0
 
 

@@ -49,7 +49,8 @@ def describe(legacy: LegacyFile) -> str:
 
 def _kernels(legacy: LegacyFile) -> Iterator[str]:
     for kernel in legacy.file.kernels:
-        yield f"  line {kernel.line}: {kernel.name}({kernel.signature})"
+        header = f"{kernel.header}, " if kernel.header else ""
+        yield f"  {header}line {kernel.line}: {kernel.name}({kernel.signature})"
         notes = [
             *["a template"] * kernel.is_template,
             *["its threads wait for one another"] * kernel.has_barrier,
@@ -132,6 +133,12 @@ def main(arguments: list[str]) -> int:
                     print(
                         f"not copied: {_printable(str(header))}, which is outside the folders of the file and of "
                         "--include-dir, or which Python would import"
+                    )
+            for header in legacy.headers:
+                if not header.handling:
+                    print(
+                        f"not found: {_printable(header.name)}, which {_printable(header.file)} includes in line "
+                        f"{header.line}; without it the package may not compile: name its folder with --include-dir"
                     )
             if options.bundle is not None:
                 archs = [arch for arch in options.bundle.split(",") if arch]

@@ -242,11 +242,13 @@ class Splitter {
   bool ends_macro_use() const {
     if (state_.parentheses > 0 || text_at(state_.begin + 1) != "(" ||
         is_attribute_word(text_at(state_.begin)) ||
-        skip_balanced(tokens_, state_.begin + 1) != index_ + 1 || index_ + 1 == tokens_.size())
+        skip_balanced(tokens_, state_.begin + 1) != index_ + 1)
       return false;
+    if (index_ + 1 == tokens_.size()) return true;
     const Token& next = tokens_[index_ + 1];
     return next.line > tokens_[index_].line &&
-           (next.kind == Token::Kind::directive || next.kind == Token::Kind::identifier) &&
+           (next.kind == Token::Kind::directive || next.kind == Token::Kind::identifier ||
+            next.text == "}") &&
            !is_attribute_word(next.text) &&
            !is_one_of(next.text, {"const", "override", "final", "try", "throw", "requires"});
   }

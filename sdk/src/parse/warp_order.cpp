@@ -3,6 +3,7 @@
 #include "parse/warp_order.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -15,6 +16,12 @@ namespace {
 struct VolatileNames {
   std::set<std::string_view> words{"volatile", "__volatile__"};
   std::set<std::string_view> pointers, values;
+  std::map<std::string_view, std::string_view> aliases;  // volatile int *v = s;
+  // The array that a name stands for.
+  std::string_view array(std::string_view name) const {
+    const auto found = aliases.find(name);
+    return found == aliases.end() ? name : found->second;
+  }
   bool contains(std::string_view name) const {
     return pointers.contains(name) || values.contains(name);
   }
@@ -84,6 +91,8 @@ class StoreFinder {
       if (word == "<") k = skip_balanced(tokens_, k) - 1;
       if (is_name(k) && is_one_of(next, {"[", ";", "=", ",", ")"}) && (is_visible || is_shared))
         (is_pointer || next == "[" ? names_.pointers : names_.values).insert(word);
+      if (is_name(k) && is_pointer && next == "=" && is_name(k + 2) && text(k + 3) == ";")
+        names_.aliases.emplace(word, text(k + 2));
       if (is_one_of(word, {";", ")", "=", "{", "(", "}"})) break;
       if (word != ",") continue;
       // Another declarator, or another parameter.
@@ -186,9 +195,11 @@ class StoreFinder {
     const bool is_compound = text(end) != "=";
     const std::size_t stop = end_of_statement(end);
     for (std::size_t k = end; k < stop; ++k)
-      if (text(k) == text(i) && text(k + 1) == "[") return is_compound || !same_element(i, k);
+      if (names_.array(text(k)) == names_.array(text(i)) && text(k + 1) == "[")
+        return is_compound || !same_element(i, k);
     return false;
   }
+  int number(std::size_t i) const { return parse_number<int>(text(i)).value_or(0); }
   bool same_element(std::size_t a, std::size_t b) const {
     const std::size_t end = skip_balanced(tokens_, a + 1);
     for (; a < end; ++a, ++b)
@@ -196,14 +207,22 @@ class StoreFinder {
     return true;
   }
   // `s[t] += s[t + 16]; __syncwarp();`, but for `if (t < 16) s[t] += ...`, whose lanes read what no
-  // lane writes.
+  // lane writes. In `if (t < 32) s[t] += s[t + 16]` they do, also before a __syncthreads().
   bool is_update_before_sync(std::size_t i) const {
     const std::size_t end = end_of_place(i);
     if (!is_assigned(end) || !reads_itself(i, end)) return false;
     const std::size_t begin = begin_of_statement(i), next = end_of_statement(end) + 1;
     bool is_bounded = false;
-    for (std::size_t k = begin; k < i; ++k) is_bounded |= text(begin) == "if" && text(k) == "<";
-    if (is_bounded || text(next - 1) != ";" || text(next) == "}") return false;
+    int bound = 0, distance = 0;
+    for (std::size_t k = begin; k < i; ++k) {
+      if (text(begin) != "if" || text(k) != "<") continue;
+      is_bounded = true;
+      if (text(k + 2) == ")") bound = text(k + 1) == "warpSize" ? 32 : number(k + 1);
+    }
+    for (std::size_t k = end; k + 2 < next; ++k)
+      if (text(k) == "+" && text(k + 2) == "]") distance = number(k + 1);
+    if (text(next - 1) != ";" || text(next) == "}") return false;
+    if (is_bounded) return distance > 0 && bound > distance && bound <= 32 && is_sync(next);
     return is_sync(next) && text(next).find("__syncthreads") == std::string_view::npos;
   }
 

@@ -101,6 +101,24 @@ TEST_F(Compiler, CodeThatNoKernelReachesIsNoError) {
   std::filesystem::remove_all(folder);
 }
 
+TEST_F(Compiler, LeavesOutUsesOfMacrosThatDefineHostFunctions) {
+  EXPECT_THAT(build("#include <string>\nnamespace n {\n"
+                    "__global__ void k(int* x) { *x = 1; }\n"
+                    "template <int N> int run() { k<<<1, N>>>(nullptr); return N; }\n"
+                    "#define DEFINE(n) int run##n() { return run<n>(); }\n"
+                    "DEFINE(8)\n}\n")
+                  .symbols,
+              Contains(Key("n::k")));
+}
+
+TEST_F(Compiler, DeclaresOldShufflesAndOperatorsOfCub) {
+  const std::string source =
+      "#include <cub/cub.cuh>\n"
+      "__global__ void k(int* x) { *x = __shfl(*x, 1) + __shfl_xor(*x, 2, 8) + __any(*x); }\n"
+      "__global__ void most(float* x) { *x = cub::Max()(x[1], x[2]) + cub::Sum()(1, 2); }\n";
+  EXPECT_THAT(build(source).symbols, Contains(Key("most")));
+}
+
 TEST_F(Compiler, LeavesOutOperatorsAndHeadersThatOnlyTheHostUses) {
   EXPECT_THAT(build("#include <thrust/device_vector.h>\n#include <functional>\n#include <string>\n"
                     "struct Text { std::string text; };\n"

@@ -92,6 +92,11 @@ def each_thread(function):
     return lambda x: np.array([function(int(t), x) for t in T])
 
 
+def before(x, by):
+    """What __shfl_up_sync() gives."""
+    return np.where(by <= T % 32, x[np.maximum(T - by, 0)], x)
+
+
 def scattered(pairs):
     """The elements (i, value) of o that a kernel writes, as a function of x."""
 
@@ -185,10 +190,98 @@ SPLIT |= {
     ),
 }
 
+# Calls of functions whose threads wait for one another.
+FUNCTIONS = r"""
+#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+__device__ void bump(int &a, int b) { a += b; }
+__device__ int place() { return threadIdx.x; }
+__inline__ __device__ int warp_sum(int val) {
+  for (int offset = warpSize / 2; offset > 0; offset /= 2) val += __shfl_down_sync(0xffffffff, val, offset);
+  return val;
+}
+__inline__ __device__ int block_sum(int val) {
+  static __shared__ int shared[32];
+  int lane = threadIdx.x % warpSize, wid = threadIdx.x / warpSize;
+  val = warp_sum(val);
+  if (lane == 0) shared[wid] = val;
+  __syncthreads();
+  val = threadIdx.x < blockDim.x / warpSize ? shared[lane] : 0;
+  if (wid == 0) val = warp_sum(val);
+  return val;
+}
+template <typename T, int N> __device__ void stats(T v, T *s, T &high, T &count) {
+  s[threadIdx.x] = v;
+  __syncthreads();
+  for (int i = 0; i < N; ++i) { const T x = s[i]; high = x > high ? x : high; count += x < v; }
+  __syncthreads();
+}
+template <class T> __device__ T previous(T v, int by = 1) { T t = __shfl_up_sync(0xffffffffu, v, by); return t; }
+__device__ int calls(int first) {
+  __shared__ int number;
+  if (threadIdx.x == 0) number = first ? 4 : number + 1;
+  __syncthreads();
+  int v = number;
+  __syncthreads();
+  return v;
+}
+__device__ int early(int v) { if (v > 40) { return v; } v = __shfl_sync(__activemask(), v, 0); return v; }
+template <class Group> __device__ int scan(Group g, int *s, int v) {
+  const int rank = g.thread_rank();
+  s[rank] = v;
+  g.sync();
+  for (int i = 1; i < g.size(); i *= 2) { int o = rank >= i ? s[rank - i] : 0; g.sync(); s[rank] += o; cg::sync(g); }
+  return s[rank];
+}
+template <int N> __device__ int tile_sum(cg::thread_block_tile<N> tile, int v) {
+  for (int d = tile.size() / 2; d > 0; d /= 2) v += tile.shfl_xor(v, d);
+  return v;
+}
+"""
+SPLIT |= {
+    "a function that waits": (
+        "int t2 = t; int v = block_sum(x[t2]); o[t] = t == 0 ? v : 1;",
+        lambda x: np.where(T == 0, x.sum(), 1),
+    ),
+    "functions in an expression and in an argument": (
+        "int lane = 3; o[t] = previous(x[t]) + lane * previous(previous(t), 2);",
+        lambda x: before(x, 1) + 3 * before(before(T, 1), 2),
+    ),
+    "a template with references": (
+        "__shared__ int s[64]; int high = -99, count = 0; stats<int, 64>(x[t], s, high, count); o[t] = high * 100 + count;",
+        lambda x: 100 * x.max() + (x[None, :] < x[:, None]).sum(1),
+    ),
+    "a function under a condition that is the same for all": (
+        "int v = 0; if (n > 3) v = block_sum(1); else v = warp_sum(2); o[t] = t ? 0 : v;",
+        lambda x: np.where(T == 0, 64, 0),
+    ),
+    "a function in a loop": (
+        "int v = 0; for (int k = 0; k < 3; ++k) { v += block_sum(x[t] + k); __syncthreads(); } o[t] = t ? 0 : v;",
+        lambda x: np.where(T == 0, 3 * x.sum() + 3 * 64, 0),
+    ),
+    "a function that returns early": ("o[t] = early(x[t]);", None),
+    "shared memory of a function that is called again": (
+        "int a = calls(1); a = a * 10 + calls(0); for (int k = 0; k < 2; ++k) a = a * 10 + calls(0); o[t] = a;",
+        lambda x: 4567 + 0 * x,
+    ),
+    "a block's group": (
+        "__shared__ int s[64]; cg::thread_block cta = cg::this_thread_block(); o[t] = scan(cta, s, x[t]);",
+        lambda x: x.cumsum(),
+    ),
+    "tiles": (
+        "auto tile = cg::tiled_partition<8>(cg::this_thread_block()); int v = tile_sum<8>(tile, x[t]);"
+        "tile.sync(); o[t] = v * 100 + tile.thread_rank() * 10 + tile.meta_group_rank();",
+        lambda x: x.reshape(8, 8).sum(1).repeat(8) * 100 + T % 8 * 10 + T // 8,
+    ),
+    "a vote of a tile": (
+        "cg::thread_block_tile<32> w = cg::tiled_partition<32>(cg::this_thread_block()); o[t] = w.any(x[t] == 7) + 2 * w.all(t < 32);",
+        lambda x: (x.reshape(2, 32) == 7).any(1).repeat(32) + 2 * (T < 32),
+    ),
+}
+
 
 def run(body, x, **options):
-    functions = "__device__ void bump(int &a, int b) { a += b; } __device__ int place() { return threadIdx.x; }"
-    source = f"{functions}\n{HEAD}{body}}}"
+    source = f"{FUNCTIONS}\n{HEAD}{body}}}"
     kernel = sw.SourceModule(source, device="cpu", **options).get_function("k")
     out = sw.full(64, -7, dtype="int32", device="cpu")
     kernel(out, sw.array(x, device="cpu"), np.int32(64), block=64)
@@ -221,6 +314,43 @@ def test_templates_and_macros(device, ctype):
     np.testing.assert_array_equal(out.numpy(), expected)
 
 
+SLOW_FUNCTION = """__device__ float warp_sum(float v) {
+  for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(0xffffffff, v, d);
+  return v;
+}
+__device__ float block_sum(float v) {
+  __shared__ float s[32];
+  int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  v = warp_sum(v);
+  if (lane == 0) s[warp] = v;
+  __syncthreads();
+  v = lane < (blockDim.x >> 5) ? s[lane] : 0.f;
+  return warp_sum(v);
+}
+__global__ void k(float *o, const float *x) {
+  float v = block_sum(x[blockIdx.x * blockDim.x + threadIdx.x]);
+  if (threadIdx.x == 0) o[blockIdx.x] = v;
+}
+"""
+
+
+def test_functions_that_wait_are_loops():
+    x = np.random.default_rng(5).integers(0, 99, 1 << 17).astype("float32")
+    source, seconds = sw.array(x, device="cpu"), {}
+    for barriers in ("auto", "fibers"):
+        module = sw.SourceModule(SLOW_FUNCTION, device="cpu", cpu_barriers=barriers)
+        kernel = module.get_function("k")
+        out = sw.zeros(512, dtype="float32", device="cpu")
+        times = []
+        for _ in range(3):
+            start = time.perf_counter()
+            kernel(out, source, block=256, grid=512)
+            times.append(time.perf_counter() - start)
+        seconds[barriers] = min(times)
+        np.testing.assert_array_equal(out.numpy(), x.reshape(512, 256).sum(1))
+    assert seconds["auto"] < seconds["fibers"] / 3
+
+
 def test_loops_are_faster_than_fibers():
     x, out = sw.ones(1 << 18, "float32", device="cpu"), sw.zeros(1 << 10, "float32", device="cpu")
     seconds = {}
@@ -237,9 +367,9 @@ def test_loops_are_faster_than_fibers():
 
 
 def test_an_assertion_names_its_thread_and_line():
-    body = "__syncthreads(); assert(t != 5); __syncthreads(); o[t] = t;"
+    body = "\n#line 7\n__syncthreads(); assert(t != 5); __syncthreads(); o[t] = t;"
     for barriers in ("auto", "fibers"):
-        with pytest.raises(sw.KernelFaultError, match=r"kernel.cu:3, in thread \(5, 0, 0\)"):
+        with pytest.raises(sw.KernelFaultError, match=r"kernel.cu:7, in thread \(5, 0, 0\)"):
             run(body, T.astype("int32"), cpu_barriers=barriers)
 
 

@@ -276,6 +276,22 @@ template <class T> __global__ void bits(T *x) { x[threadIdx.x] ^= 1; }
     assert run_tests(tmp_path / "only").startswith("1 skipped")
 
 
+def test_kernels_of_headers_and_missing_headers(capsys, tmp_path):
+    (tmp_path / "kernels.cuh").write_text(
+        "#pragma once\n__global__ void twice(float *x, int n) {\n  int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+        "  if (i < n) x[i] *= 2;\n}\n"
+    )
+    source = tmp_path / "main.cu"
+    source.write_text('#include "kernels.cuh"\nint main() { twice<<<1, 32>>>(0, 0); }\n')
+    assert "kernels.cuh, line 2: twice(float * x, int n)" in listing(capsys, source)
+    listing(capsys, source, "--package", "doubled", "--output", tmp_path / "doubled")
+    assert run_tests(tmp_path / "doubled").startswith("1 passed")
+    source.write_text('#include "config_of_build.h"\n' + source.read_text())
+    text = listing(capsys, source, "--package", "lacking", "--output", tmp_path / "lacking")
+    assert "not found: config_of_build.h, which main.cu includes in line 1" in text
+    assert run_tests(tmp_path / "lacking").startswith("1 skipped")
+
+
 def test_a_faulty_kernel_fails_the_tests_of_its_package(capsys, tmp_path):
     source = tmp_path / "faulty.cu"
     source.write_text("__global__ void shift(float *x, int n) { x[threadIdx.x + n] = 0; }\n")

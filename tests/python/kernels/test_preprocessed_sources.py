@@ -209,6 +209,76 @@ def test_constants_that_nvcc_declares_without_an_include(device, compiler):
     np.testing.assert_array_equal(reals.numpy(), [np.pi, np.inf, np.nan, np.inf])
 
 
+def test_conditions_see_the_constants_of_the_systems_headers(device, compiler, tmp_path):
+    (tmp_path / "types.h").write_text(
+        "#include <limits.h>\n#include <stdint.h>\n#if CHAR_BIT != 8 || UINT_MAX < 0xffffffff\n#error bits\n#endif\n"
+        "#if __BYTE_ORDER == __BIG_ENDIAN\n#define ORDER 1\n#else\n#define ORDER 2\n#endif\n"
+        "#if __WORDSIZE == 64\n#define WORD 64\n#else\n#define WORD 32\n#endif\n"
+        "#ifndef UINT64_MAX\n#define UINT64_MAX 7\n#endif\n"
+    )
+    source = """
+    #include "types.h"
+    __global__ void k(double *o) { o[0] = ORDER; o[1] = WORD; o[2] = UINT64_MAX; o[3] = INT_MAX; }
+    """
+    module = sw.SourceModule(source, include_dirs=[tmp_path], device=device)
+    out = sw.array(np.full(4, -1.0), device=device)
+    module.get_function("k")(out, block=1)
+    assert out.tolist() == [2, 64, 2.0**64, 2.0**31 - 1]
+
+
+def test_constants_that_nvcc_declares_are_not_defined_again():
+    source = """
+    #ifndef M_PI
+    #define M_PI 3
+    #endif
+    #ifndef INFINITY
+    #define INFINITY 1e30
+    #endif
+    __global__ void k(double *o) { o[0] = M_PI; o[1] = INFINITY; }
+    """
+    out = sw.zeros(2, dtype="float64", device="cpu")
+    sw.SourceModule(source, device="cpu").get_function("k")(out, block=1)
+    assert out.tolist() == [np.pi, np.inf]
+
+
+def test_functions_of_cuda_may_be_declared(device, compiler):
+    source = """
+    extern __device__ void __syncthreads(void);
+    extern "C" __device__ void __threadfence(void);
+    __device__ int __popc(unsigned x);
+    __global__ void k(int *o) {
+      __shared__ int s[4];
+      s[threadIdx.x] = __popc(threadIdx.x);
+      __syncthreads();
+      o[threadIdx.x] = s[3 - threadIdx.x];
+    }
+    """
+    if device.kind != "cpu":
+        source = source.replace('extern "C" ', "")
+    out = sw.zeros(4, dtype="int32", device=device)
+    sw.SourceModule(source, device=device).get_function("k")(out, block=4)
+    assert out.tolist() == [2, 1, 1, 0]
+
+
+def test_shuffles_without_a_mask(device, compiler):
+    source = """
+    #include <string>
+    __device__ double __shfl_down(double v, unsigned by, int width = 32) { return v * 0 + by; }
+    __global__ void k(int *o, double *d) {
+      int t = threadIdx.x;
+      o[t] = __shfl(t, 3) + __shfl_xor(t, 1, 8) + __any(t == 5) + (int)__ballot(t < 2);
+      d[t] = __shfl_down(1.5, 2);
+    }
+    """
+    if device.kind == "cpu":
+        source = source.replace("__shfl_down", "own_shuffle")
+    out = sw.zeros(32, dtype="int32", device=device)
+    real = sw.zeros(32, dtype="float64", device=device)
+    sw.SourceModule(source, device=device).get_function("k")(out, real, block=32)
+    np.testing.assert_array_equal(out.numpy(), 3 + (np.arange(32) ^ 1) + 1 + 3)
+    assert real.tolist() == [2.0] * 32
+
+
 @pytest.mark.parametrize("name", ["norm", "max", "exp", "isnan", "erfinv", "atomicAdd", "__vadd4"])
 def test_kernel_may_have_the_name_of_a_function_of_cuda(device, name):
     heads = ["__global__", 'extern "C" __global__'] if device.kind == "cpu" else ["__global__"]

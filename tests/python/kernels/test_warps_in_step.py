@@ -256,12 +256,28 @@ BODIES = {
         __syncthreads(); o[t] = total;""",
         lambda x: np.full(64, x.sum()),
     ),
+    "stores of one warp between barriers": (
+        """__shared__ int a[64]; volatile int *s = a; a[t] = x[t]; __syncthreads();
+        if (t < 32) a[t] += s[t + 16];
+        __syncthreads();
+        if (t < 32) a[t] += s[t + 8];
+        __syncthreads();
+        if (t < warpSize) a[t] += a[t + 4];
+        __syncthreads(); o[t] = a[t];""",
+        lambda x: reduced_in_step(x),
+    ),
 }
 ALIASES = {
     "macro": "#define VOLATILE volatile\n",
     "typedef": "typedef volatile int VOLATILE_int;\n",
     "using": "using VOLATILE_int = volatile int;\n",
 }
+
+
+def reduced_in_step(x):
+    for distance in (16, 8, 4):
+        x = np.concatenate([x[:32] + x[distance : distance + 32], x[32:]])
+    return x
 
 
 def in_step(body, x):

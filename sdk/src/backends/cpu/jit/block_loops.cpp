@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "backends/cpu/jit/function_inlining.hpp"
 #include "backends/cpu/jit/thread_analysis.hpp"
 #include "core/string_utils.hpp"
 #include "spanwise/parse/c_text.hpp"
@@ -18,9 +19,9 @@ using Kind = Statement::Kind;
 
 class Splitter : ThreadAnalysis {
  public:
-  Splitter(const parse::SourceScan& scan, const parse::KernelSite& site,
+  Splitter(const std::vector<Token>& tokens, const parse::KernelSite& site,
            const parse::LineMap& lines, const SplitContext& context, bool divides_strided)
-      : ThreadAnalysis(scan, site, context, divides_strided), lines_(lines) {}
+      : ThreadAnalysis(tokens, site, context, divides_strided), lines_(lines) {}
 
   bool needs_warp_rows() const noexcept { return needs_warp_rows_; }
   // Whether loops run faster in this form, also without a barrier.
@@ -661,13 +662,13 @@ class Splitter : ThreadAnalysis {
 
 // The handling of names that a kernel must not have: macros with more than an expression, and names
 // that reach a barrier in another way than by a call in the body.
-void check_names(const parse::SourceScan& scan, std::size_t begin, std::size_t end,
+void check_names(const std::vector<Token>& tokens, std::size_t begin, std::size_t end,
                  const SplitContext& context, std::set<std::string>& calls) {
   static constexpr std::string_view refused =
       "return break continue goto { } ; = do while for if __shared__ volatile asm";
   for (std::size_t i = begin; i < end; ++i) {
-    const std::string_view name = scan.tokens[i].text;
-    if (scan.tokens[i].kind != Token::Kind::identifier) continue;
+    const std::string_view name = tokens[i].text;
+    if (tokens[i].kind != Token::Kind::identifier) continue;
     if (waiting_call(name) != WaitingCall::none) continue;
     calls.emplace(name);
     const auto macro = context.macros.find(name);
@@ -717,12 +718,16 @@ std::optional<SplitKernel> split_at_barriers(const parse::SourceScan& scan,
   if (site.kernel.is_template && site.template_parameters.empty()) return {};
   try {
     SplitKernel kernel;
-    check_names(scan, begin + 1, end, context, kernel.calls);
-    const std::vector<Statement> body = read_statements(scan.tokens, begin + 1, end);
+    const auto inlined = inline_waiting_functions(scan, site, begin, end);
+    const std::vector<Token>& tokens = inlined ? inlined->tokens : scan.tokens;
+    const TokenSpan whole =
+        inlined ? TokenSpan{inlined->begin, inlined->end} : TokenSpan{begin + 1, end};
+    check_names(tokens, whole.begin, whole.end, context, kernel.calls);
+    const std::vector<Statement> body = read_statements(tokens, whole.begin, whole.end);
     const bool waits = std::ranges::any_of(body, &Statement::splits);
     if (!waits && std::ranges::none_of(body, &Statement::loops)) return {};
     const auto run = [&](bool divides_strided) {
-      Splitter splitter(scan, site, lines, context, divides_strided);
+      Splitter splitter(tokens, site, lines, context, divides_strided);
       std::string statements = splitter.run(body);
       if (!waits && !splitter.divides_loops()) throw NotUnderstood();
       kernel.needs_warp_rows = splitter.needs_warp_rows();

@@ -66,7 +66,8 @@ class StatementReader {
                          "case", "default", "else", "co_await"}) ||
         (is_name(i) && text(i + 1) == ":"))
       throw NotUnderstood();
-    if (is_one_of(word, {"typedef", "using", "static_assert"})) out.kind = Kind::verbatim;
+    if (is_one_of(word, {"typedef", "using", "static_assert", "SW_FUNCTION_SHARED"}))
+      out.kind = Kind::verbatim;
     if (word == "return") {
       if (text(i + 1) != ";") throw NotUnderstood();
       out.kind = Kind::leave;

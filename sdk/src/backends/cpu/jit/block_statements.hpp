@@ -37,7 +37,7 @@ struct Statement {
     plain,        // an expression, or a construct that is not divided
     declaration,  // of `variables`
     shared,       // of a __shared__ array
-    verbatim,     // typedef, using, static_assert
+    verbatim,     // typedef, using, static_assert, SW_FUNCTION_SHARED
     block,
     if_,
     for_,

@@ -152,9 +152,35 @@ class OutputReader {
   bool has_started_ = false, is_system_ = false, is_skipped_ = false;
 };
 
-// CUDA's specifiers are defined, but stay as they are.
-void write_prelude(std::string& out) {
-  out += "#include \"spanwise_predefined.h\"\n";
+// The macros of a header of the shim, without its declarations.
+std::string macros_of(std::string_view header) {
+  std::string out;
+  for (const std::string_view line : split(shim_text(header), '\n'))
+    if (line.starts_with('#') && !line.starts_with("#pragma") && !line.ends_with('\\'))
+      out.append(line).append("\n");
+  return out;
+}
+
+// CUDA's specifiers are defined, but stay as they are. Conditions see the constants that nvcc's
+// implicit headers define, and those of the headers `included`: headers stay directives, and a name
+// that is not defined would be 0, or be defined by the user's text with another value.
+void write_prelude(const std::set<std::string>& included, std::string& out) {
+  out += "#include \"spanwise_predefined.h\"\n" + macros_of("limits.h") + macros_of("math.h");
+  if (included.contains("stdint.h") || included.contains("cstdint") ||
+      included.contains("inttypes.h") || included.contains("cinttypes"))
+    out += macros_of("stdint.h");
+  if (included.contains("float.h") || included.contains("cfloat")) out += macros_of("float.h");
+  out +=
+      "#define RAND_MAX 2147483647\n"
+      "#define __WORDSIZE __INTPTR_WIDTH__\n"
+      "#define __LITTLE_ENDIAN 1234\n"
+      "#define __BIG_ENDIAN 4321\n"
+      "#define __PDP_ENDIAN 3412\n"
+      "#define __BYTE_ORDER __BYTE_ORDER__\n"
+      "#define LITTLE_ENDIAN __LITTLE_ENDIAN\n"
+      "#define BIG_ENDIAN __BIG_ENDIAN\n"
+      "#define PDP_ENDIAN __PDP_ENDIAN\n"
+      "#define BYTE_ORDER __BYTE_ORDER\n";
   for (const char* word : {"__host__", "__global__", "__device__", "__constant__", "__managed__",
                            "__shared__", "__grid_constant__", "__launch_bounds__",
                            "__cluster_dims__", "__forceinline__", "__noinline__", "__align__"})
@@ -171,7 +197,6 @@ PreprocessedSource preprocess(const parse::KernelSource& source, const parse::Ho
       !headers.needs_preprocessor(source.text))
     return {source.text, parse::LineMap(source.file_name), true, {}};
   std::string text_before;
-  write_prelude(text_before);
   text_before += text("#line 1 ", c_literal(options_file), "\n", directives, "\n");
   for (const std::string& file : options.pre_includes)
     text_before += text("#include ", c_literal(file), "\n");
@@ -184,9 +209,11 @@ PreprocessedSource preprocess(const parse::KernelSource& source, const parse::Ho
   for (const std::string& name : headers.names())
     folder.write(text(is_cuda_header(name) ? "first/" : "last/", name),
                  text("#pragma sw_include <", name, ">\n"));
+  std::string prelude;
+  write_prelude(headers.names(), prelude);
   const std::string input = folder.write(
       "main/source.cpp",
-      text(text_before, "#line 1 ", c_literal(source.file_name), "\n", source.text, "\n"));
+      text(prelude, text_before, "#line 1 ", c_literal(source.file_name), "\n", source.text, "\n"));
   const std::string output = folder.path() + "/source.ii";
   std::vector<std::string> command = compiler;
   const auto add = [&](std::initializer_list<std::string> words) {

@@ -202,6 +202,8 @@ void write_shim(const runtime::TemporaryFolder& folder, bool with_standard) {
 }
 
 std::string_view shim_text(std::string_view name) {
+  if (is_replaced_standard_header(name))
+    return embedded::file_text(embedded::cpu_shim_standard, name);
   return embedded::file_text(embedded::cpu_shim, name);
 }
 

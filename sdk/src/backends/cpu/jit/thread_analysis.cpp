@@ -28,9 +28,9 @@ constexpr std::string_view value_functions =
 
 }  // namespace
 
-ThreadAnalysis::ThreadAnalysis(const parse::SourceScan& scan, const parse::KernelSite& site,
+ThreadAnalysis::ThreadAnalysis(const std::vector<Token>& tokens, const parse::KernelSite& site,
                                const SplitContext& context, bool divides_strided)
-    : tokens_(scan.tokens), site_(site), context_(context), divides_strided_(divides_strided) {
+    : tokens_(tokens), site_(site), context_(context), divides_strided_(divides_strided) {
   for (const Token& token : parse::lex(site.template_parameters))
     if (token.kind == Token::Kind::identifier) template_names_.emplace(token.text);
 }
@@ -106,7 +106,7 @@ void ThreadAnalysis::add_dependence(std::string_view word, bool is_called, int d
       out.is_thread = out.is_other = true;
     return;
   }
-  if (word == "threadIdx") {
+  if (is_one_of(word, {"threadIdx", "sw_i"})) {
     out.is_thread = true;
   } else if (const auto macro = context_.macros.find(word); macro != context_.macros.end()) {
     if (depth > 8) out.is_other = true;
@@ -127,6 +127,7 @@ bool ThreadAnalysis::is_index(std::size_t i, std::size_t& end) const {
   end = i + 3;
   if (text(i) == "threadIdx" && text(i + 1) == "." && text(i + 2) == "x") return true;
   end = i + 1;
+  if (text(i) == "sw_i") return true;
   const Variable* variable = is_name(i) && !is_member(i) ? find(text(i)) : nullptr;
   if (variable == nullptr || variable->is_uniform || !variable->is_derived) return false;
   const TokenSpan init = variable->declared->init;
@@ -479,6 +480,7 @@ bool ThreadAnalysis::is_zero_factor(TokenSpan span) const {
   if (text(span.begin) == "(" && parse::skip_balanced(tokens_, span.begin) == span.end)
     return starts_at_zero({span.begin + 1, span.end - 1});
   if (text(span.begin) == "threadIdx") return span.end == span.begin + 3;
+  if (text(span.begin) == "sw_i") return span.end == span.begin + 1;
   if (span.end != span.begin + 1 || !is_name(span.begin)) return false;
   const Variable* variable = find(text(span.begin));
   return variable != nullptr && !variable->is_uniform && variable->is_derived &&
@@ -541,6 +543,7 @@ bool ThreadAnalysis::differs_in_row(TokenSpan span) const {
   for (std::size_t i = span.begin; i < span.end; ++i) {
     if (!is_name(i) || is_member(i)) continue;
     const Variable* variable = find(text(i));
+    if (text(i) == "sw_i") return true;
     if (text(i) == "threadIdx"
             ? text(i + 2) == "x"
             : variable != nullptr && !variable->is_uniform &&

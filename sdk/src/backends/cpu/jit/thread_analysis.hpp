@@ -68,7 +68,7 @@ struct RowLimit {
 /// Which variables and expressions of a kernel are the same for all threads of a block.
 class ThreadAnalysis {
  public:
-  ThreadAnalysis(const parse::SourceScan& scan, const parse::KernelSite& site,
+  ThreadAnalysis(const std::vector<parse::Token>& tokens, const parse::KernelSite& site,
                  const SplitContext& context, bool divides_strided);
 
  protected:
@@ -86,7 +86,8 @@ class ThreadAnalysis {
   bool is_cast(std::size_t close, std::size_t begin) const;
   Dependence dependence(TokenSpan span) const;
   void add_dependence(std::string_view word, bool is_called, int depth, Dependence& out) const;
-  // Whether tokens_[i] is the index of the thread along x: threadIdx.x, or a variable of its value.
+  // Whether tokens_[i] is the index of the thread along x: threadIdx.x, sw_i, which is the same for
+  // one row of threads, or a variable of its value.
   // `end` becomes the token after it.
   bool is_index(std::size_t i, std::size_t& end) const;
   static bool is_whole_warps(std::string_view number);

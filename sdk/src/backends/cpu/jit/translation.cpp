@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "backends/cpu/jit/block_loops.hpp"
+#include "backends/cpu/jit/block_statements.hpp"
 #include "backends/cpu/jit/gpu_constructs.hpp"
 #include "backends/cpu/jit/preprocessor.hpp"
 #include "backends/cpu/jit/ptx.hpp"
@@ -117,6 +118,7 @@ class Rewriter {
       if (token(i).text == "texture" && token(i + 1).text == "<") rewrite_texture_reference(i);
       if (is_asm(token(i).text)) rewrite_ptx(i);
       if (token(i).text == "extern") rewrite_linkage(i);
+      if (token(i + 1).text == "(" && is_built_in(token(i).text)) remove_prototype(i);
     }
   }
 
@@ -319,6 +321,31 @@ class Rewriter {
     if (!is_variable || end == scan_.tokens.size()) return;
     edits_.insert(token(i + 2).offset, "{ ");
     edits_.insert(token(end).offset + 1, " }");
+  }
+
+  static bool is_built_in(std::string_view name) {
+    return name.starts_with("__") &&
+           (waiting_call(name) != WaitingCall::none || is_shim_function(name));
+  }
+  // Removes `extern __device__ void __syncthreads(void);`: the functions of CUDA are declared, some
+  // as macros.
+  void remove_prototype(std::size_t i) {
+    const std::size_t end = parse::skip_balanced(scan_.tokens, i + 1);
+    if (i == 0 || end >= scan_.tokens.size() || token(end).text != ";") return;
+    std::size_t begin = i;
+    const auto is_word = [&](std::size_t k) {
+      return token(k).kind == Token::Kind::identifier || token(k).kind == Token::Kind::string;
+    };
+    while (begin > 0 && is_word(begin - 1)) --begin;
+    const std::string_view before = begin > 0 ? token(begin - 1).text : ";";
+    const bool is_device = std::any_of(
+        scan_.tokens.begin() + static_cast<std::ptrdiff_t>(begin),
+        scan_.tokens.begin() + static_cast<std::ptrdiff_t>(i),
+        [](const Token& t) { return is_one_of(t.text, {"extern", "__device__", "void"}); });
+    if (begin == i || !is_device || !(is_one_of(before, {";", "}", "{"}) || before[0] == '#'))
+      return;
+    const std::size_t first = token(begin).offset, last = token(end).offset + 1;
+    edits_.replace(first, last - first, "");
   }
 
   struct SharedArray {

@@ -130,6 +130,10 @@ class HostCodeRemoval {
 
   static constexpr const char* here = ".";
 
+  // What GPUs from compute capability 7.0 on lack, and spanwise_nvcc.h has.
+  static constexpr std::string_view old_collectives =
+      "__shfl __shfl_up __shfl_down __shfl_xor __any __all __ballot";
+
   // Names in a file that decide about its headers.
   struct Uses {
     bool std_names = false;
@@ -144,7 +148,7 @@ class HostCodeRemoval {
       if (token.kind != Token::Kind::identifier) continue;
       uses.std_names |= name == "std";
       uses.thrust_names |= name == "thrust";
-      uses.implicit_names |= parse::is_implicit_name(name);
+      uses.implicit_names |= parse::is_implicit_name(name) || is_word_of(name, old_collectives);
       uses.driver_types |=
           name.starts_with("CU") && name.size() > 2 && name[2] >= 'a' && name[2] <= 'z';
     }

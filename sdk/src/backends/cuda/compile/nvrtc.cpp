@@ -147,6 +147,11 @@ constexpr std::array fixed_options{
     "-default-device",
     // 177: kernels look unused to the compiler. 47: libcu++ redefines macros of limits.
     "--diag-suppress=177,47",
+    // What glibc's headers define: a condition would take names that do not exist for 0, and equal.
+    "-D__WORDSIZE=64",
+    "-D__LITTLE_ENDIAN=1234",
+    "-D__BIG_ENDIAN=4321",
+    "-D__BYTE_ORDER=1234",
 };
 constexpr const char* default_standard = "-std=c++17";
 

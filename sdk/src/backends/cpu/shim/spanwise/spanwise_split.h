@@ -73,6 +73,14 @@ using sw_storage = typename sw_storage_of<SwT>::type;
 template <class SwT>
 SwT sw_value_of(SwT);
 
+// A shared array of an inlined function: the same in all its calls.
+template <unsigned SwArray, class SwT>
+SwT& sw_function_shared() {
+  static __thread __attribute__((aligned(16))) SwT array;
+  return array;
+}
+#define SW_FUNCTION_SHARED(name, number, ...) auto& name = sw_function_shared<number, __VA_ARGS__>()
+
 template <class SwT>
 constexpr bool sw_is_integer = false;
 #define SW_INTEGER(type) \

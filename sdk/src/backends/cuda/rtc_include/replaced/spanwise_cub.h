@@ -18,10 +18,30 @@
 #include <cub/block/block_scan.cuh>
 #include <cub/block/block_shuffle.cuh>
 #include <cub/block/block_store.cuh>
+#include <cub/version.cuh>
 #include <cub/warp/warp_exchange.cuh>
 #include <cub/warp/warp_load.cuh>
 #include <cub/warp/warp_merge_sort.cuh>
 #include <cub/warp/warp_reduce.cuh>
 #include <cub/warp/warp_scan.cuh>
 #include <cub/warp/warp_store.cuh>
+#if CUB_VERSION >= 300000
+// CUB's operators until its version 2.
+namespace cub {
+#define SW_OPERATION(name, expression)                                             \
+  struct name {                                                                    \
+    template <class SwA, class SwB>                                                \
+    __device__ __forceinline__ auto operator()(const SwA& a, const SwB& b) const { \
+      return expression;                                                           \
+    }                                                                              \
+  };
+SW_OPERATION(Sum, a + b)
+SW_OPERATION(Difference, a - b)
+SW_OPERATION(Max, a < b ? b : a)
+SW_OPERATION(Min, b < a ? b : a)
+SW_OPERATION(Equality, a == b)
+SW_OPERATION(Inequality, a != b)
+#undef SW_OPERATION
+}  // namespace cub
+#endif
 #endif

@@ -17,6 +17,37 @@
 #define __unix__ 1
 #define _POSIX_VERSION 200809L
 
+#define __PDP_ENDIAN 3412
+#define LITTLE_ENDIAN __LITTLE_ENDIAN
+#define BIG_ENDIAN __BIG_ENDIAN
+#define PDP_ENDIAN __PDP_ENDIAN
+#define BYTE_ORDER __BYTE_ORDER
+
+// Shuffles and votes without a mask, of the lanes that execute them together. Overloads of the
+// user's are preferred to templates.
+#define SW_OLD_SHUFFLE(name, Lane)                                            \
+  template <class SwT>                                                        \
+  __device__ __forceinline__ SwT name(SwT value, Lane lane, int width = 32) { \
+    return name##_sync(__activemask(), value, lane, width);                   \
+  }
+SW_OLD_SHUFFLE(__shfl, int)
+SW_OLD_SHUFFLE(__shfl_up, unsigned)
+SW_OLD_SHUFFLE(__shfl_down, unsigned)
+SW_OLD_SHUFFLE(__shfl_xor, int)
+#undef SW_OLD_SHUFFLE
+template <class SwT>
+__device__ __forceinline__ int __any(SwT predicate) {
+  return __any_sync(__activemask(), predicate);
+}
+template <class SwT>
+__device__ __forceinline__ int __all(SwT predicate) {
+  return __all_sync(__activemask(), predicate);
+}
+template <class SwT>
+__device__ __forceinline__ unsigned __ballot(SwT predicate) {
+  return __ballot_sync(__activemask(), predicate);
+}
+
 using uint = unsigned int;
 using ushort = unsigned short;
 using ulong = unsigned long;
