@@ -4,9 +4,11 @@
 
 python benchmarks/foreign/compile_sources.py FOLDER [--list sources.json] [--only PART]
                                              [--write-list FILE] [--markdown FILE] [--errors FILE]
+                                             [--nvrtc sm_90]
 
 FOLDER has one folder OWNER_NAME for each repository, with OWNER_NAME.commit beside it. Each .cu file
-with __global__ is compiled by sw.wrap_cu(file).module(device="cpu"). --list limits the files to those
+with __global__ is compiled by sw.wrap_cu(file).module(device="cpu"); with --nvrtc by NVRTC for that architecture, which needs no
+GPU. --list limits the files to those
 of a list, --write-list writes one: {"owner/name": {"commit": ..., "include_dirs": [...], "files": [...]}}.
 
 A file that does not compile alone, and that another file of the repository includes, is a part of that
@@ -75,16 +77,26 @@ def including_files(folder, file):
 
 def compile_file(job):
     """The result as (repository, file, first error or "", "alone" or "included")."""
-    repository, folder, file, include_dirs = job
+    repository, folder, file, include_dirs, options, arch = job
     folders = [folder / name for name in include_dirs]
     try:
-        sw.wrap_cu(folder / file).module(device="cpu", include_dirs=folders)
+        if arch:
+            path = folder / file
+            text = path.read_text(encoding="utf-8", errors="replace")
+            near = [path.parent, *folders]
+            sw.compile(
+                text, [arch], cpu=False, options=options, include_dirs=near, file_name=str(path)
+            )
+        else:
+            sw.wrap_cu(folder / file, folders).module(
+                device="cpu", include_dirs=folders, options=options
+            )
         return repository, file, "", "alone"
     except sw.Error as error:
         line = first_error(str(error))
-    for source in including_files(folder, file):
+    for source in including_files(folder, file) if not arch else ():
         try:
-            sw.SourceModule(path=source, device="cpu", include_dirs=folders)
+            sw.SourceModule(path=source, device="cpu", include_dirs=folders, options=options)
             return repository, file, "", "included"
         except sw.Error as error:
             line = first_error(str(error))
@@ -128,11 +140,19 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--write-list")
     parser.add_argument("--markdown")
+    parser.add_argument("--nvrtc", metavar="ARCH", help="compile for a GPU instead, such as sm_90")
     parser.add_argument("--errors", help="file for the first error of each file")
     arguments = parser.parse_args()
     sources = find_sources(arguments)
     jobs = [
-        (name, arguments.folder / name.replace("/", "_", 1), file, source.get("include_dirs", ()))
+        (
+            name,
+            arguments.folder / name.replace("/", "_", 1),
+            file,
+            source.get("include_dirs", ()),
+            source.get("options", ()),
+            arguments.nvrtc,
+        )
         for name, source in sources.items()
         for file in source["files"]
         if arguments.only in f"{name}/{file}"
