@@ -54,8 +54,10 @@ endif()
 
 if(SPANWISE_HARDEN AND NOT SPANWISE_SANITIZE)
   # Not -fcf-protection: the loader uses its marks only where all parts of a process have them, which
-  # the static C++ library has not, and each function would have an instruction more.
-  target_compile_options(sw_flags INTERFACE -fstack-protector-strong
+  # the static C++ library has not, and each function would have an instruction more. The stack is
+  # protected in functions with arrays of characters; -strong also protects every function that passes
+  # the address of a local variable, which costs 4 % of a + b.
+  target_compile_options(sw_flags INTERFACE -fstack-protector
     $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE> $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=3>)
   # The binaries do not name the folders in which they were built, so that two builds are equal.
   target_compile_options(sw_flags INTERFACE "-ffile-prefix-map=${PROJECT_SOURCE_DIR}=."
