@@ -24,7 +24,7 @@ OPTIONS = {
 }
 LINES = 12
 HEAD = """\
-# Gallery
+# Gallery of examples
 
 The programs of `examples/`, run on the CPU of the machine that made this site, each with its picture or
 with what it prints. On a machine with a GPU the same programs take `--device cuda:0`.

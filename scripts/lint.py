@@ -1,6 +1,6 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Formatters, linters and the type checker: lint.py lint|format
+"""Formatters, linters and the type checkers: lint.py lint|format
 
 `lint` changes nothing and fails on any finding; `format` applies the formatters. A tool that is not
 installed (OFFLINE=1) is reported and skipped.
@@ -28,6 +28,7 @@ def main(mode: str) -> int:
     checks = formatters(write=mode == "format")
     if mode == "lint":
         checks += [("ruff", ["check"]), ("mypy", ["examples"]), ("mypy", ["-p", "spanwise.theano"])]
+        checks.append(("pyright", ["--pythonpath", sys.executable]))  # pyproject.toml says what
     results = [passes(tool, arguments) for tool, arguments in checks]
     if mode == "lint":
         results.append(tidy_passes())

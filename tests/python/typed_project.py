@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A user's project that uses each part of Spanwise, for test_stubs.py: mypy accepts it in strict mode,
-and it runs. At its end, lines with an ignore have intended errors: where a type became Any, the
+"""A user's project that uses each part of Spanwise, for test_stubs.py and `make lint`: mypy and pyright
+accept it in strict mode, and it runs. At its end, lines with an ignore have intended errors: where a type became Any, the
 ignore would be unused, which is an error too."""
 
 from __future__ import annotations
@@ -179,7 +179,8 @@ class Doubled(sw.Op):
 
 def slope_of(op: sw.graph.KernelOp) -> sw.CompiledFunction:
     x = T.fvector("x")
-    return sw.function([x], T.grad(T.sum(op(x)), x), device="cpu")
+    y: sw.graph.Variable = op(x)  # Any: an op may have several outputs
+    return sw.function([x], T.grad(T.sum(y), x), device="cpu")
 
 
 # ---- devices, streams, exchange

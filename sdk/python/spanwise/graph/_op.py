@@ -42,13 +42,15 @@ class Op:
             if name not in cls.__dict__:
                 setattr(cls, name, method)
 
-    def make_node(self, *inputs: Any) -> Apply:
+    def make_node(self, *inputs: Any, **kwargs: Any) -> Apply:
         """A new Apply node of the op. The default implementation checks the inputs against
         ``itypes`` and makes outputs of ``otypes``; it raises GraphError where they do not match."""
         if self.itypes is None or self.otypes is None:
             raise NotImplementedError(
                 f"{self}: expected a method make_node(self, *inputs) that returns an Apply, or itypes and otypes"
             )
+        if kwargs:
+            raise TypeError(f"{self}: expected no keywords, got {', '.join(kwargs)}")
         if len(inputs) != len(self.itypes):
             raise GraphError(f"{self}: expected {len(self.itypes)} inputs, got {len(inputs)}")
         variables = [_core._as_variable(value) for value in inputs]
@@ -57,7 +59,7 @@ class Op:
                 raise GraphError(f"{self}: input {i} must be of {itype}, got {variable.type}")
         return Apply(self, variables, [otype() for otype in self.otypes])
 
-    def perform(self, node: Apply, inputs: list[Any], output_storage: list[Any]) -> None:
+    def perform(self, node: Apply, inputs: list[Any], output_storage: list[Any], /) -> None:
         """Computes the outputs from the arrays `inputs` and stores them in
         ``output_storage[i][0]``.
 
