@@ -208,7 +208,9 @@ class CpuReduction {
     if (outer_kept_ * tiles_ < enough_tasks || elements > piece_elements * enough_tasks)
       piece_ = std::min(elements, std::max<std::int64_t>(piece_elements * 4 / tile_, 16));
     if (!axes_.is_column && tile_ == 1)
-      piece_ = std::min({piece_, piece_elements, rows_.extent * max_rows});
+      // Not of the extent itself: times max_rows, that of a broadcast array may not fit in 63 bits.
+      piece_ =
+          std::min({piece_, piece_elements, std::min(rows_.extent, piece_elements) * max_rows});
     pieces_ = (elements + piece_ - 1) / piece_;
   }
 

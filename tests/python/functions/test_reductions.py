@@ -196,3 +196,12 @@ def test_unusual_arguments_match_numpy(device):
     y = sw.array(np.arange(9.0).reshape(3, 3), device=device)
     y.sum(axis=0, out=y[0])
     assert y[0].tolist() == [9, 12, 15]
+
+
+@pytest.mark.parametrize("shape", [(2**61,), (2**40, 2**20), (3, 2**59), (2**20, 2**20, 2**20)])
+@pytest.mark.parametrize("name", ["sum", "max", "argmin", "var", "any"])
+def test_extents_whose_multiples_exceed_63_bits(name, shape):
+    """Elements of a broadcast array need no memory, the partial results of its pieces do."""
+    x = sw.broadcast_to(sw.ones(1, device="cpu"), shape)
+    with pytest.raises(MemoryError):
+        getattr(sw, name)(x)
