@@ -245,7 +245,9 @@ PyObject* iterate(PyObject* self) {
   const bool is_fixed =
       fixed_length(self,
                    "cannot be iterated over: its first extent is not fixed. Perhaps sum, min, max, "
-                   "any or all of Python was called, where the method or T.sum was meant") >= 0;
+                   "any or all of Python was called, where the method or T.sum was meant; or "
+                   "several results were expected of a call that has one, such as sw.graph.scan, "
+                   "which returns updates only with return_updates=True") >= 0;
   return is_fixed ? result_in_python<"graph._variable", "items">(self) : nullptr;
 }
 
