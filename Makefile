@@ -32,7 +32,7 @@ help:
 	@echo 'make gpu-report  on a GPU machine: tests, memcheck, benchmarks, one JSON in docs/benchmarks'
 	@echo 'make wheel       wheels and the source distribution in dist/, tried in new environments; TWICE=1'
 	@echo 'make docs        the site, in build/site'
-	@echo 'make peers       the tests of bridges and frameworks with the newest PyTorch, JAX, CuPy and Dask'
+	@echo 'make peers       the tests of bridges and frameworks with the newest PyTorch, JAX and Dask; PEERS=oldest'
 	@echo 'make sanitize    tests under the sanitizers;  make fuzz FUZZ_SECONDS=600 compares with NumPy'
 	@echo 'make lock        renews requirements/locked; LOCKED=1 with the others installs these'
 	@echo 'make build       the library and the staged Python package, under build/release'
@@ -91,11 +91,12 @@ docs:
 	@$(PYTHON) scripts/bootstrap.py docs
 	@$(call APART,docs) scripts/make_site.py
 
+PEERS ?= newest
 peers:
 	@$(PREPARE) build
 	@$(RUN) scripts/build.py release $(PACKAGE)
-	@$(PYTHON) scripts/bootstrap.py newest
-	@$(call APART,newest) scripts/newest_peers.py
+	@$(PYTHON) scripts/bootstrap.py $(PEERS)
+	@$(call APART,$(PEERS)) scripts/newest_peers.py
 
 sanitize:
 	@$(MAKE) test SANITIZE=1

@@ -4,7 +4,7 @@
 """Installs the dependencies of building, testing, the demo or linting: bootstrap.py build test ...
 
 A group is a file of requirements/; "peers" are other libraries that the demo, the tests and the
-benchmarks use; "wheel", "docs" and "newest" have environments of their own. Without a CUDA toolkit
+benchmarks use; "wheel", "docs", "newest" and "oldest" have environments of their own. Without a CUDA toolkit
 "build" includes requirements/cuda.txt, and "test" requirements/cccl.txt. Everything is installed into .venv and .cache inside the checkout, without root. Python packages are installed by
 pip, with the user's index and proxy configuration. If the system's Python lacks pip or its headers,
 they are unpacked from Debian packages. A group that is installed already is skipped: a stamp file
@@ -39,7 +39,7 @@ from paths import (
 GROUPS = ("build", "demo", "test", "peers", "lint", "coverage")
 #: Groups with an environment of their own, .cache/venv-<group>: their packages are large, or other
 #: versions than those of .venv.
-APART = ("wheel", "docs", "newest")
+APART = ("wheel", "docs", "newest", "oldest")
 #: Groups that may fail to install, on platforms for which they have no wheels.
 OPTIONAL = {"peers"}
 #: The certificate authorities of a Debian machine.

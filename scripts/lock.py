@@ -17,8 +17,8 @@ HEAD = """\
 """
 #: The oldest Python of groups whose packages have left older ones.
 PYTHONS = {"docs": "3.11", "peers": "3.11"}
-#: Groups whose purpose is what others release from now on.
-UNLOCKED = {"newest"}
+#: Groups whose purpose is what others release from now on, or that are exact themselves.
+UNLOCKED = {"newest", "oldest"}
 
 
 def main(groups: list[str]) -> int:

@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the tests of bridges, framework ops and Dask with the newest peers, for `make peers`.
+"""Runs the tests of bridges, framework ops and Dask with other peers, for `make peers`.
 
-Run by the interpreter of .cache/venv-newest, it imports the package that .venv's interpreter built,
+Run by the interpreter of .cache/venv-newest, or of venv-oldest, it imports the package that .venv's interpreter built,
 so both are of one version of Python.
 """
 
