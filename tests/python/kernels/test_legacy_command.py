@@ -230,6 +230,25 @@ def test_headers_elsewhere_are_not_copied(capsys, tmp_path):
     assert "not copied: " in text and "far.h" in text
 
 
+def test_what_a_link_leads_to_is_copied_from_the_folders_of_the_source_only(capsys, tmp_path):
+    (tmp_path / "private.txt").write_text("int secret;\n")
+    inside = tmp_path / "inside"
+    (inside / "real").mkdir(parents=True)
+    (inside / "real" / "near.h").write_text("int near;\n")
+    (inside / "near.h").symlink_to("real/near.h")
+    (inside / "far.h").symlink_to(tmp_path / "private.txt")
+    (inside / "up").symlink_to(tmp_path)
+    source = inside / "k.cu"
+    source.write_text(
+        '#include "near.h"\n#include "far.h"\n#include "up/private.txt"\n'
+        "__global__ void k(float *x) { x[threadIdx.x] = 1; }\n"
+    )
+    text = listing(capsys, source, "--package", "k", "--output", tmp_path / "k")
+    assert text.count("not copied: ") == 2
+    copies = [f.read_text() for f in (tmp_path / "k").rglob("*") if f.is_file()]
+    assert any("int near" in c for c in copies) and not any("int secret" in c for c in copies)
+
+
 def test_a_package_says_what_it_does_not_test(capsys, tmp_path):
     source = tmp_path / "many.cu"
     source.write_text("""

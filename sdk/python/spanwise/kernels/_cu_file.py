@@ -332,9 +332,12 @@ def find_headers(
                     missing.setdefault(name, Header(name, file.name, line, handling))
             elif folder / name not in copies:
                 target = folders[folder]
-                copies[folder / name] = (
-                    target / name if target is not None and _can_copy(Path(name)) else None
-                )
+                is_copied = target is not None and _can_copy(Path(name))
+                # Not what a link beside the file leads to: it may be a private file of the user.
+                real = (folder / name).resolve()
+                roots = (path.parent, *include_dirs)
+                is_copied &= any(real.is_relative_to(root.resolve()) for root in roots)
+                copies[folder / name] = target / name if is_copied else None
                 unread.append(folder / name)
     return tuple(missing.values()), copies
 
