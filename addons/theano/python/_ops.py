@@ -86,7 +86,9 @@ def _needs_c_code(self: Any, node: Any, *args: Any, **kwargs: Any) -> Any:
 class Op(sw.Op):
     """Base class of ops, as in Theano. A subclass defines ``make_node`` and one of ``make_thunk``
     and ``perform``; inputs on the host are NumPy arrays there, and those on the GPU CudaNdarray or
-    GpuArray."""
+    GpuArray. A call makes variables, also of arrays."""
+
+    eager = False
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -104,6 +106,8 @@ class ArrayOp(sw.Op):
     """Calls `function` with the arrays of its inputs when the program runs. `types` gives the types of
     the results for the inputs; `gradient` the slopes of the inputs for (inputs, outputs, slopes).
     Ops of one name and `settings` are equal."""
+
+    eager = False
 
     def __init__(
         self, name: str, function: Any, types: Any, gradient: Any = None, settings: Any = ()
@@ -155,6 +159,7 @@ class Assert(sw.Op):
     function runs and an element of a condition is false."""
 
     __props__ = ("msg",)
+    eager = False
     view_map = {0: [0]}
 
     def __init__(self, msg: str = "Theano Assert failed!") -> None:

@@ -130,6 +130,7 @@ class RandomFunction(sw.Op):
     """(state, size, *parameters) -> (next state, numbers); without a size, that of the parameters."""
 
     __props__ = ("kind", "dtype", "shape", "has_size")
+    eager = False
     state_map = {0: 0}
 
     def __init__(
@@ -354,6 +355,7 @@ class MRGUniform(sw.Op):
     """(states, size) -> (next states, uniform numbers in (0, 1))."""
 
     __props__ = ("dtype", "shape")
+    eager = False
     state_map = {0: 0}
 
     def __init__(self, dtype: str, shape: tuple[int | None, ...]) -> None:

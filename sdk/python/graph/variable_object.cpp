@@ -617,6 +617,7 @@ SW_BIND(graph_variable) {
                                  slot(Py_nb_bool, guarded<&refuse_bool>),
                                  slot(Py_nb_float, guarded<&refuse_number>),
                                  slot(Py_nb_int, guarded<&refuse_number>),
+                                 slot(Py_nb_index, guarded<&refuse_number>),
                                  slot(Py_mp_ass_subscript, guarded<&refuse_assignment>),
                                  slot(Py_tp_getattro, guarded<&get_attribute>),
                                  {Py_tp_getset, variable_attributes},

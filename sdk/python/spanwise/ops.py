@@ -14,9 +14,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from . import _core
-from .graph._function import compute_op, is_eager
+from .graph._function import compute_op
 from .graph._kernel_op import kernel_op
-from .graph._op import apply_registered, library_paths
+from .graph._op import apply_registered, is_eager, library_paths
 from .kernels._bundle import Bundle, is_bundle_file, loaded_declaration
 
 #: "namespace.name" -> the docstring of an op of a loaded library.

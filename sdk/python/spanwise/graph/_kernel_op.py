@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from .. import _core
 from .._core import Array
 from ..kernels._bundle import attached_source
-from ._function import compute_op, is_eager
+from ._function import compute_op
 from ._gradient import GradFunction, check_kernel_gradient
-from ._op import NativeOp, Op
+from ._op import NativeOp, Op, is_eager
 
 __all__ = ["KernelOp", "kernel_op", "kernel_op_counts"]
 

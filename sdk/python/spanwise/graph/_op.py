@@ -31,6 +31,8 @@ class Op:
     destroy_map: Mapping[int, Sequence[int]] = {}
     state_map: Mapping[int, int] = {}
     default_output: int | None = None
+    #: Whether a call without variables, on arrays of any library, computes; False: it makes a node too.
+    eager: bool = True
     itypes: Sequence[TensorType] | None = None
     otypes: Sequence[TensorType] | None = None
 
@@ -97,7 +99,13 @@ class Op:
 
     def __call__(self, *inputs: Any, return_list: bool = False, **kwargs: Any) -> Any:
         """The outputs of a new node, or only ``default_output``: a single variable, or a list of
-        several. `return_list` always gives a list."""
+        several. `return_list` always gives a list.
+
+        Without a variable among the inputs, and with no other arguments, the op computes at once: the
+        outputs are new arrays of Spanwise, on the device of the first array on a GPU, else of the first.
+        """
+        if self.eager and not kwargs and is_eager(inputs):
+            return _call_on_arrays(self, inputs, return_list)
         node = self.make_node(*inputs, **kwargs)
         if not isinstance(node, Apply):
             raise GraphError(f"{self}: make_node must return an Apply, got {node!r}")
@@ -117,6 +125,23 @@ class Op:
 
     def _props_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in getattr(self, "__props__", ())}
+
+
+def is_eager(inputs: Sequence[Any]) -> bool:
+    """Whether a call on `inputs` computes at once: at least one input, and none a Variable."""
+    for x in inputs:  # faster than any() with a generator
+        if isinstance(x, Variable):
+            return False
+    return len(inputs) > 0
+
+
+#: compute_op() of the module _function, which imports this one.
+compute_on_arrays: Any = None
+
+
+def _call_on_arrays(op: Op, inputs: Sequence[Any], return_list: bool) -> Any:
+    results = compute_on_arrays(op, inputs, {})
+    return [results] if return_list and not isinstance(results, list) else results
 
 
 def _memory_maps(op: Op) -> tuple[Any, Any]:
@@ -162,6 +187,8 @@ library_paths: dict[str, str] = {}
 
 class NativeOp(Op):
     """A C++ op, as returned by ``sw.ops``, ``kernel_op`` and ``node.op``."""
+
+    eager = False
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle

@@ -225,6 +225,8 @@ class Scan(Op):
     """Inputs: the number of steps, the sequences, the initial states, and the non-sequences. Outputs:
     the states of all steps or the last one, then the other outputs of all steps."""
 
+    eager = False
+
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
         shared = range(loop.state_count - loop.shared_count, loop.state_count)

@@ -341,6 +341,7 @@ class RepeatedPositions(Op):
     gives [0, 0, 2]."""
 
     __props__ = ()
+    eager = False
 
     def make_node(self, repeats: Any) -> Apply:
         return Apply(self, [as_variable(repeats)], [TensorType("int64", (None,))()])
@@ -403,6 +404,7 @@ class ArgSort(Op):
     is last."""
 
     __props__ = ("axis",)
+    eager = False
 
     def __init__(self, axis: int) -> None:
         self.axis = axis
