@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from keyword import iskeyword
 from typing import Any
 
@@ -77,7 +78,7 @@ def torch_op(
     operator = torch.library.custom_op(qualified, forward, mutates_args=(), schema=schema)
     operator.register_fake(forward_shapes)
     if computation.has_gradient:
-        _register_gradient(operator, qualified, computation)
+        _Derivatives(operator, qualified, computation)
     _operators[qualified] = (definition, operator)
     # pickle asks the object. Another process registers the op again.
     operator.__reduce_ex__ = lambda protocol: (_registered, (op, name, grad, outputs))
@@ -108,73 +109,184 @@ def _find_operator(name: str, definition: Any, is_explicit: bool) -> tuple[str, 
     return qualified, _operators.get(qualified, (None, None))[1]
 
 
-def _register_gradient(operator: Any, qualified: str, computation: Computation) -> None:
-    """Registers a second operator, ``<qualified>__gradient``, as the derivative of `operator` and of
-    itself. torch.compile does not trace into it either. Its argument `orders` has for each order the
-    numbers of outputs and of inputs that are differentiated, and these."""
-    from torch import library
+class _Derivatives:
+    """A second operator, ``<qualified>__gradient``, as the derivative of `operator` and of itself, with
+    their rules for autograd. torch.compile does not trace into it either. Its argument `orders` has for each
+    order 0 and the numbers of outputs and of inputs that are differentiated, and these, for a derivative in
+    reverse, or 1, 0 and the number of inputs that change, and these, for one in forward mode."""
 
-    def function_of(orders: Sequence[int]) -> GraphFunction:
-        function: GraphFunction = computation
+    def __init__(self, operator: Any, qualified: str, computation: Computation) -> None:
+        import torch
+
+        self.operator, self.computation = operator, computation
+        self.gradient = gradient = torch.library.custom_op(
+            f"{qualified}__gradient",
+            lambda inputs, orders: _compute(self._function_of(orders), inputs),
+            mutates_args=(),
+            schema="(Tensor[] inputs, int[] orders) -> Tensor[]",
+        )
+        gradient.register_fake(self._shapes)
+        _operators[f"{qualified}__gradient"] = (gradient, gradient)
+        self._functions: dict[tuple[int, ...], GraphFunction] = {}  # by orders
+        operator.register_autograd(self.backward, setup_context=self.setup_context)
+        gradient.register_autograd(
+            self._backward_of_gradient, setup_context=self._setup_context_of_gradient
+        )
+        transformed = lru_cache(maxsize=None)(lambda orders: _transformed(self, orders))
+        _take_transforms(operator, lambda *inputs: transformed(()).apply(*inputs))
+        _take_transforms(
+            gradient, lambda inputs, orders: list(transformed(tuple(orders)).apply(*inputs))
+        )
+
+    def _function_of(self, orders: Sequence[int]) -> GraphFunction:
+        function: GraphFunction = self.computation
         rest = list(orders)
         while rest:
-            outputs, count = rest[:2]
-            given, wrt = rest[2 : 2 + outputs], rest[2 + outputs : 2 + outputs + count]
-            function = function.pullback(tuple(map(bool, given)), tuple(wrt))
-            rest = rest[2 + outputs + count :]
+            is_forward, outputs, count = rest[:3]
+            given, wrt = rest[3 : 3 + outputs], tuple(rest[3 + outputs : 3 + outputs + count])
+            if is_forward:
+                function = function.pushforward(wrt)
+            else:
+                function = function.pullback(tuple(map(bool, given)), wrt)
+            rest = rest[3 + outputs + count :]
         return function
 
-    def gradients(inputs: Sequence[Any], orders: Sequence[int]) -> Any:
-        return _compute(function_of(orders), inputs)
-
-    def gradient_shapes(inputs: Sequence[Any], orders: Sequence[int]) -> Any:
-        types = function_of(orders).output_types(_types(inputs))
+    def _shapes(self, inputs: Sequence[Any], orders: Sequence[int]) -> Any:
+        types = self._function_of(orders).output_types(_types(inputs))
         return [inputs[0].new_empty(shape, dtype=_torch_dtype(dtype)) for dtype, shape in types]
 
-    gradient = library.custom_op(
-        f"{qualified}__gradient",
-        gradients,
-        mutates_args=(),
-        schema="(Tensor[] inputs, int[] orders) -> Tensor[]",
-    )
-    gradient.register_fake(gradient_shapes)
-    _operators[f"{qualified}__gradient"] = (gradient, gradient)
-
-    def derivatives(
+    def _derivatives(
+        self,
         inputs: Sequence[Any],
         output_gradients: Sequence[Any],
         needed: Sequence[bool],
-        orders: Sequence[int] = (),
+        orders: Sequence[int],
     ) -> list[Any]:
         wrt = [i for i, is_needed in enumerate(needed) if is_needed]
         given = [int(dy is not None) for dy in output_gradients]
-        order = [len(given), len(wrt), *given, *wrt]
+        order = (*orders, 0, len(given), len(wrt), *given, *wrt)
         arrays = [*inputs, *(dy for dy in output_gradients if dy is not None)]
-        found = iter(gradient(arrays, [*orders, *order]))
+        if _is_plain(arrays):
+            if order not in self._functions:
+                self._functions[order] = self._function_of(order)
+            found = iter(_compute(self._functions[order], arrays))
+        else:
+            found = iter(self.gradient(arrays, order))
         return [next(found) if is_needed else None for is_needed in needed]
 
-    def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+    def setup_context(self, ctx: Any, inputs: Sequence[Any], output: Any) -> None:
         ctx.save_for_backward(*inputs)
         outputs = output if isinstance(output, tuple) else (output,)
-        ctx.differentiable = [y.is_floating_point() or y.is_complex() for y in outputs]
+        ctx.differentiable = [_is_differentiable(y) for y in outputs]
 
-    def backward(ctx: Any, *output_gradients: Any) -> Any:
+    def backward(self, ctx: Any, *output_gradients: Any, orders: Sequence[int] = ()) -> Any:
         cotangents = [
             dy if is_differentiable else None
             for dy, is_differentiable in zip(output_gradients, ctx.differentiable, strict=True)
         ]
-        return tuple(derivatives(ctx.saved_tensors, cotangents, ctx.needs_input_grad))
+        inputs, needed = ctx.saved_tensors, ctx.needs_input_grad
+        return tuple(self._derivatives(inputs, cotangents, needed, orders))
 
-    def setup_gradient(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+    def _setup_context_of_gradient(self, ctx: Any, inputs: Sequence[Any], output: Any) -> None:
         arrays, ctx.orders = inputs
         ctx.save_for_backward(*arrays)
 
-    def backward_of_gradient(ctx: Any, output_gradients: Sequence[Any]) -> Any:
+    def _backward_of_gradient(self, ctx: Any, output_gradients: Sequence[Any]) -> Any:
         arrays, needed = ctx.saved_tensors, ctx.needs_input_grad[0]
-        return derivatives(arrays, output_gradients, needed, ctx.orders), None
+        return self._derivatives(arrays, output_gradients, needed, ctx.orders), None
 
-    operator.register_autograd(backward, setup_context=setup_context)
-    gradient.register_autograd(backward_of_gradient, setup_context=setup_gradient)
+
+def _transformed(rules: _Derivatives, orders: tuple[int, ...]) -> Any:
+    """The call of the operator, or of its gradient of these orders, as a Function of autograd with rules for
+    forward mode and torch.func, which operators of torch.library have not."""
+    import torch
+
+    operator, gradient = rules.operator, rules.gradient
+
+    def call(inputs: Sequence[Any], is_raw: bool = False) -> Any:
+        if orders:
+            return tuple((gradient._opoverload if is_raw else gradient)(list(inputs), orders))
+        return (operator._opoverload if is_raw else operator)(*inputs)
+
+    class Transformed(torch.autograd.Function):
+        @staticmethod
+        def forward(*inputs: Any) -> Any:
+            return call(inputs, is_raw=True)
+
+        @staticmethod
+        def vmap(info: Any, in_dims: Any, *inputs: Any) -> Any:
+            pairs = list(zip(inputs, in_dims, strict=True))
+            results = [
+                call([x if axis is None else x.select(axis, k) for x, axis in pairs])
+                for k in range(info.batch_size)
+            ]
+            if not isinstance(results[0], tuple):
+                return torch.stack(results), 0
+            columns = zip(*results, strict=True)
+            return tuple(map(torch.stack, columns)), (0,) * len(results[0])
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Sequence[Any], output: Any) -> None:
+            rules.setup_context(ctx, inputs, output)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, *output_gradients: Any) -> Any:
+            return rules.backward(ctx, *output_gradients, orders=orders)
+
+        @staticmethod
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            changing = [i for i, tangent in enumerate(tangents) if tangent is not None]
+            order = [*orders, 1, 0, len(changing), *changing]
+            arrays = [*ctx.saved_tensors, *(tangents[i] for i in changing)]
+            changes = iter(gradient(arrays, order))
+            found = tuple(next(changes) if each else None for each in ctx.differentiable)
+            return found if orders or rules.computation.outputs > 1 else found[0]
+
+    return Transformed
+
+
+def _take_transforms(operator: Any, call: Callable[..., Any]) -> None:
+    """Makes calls of `operator` in forward mode and in the transforms of torch.func those of `call`."""
+    from torch._C import _functorch
+    from torch.autograd import forward_ad
+    from torch.compiler import is_compiling
+
+    def is_transformed(args: Sequence[Any]) -> bool:
+        if _functorch.peek_interpreter_stack() is not None:
+            return True
+        if forward_ad._current_level < 0:
+            return False
+        tensors = args[0] if isinstance(args[0], list) else args
+        return any(forward_ad.unpack_dual(x).tangent is not None for x in tensors)
+
+    class Operator(type(operator)):  # type: ignore[misc]
+        def __call__(self, *args: Any, **kwargs: Any) -> Any:
+            if kwargs or is_compiling() or not is_transformed(args):
+                return self._opoverload(*args, **kwargs)
+            return call(*args)
+
+    operator.__class__ = Operator
+
+
+def _is_differentiable(x: Any) -> bool:
+    dtype = x.dtype
+    return bool(dtype.is_floating_point or dtype.is_complex)
+
+
+def _is_plain(tensors: Sequence[Any]) -> bool:
+    """Whether a call on `tensors` only computes: nothing records, traces or intercepts it, so that it does
+    not have to go through PyTorch's dispatcher, which takes 50 us for an operator with lists."""
+    import torch
+
+    if torch.is_grad_enabled() or torch._C._len_torch_dispatch_stack() > 0:
+        return False
+    if torch.autograd.forward_ad._current_level >= 0:
+        return False
+    plain = (torch.Tensor, torch.nn.Parameter)
+    return (
+        all(type(x) in plain for x in tensors) and not torch._C._are_functorch_transforms_active()
+    )
 
 
 def _compute(function: GraphFunction, tensors: Sequence[Any]) -> list[Any]:
