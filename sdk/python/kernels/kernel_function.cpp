@@ -391,6 +391,13 @@ PyMethodDef kernel_methods[] = {
     in_python<"kernels", "prepared_timed_call($self, grid, block, /, *args, shared_size=0)",
               "Launches on the current stream. Returns a function that waits for the kernel and "
               "returns its\nduration in seconds.">(),
+    in_python<"kernels._tuning",
+              "tune($self, args, block=(64, 128, 256, 512), options=((),), grid=None, "
+              "seconds=0.05)",
+              "Measures launches with each block and each list of further compiler options, and "
+              "returns the\nfastest as a TunedKernel: f.tune(args=(x, y, n), block=[64, 128])(x, "
+              "y, n). `grid` is a tuple or\na function of (block, args). The result is kept in the "
+              "cache of compiled kernels.">(),
     in_python<"kernels", "get_attribute($self, attribute)",
               "The value of a spanwise.driver.function_attribute.">(),
     in_python<"kernels", "set_attribute($self, attribute, value)",

@@ -66,6 +66,7 @@ _NAMES = {
     "graph": "In Mode Op Out clone contiguous function kernel_op shared using",
     "kernels._bundle": "Bundle compile",
     "kernels._host_library": "HostLibrary",
+    "kernels._tuning": "benchmark",
     "kernels._raw_kernel": "RawKernel RawModule asnumpy",
     "kernels._user_kernels": """
         ElementwiseKernel ExclusiveScanKernel InclusiveScanKernel ReductionKernel ScanKernel
