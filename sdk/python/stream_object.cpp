@@ -258,12 +258,13 @@ void bind_stream(py::module_& module) {
       module, "Stream",
       "A stream: a queue of work on one device, executed in order. As a context manager it is the "
       "thread's current stream of that device.");
-  type.def(py::init([](Device device) {
+  type.def(py::init([](Device device, int priority) {
              const GilRelease unlocked;
-             return std::make_unique<Stream>(Stream::create(device));
+             return std::make_unique<Stream>(Stream::create(device, priority));
            }),
-           py::arg("device") = py::none(),
-           "A new stream that does not synchronise with the legacy default stream.");
+           py::arg("device") = py::none(), py::arg("priority") = 0,
+           "A new stream that does not synchronise with the legacy default stream. A GPU prefers "
+           "the work of streams with a lower `priority`, -5 to 0 on present devices.");
   type.def_static(
       "foreign", &stream_from, py::arg("stream"), py::arg("device") = py::none(),
       "A Stream for another library's stream object or integer handle, by default on the device "
@@ -299,6 +300,60 @@ void bind_stream(py::module_& module) {
     out << '>';
     return out.str();
   });
+}
+
+// Leaves the capture, whose error is raised unless the code in it has raised one.
+void end_capture(CapturedGraph& self, bool has_failed) {
+  leave_stream();
+  try {
+    const GilRelease unlocked;
+    self.end();
+  } catch (const Error&) {
+    if (!has_failed) throw;
+  }
+}
+
+void bind_capture(py::module_& module) {
+  py::class_<CapturedGraph> type(
+      module, "CapturedGraph",
+      "Work on a GPU that is captured once, in a `with` block, and queued again by replay().");
+  type.def(py::init([](Device device) {
+             const GilRelease unlocked;
+             return std::make_unique<CapturedGraph>(device);
+           }),
+           py::arg("device") = py::none());
+  type.def_property_readonly("device", member(&CapturedGraph::device));
+  type.def_property_readonly("stream", member(&CapturedGraph::stream),
+                             "The stream whose work is captured, the current one meanwhile.");
+  type.def("__enter__", [](const py::object& self) {
+    auto& graph = py::cast<CapturedGraph&>(self);
+    graph.begin();
+    stream_guards().push_back(std::make_unique<StreamGuard>(graph.stream()));
+    return self;
+  });
+  type.def("__exit__", [](CapturedGraph& self, const py::handle& kind, const py::args&) {
+    end_capture(self, !kind.is_none());
+  });
+  type.def(
+      "replay",
+      [](const CapturedGraph& self, py::handle stream) {
+        const Stream target =
+            stream.is_none() ? Stream::current(self.device()) : stream_from(stream, self.device());
+        const GilRelease unlocked;
+        self.replay(target);
+      },
+      py::arg("stream") = py::none(),
+      "Queues the captured work on `stream`, by default the current one, with the arrays of the "
+      "capture: what is in its inputs now is computed, and its results are overwritten.");
+  module.def(
+      "capture",
+      [](Device device) {
+        const GilRelease unlocked;
+        return std::make_unique<CapturedGraph>(device);
+      },
+      py::arg("device") = py::none(),
+      "`with sw.capture() as g:` captures the work that the block queues on a GPU, without running "
+      "it; `g.replay()` then queues it at the cost of one launch. Returns a CapturedGraph.");
 }
 
 void bind_event(py::module_& module) {
@@ -349,6 +404,7 @@ void bind_event(py::module_& module) {
 SW_BIND(streams) {
   bind_event(module);  // first, since signatures of Stream name the class
   bind_stream(module);
+  bind_capture(module);
   module.def(
       "current_stream", [](Device device) { return Stream::current(device); },
       py::arg("device") = py::none(), "The calling thread's current stream of the device.");

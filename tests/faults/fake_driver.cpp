@@ -249,6 +249,10 @@ struct Driver {
     return fill(to, value, count);
   }
   static CUresult cuStreamCreate(CUstream* stream, unsigned) { return make(stream, "stream"); }
+  static CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned, int) {
+    return make(stream, "stream");
+  }
+  static CUresult cuStreamEndCapture(CUstream, CUgraph* graph) { return make(graph, "graph"); }
   static CUresult cuStreamDestroy(CUstream stream) { return destroy(stream, "stream"); }
   static CUresult cuStreamGetCtx(CUstream, CUcontext* context) {
     return *context = the_context, CUDA_SUCCESS;

@@ -54,6 +54,14 @@ class EventState : public RefCounted {
   Device device_;
 };
 
+class StreamState;
+
+/// Work that was captured from a stream, and can be queued any number of times.
+class GraphState : public RefCounted {
+ public:
+  virtual void launch(StreamState& stream) = 0;
+};
+
 /// A stream. Every StreamIdentity is one.
 class StreamState : public StreamIdentity {
  public:
@@ -75,6 +83,15 @@ class StreamState : public StreamIdentity {
   virtual bool is_captured() noexcept { return false; }
   /// Identifies the capture of this stream, unique in the process; 0 where there is none.
   virtual std::uint64_t capture_id() noexcept { return 0; }
+  /// From here to end_capture(), on the same thread, work queued on this stream is captured and not
+  /// run. Throws DeviceError where the device executes work when it is queued.
+  virtual void begin_capture() {
+    fail<DeviceError>("capture: expected a GPU, got ", device(),
+                      ", which executes work when it is queued; call the code again, or "
+                      "compile it by function()");
+  }
+  /// Throws DeviceError where the captured work makes no graph.
+  virtual Ref<GraphState> end_capture() { return {}; }
   /// Attaches a reference to `object` to the graph that this stream is being captured into; it is
   /// dropped when the graph and all its executable instances are destroyed and no longer run,
   /// possibly on a thread where no function of the driver may be called. Returns false where the
@@ -303,6 +320,11 @@ class Backend {
   virtual void leave_context([[maybe_unused]] unsigned entered) noexcept {}
 
   virtual Ref<StreamState> create_stream(int ordinal) = 0;
+  /// A stream whose work is preferred to that of streams of greater numbers, where the device has
+  /// priorities.
+  virtual Ref<StreamState> create_prioritized_stream(int ordinal, [[maybe_unused]] int priority) {
+    return create_stream(ordinal);
+  }
   virtual Ref<StreamState> foreign_stream(int ordinal, std::uintptr_t handle) = 0;
   /// Wraps an event of another library without owning it. Throws ArgumentError on the CPU, whose
   /// events have no handles.

@@ -199,6 +199,30 @@ Stream Stream::create(Device device) {
   return Stream(runtime::backend_for(device).create_stream(working_device(device).ordinal()));
 }
 
+Stream Stream::create(Device device, int priority) {
+  return Stream(runtime::backend_for(device).create_prioritized_stream(
+      working_device(device).ordinal(), priority));
+}
+
+void CapturedGraph::begin() {
+  graph_ = {};
+  // Not in the graph: the work that is queued so far has been done by the first replay.
+  stream_.wait(Stream::current(device()));
+  stream_.state().begin_capture();
+}
+
+void CapturedGraph::end() { graph_ = stream_.state().end_capture(); }
+
+void CapturedGraph::replay(const Stream& stream) const {
+  if (!graph_)
+    fail<ArgumentError>(
+        "CapturedGraph.replay: nothing was captured; queue work inside of the "
+        "capture, and end it");
+  stream.wait(stream_);  // earlier replays, on any stream
+  static_cast<runtime::GraphState&>(*graph_).launch(stream.state());
+  stream_.wait(stream);  // arrays record that the work is on stream_
+}
+
 namespace {
 
 void check_foreign_stream(Device device, std::uintptr_t handle) {

@@ -16,6 +16,7 @@ namespace spanwise {
 namespace runtime {
 class StreamState;
 class EventState;
+class GraphState;
 }  // namespace runtime
 
 class Event;
@@ -29,6 +30,9 @@ class SW_API Stream {
   /// Creates a non-blocking stream (it does not synchronise with the legacy default stream). Throws
   /// DeviceError.
   static Stream create(Device device);
+  /// The same with a priority: the GPU prefers the work of streams with lower numbers, -5 to 0 on
+  /// present devices. Others are limited to the device's range.
+  static Stream create(Device device, int priority);
   /// Wraps another library's CUstream (1: legacy default, 2: per-thread default) without owning it:
   /// the stream must live as long as this object and its copies. Arrays used on it may live longer:
   /// if there are any when the last copy is destroyed, a stream of Spanwise's own is made to wait
@@ -130,6 +134,32 @@ class SW_API StreamGuard {
  private:
   Stream stream_, previous_;
   bool had_previous_;
+};
+
+/// Work captured from a stream of its own, which replay() queues again with the same arrays, at the
+/// cost of one launch. Copying shares the graph.
+///
+/// Arrays that the work reads must be kept alive and are read at each replay; what it allocates
+/// lives as long as the graph.
+class SW_API CapturedGraph {
+ public:
+  /// Throws DeviceError.
+  explicit CapturedGraph(Device device) : stream_(Stream::create(device)) {}
+  Device device() const noexcept { return stream_.device(); }
+  /// The stream whose work is captured between begin() and end(), which one thread calls.
+  const Stream& stream() const noexcept { return stream_; }
+  /// Throws DeviceError, on the CPU too, whose work is executed when it is queued.
+  void begin();
+  /// Throws DeviceError where the work cannot be captured, such as a wait for the device; there is
+  /// no graph then.
+  void end();
+  /// Queues the captured work on `stream`. Later uses of its arrays come after it. Throws
+  /// ArgumentError if nothing was captured, DeviceError.
+  void replay(const Stream& stream) const;
+
+ private:
+  Stream stream_;
+  Ref<RefCounted> graph_;  // a runtime::GraphState, which is incomplete here
 };
 
 /// Makes work queued on `stream` from now on wait for all earlier work on `array`'s memory that

@@ -232,7 +232,10 @@ class CudaBackend final : public runtime::Backend {
   }
 
   Ref<StreamState> create_stream(int ordinal) override {
-    return cuda::create_stream(DeviceContext::of(ordinal));
+    return cuda::create_stream(DeviceContext::of(ordinal), 0);
+  }
+  Ref<StreamState> create_prioritized_stream(int ordinal, int priority) override {
+    return cuda::create_stream(DeviceContext::of(ordinal), priority);
   }
   Ref<StreamState> foreign_stream(int ordinal, std::uintptr_t handle) override {
     DeviceContext& context = DeviceContext::of(ordinal);

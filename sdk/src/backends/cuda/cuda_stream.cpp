@@ -167,6 +167,54 @@ std::uint64_t CudaStream::capture_id() noexcept {
   return guard.ok() ? capture_info().id : 0;
 }
 
+namespace {
+
+class CudaGraph final : public runtime::GraphState {
+ public:
+  CudaGraph(DeviceContext& context, CUgraphExec exec) noexcept : context_(context), exec_(exec) {}
+  ~CudaGraph() override {
+    const ContextGuard guard(context_, std::nothrow);
+    const RelaxedCaptureMode relaxed(context_.api);  // another stream may be captured
+    if (guard.ok()) context_.api.graph_exec_destroy(exec_);
+  }
+  void launch(runtime::StreamState& stream) override {
+    const ContextGuard guard(context_);
+    check(context_.api, context_.api.graph_launch(exec_, cuda_stream(context_, stream).raw()),
+          "launching a captured graph on ", context_.device);
+  }
+
+ private:
+  DeviceContext& context_;
+  CUgraphExec exec_;
+};
+
+}  // namespace
+
+void CudaStream::begin_capture() {
+  const ContextGuard guard(context_);
+  check(context_.api, context_.api.stream_begin_capture(raw(), CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+        "beginning to capture a stream of ", device());
+}
+
+Ref<runtime::GraphState> CudaStream::end_capture() {
+  const ContextGuard guard(context_);
+  const DriverApi& api = context_.api;
+  CUgraph graph = nullptr;
+  check(api, api.stream_end_capture(raw(), &graph), "capturing the work of a stream of ", device(),
+        " (work that waits for the device, or that is queued on a stream which does not wait for "
+        "this one, cannot be captured)");
+  CUgraphExec exec = nullptr;
+  const CUresult code = api.graph_instantiate(&exec, graph, 0);
+  api.graph_destroy(graph);
+  check(api, code, "making an executable graph of captured work on ", device());
+  try {
+    return make_ref<CudaGraph>(context_, exec);
+  } catch (...) {
+    api.graph_exec_destroy(exec);
+    throw;
+  }
+}
+
 // Attached as a user object (CUDA programming guide, "CUDA User Objects"): the graph, its clones,
 // the executable graphs made from them, and launches that still run, hold the reference.
 bool CudaStream::attach_to_graph(const RefCounted& object) noexcept {
@@ -218,11 +266,12 @@ Ref<runtime::StreamState> make_default_stream(DeviceContext& context) {
   return make_ref<CudaStream>(context, CU_STREAM_LEGACY, CudaStream::Owner::foreign);
 }
 
-Ref<runtime::StreamState> create_stream(DeviceContext& context) {
+Ref<runtime::StreamState> create_stream(DeviceContext& context, int priority) {
   const ContextGuard guard(context);
   const RelaxedCaptureMode relaxed(context.api);  // another stream may be captured
   CUstream stream = nullptr;
-  check(context.api, context.api.stream_create(&stream, CU_STREAM_NON_BLOCKING),
+  check(context.api,
+        context.api.stream_create_with_priority(&stream, CU_STREAM_NON_BLOCKING, priority),
         "creating a stream on ", context.device);
   try {
     return make_ref<CudaStream>(context, stream, CudaStream::Owner::ours);

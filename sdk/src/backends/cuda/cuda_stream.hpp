@@ -96,6 +96,8 @@ class CudaStream final : public runtime::StreamState {
   void flush() noexcept override { flush_launches(); }
   bool is_captured() noexcept override;
   std::uint64_t capture_id() noexcept override;
+  void begin_capture() override;
+  Ref<runtime::GraphState> end_capture() override;
   bool attach_to_graph(const RefCounted& object) noexcept override;
   void detach() noexcept override;
 
@@ -151,7 +153,8 @@ inline CudaStream& cuda_stream(runtime::StreamState& stream) {
 /// The stream of threads that have not set a current stream.
 Ref<runtime::StreamState> make_default_stream(DeviceContext& context);
 /// A new stream that does not synchronize with the legacy default stream (CU_STREAM_NON_BLOCKING).
-Ref<runtime::StreamState> create_stream(DeviceContext& context);
+/// The driver limits `priority` to the range of the device.
+Ref<runtime::StreamState> create_stream(DeviceContext& context, int priority);
 /// Wraps another library's stream: 1 (legacy), 2 (per-thread) or a CUstream. Throws ArgumentError
 /// for 0, for values that cannot be a stream, and for a stream of another device or of a context
 /// that is not the device's primary one.

@@ -61,6 +61,7 @@ namespace spanwise::cuda {
   X(memset_d16_async, cuMemsetD16Async, 3020)                               \
   X(memset_d32_async, cuMemsetD32Async, 3020)                               \
   X(stream_create, cuStreamCreate, 2000)                                    \
+  X(stream_create_with_priority, cuStreamCreateWithPriority, 5050)          \
   X(stream_destroy, cuStreamDestroy, 4000)                                  \
   X(stream_synchronize, cuStreamSynchronize, 2000)                          \
   X(stream_query, cuStreamQuery, 2000)                                      \
@@ -68,6 +69,8 @@ namespace spanwise::cuda {
   X(stream_get_ctx, cuStreamGetCtx, 9020)                                   \
   X(stream_is_capturing, cuStreamIsCapturing, 10000)                        \
   X(stream_get_capture_info, cuStreamGetCaptureInfo, 11030)                 \
+  X(stream_begin_capture, cuStreamBeginCapture, 10010)                      \
+  X(stream_end_capture, cuStreamEndCapture, 10000)                          \
   X(thread_exchange_capture_mode, cuThreadExchangeStreamCaptureMode, 10010) \
   X(event_create, cuEventCreate, 2000)                                      \
   X(event_destroy, cuEventDestroy, 4000)                                    \
