@@ -76,6 +76,11 @@ TEST_P(ProgramSource, OfAllOperationsCompilesForEachLayout) {
   expect_compiles(program, cells);
   cells.has_planes = true;
   expect_compiles(program, cells);
+  for (const AccessPattern pattern : {AccessPattern::merged, AccessPattern::merged_in_words}) {
+    PlanShape merged = shape_of(Kind::merged, pattern);
+    merged.inner = 2;
+    expect_compiles(program, merged);
+  }
   PlanShape shifted = shape_of(Kind::rows, AccessPattern::unaligned);
   shifted.is_shifted = true;
   expect_compiles(program, shifted);

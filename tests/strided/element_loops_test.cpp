@@ -128,6 +128,31 @@ TEST(GpuCopies, ReorderTheElementsOfSmallCells) {
       }
 }
 
+TEST(GpuCopies, ReorderAxesOfAnyExtents) {
+  Random random(20260608);
+  for (int round = 0; round < 120 && !testing::Test::HasFailure(); ++round) {
+    Shape shape;
+    for (std::int64_t size = between(random, 5000, 30000); size > 1;) {
+      const std::int64_t limit = std::min<std::int64_t>(size, between(random, 2, 200));
+      shape = shape.inserted(shape.size(), between(random, 2, static_cast<int>(limit) + 1));
+      size /= shape[shape.size() - 1];
+    }
+    std::vector<int> order(static_cast<std::size_t>(shape.size()));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    const DType dtypes[] = {uint8, float16, float32, float64, complex128};
+    const DType from = dtypes[between(random, 0, 4)],
+                to = between(random, 0, 1) == 0 ? from : dtypes[between(random, 0, 3)];
+    const bool is_reversed = between(random, 0, 3) == 0;
+    Layout source = permuted(shape, order), target = Layout::row_major(shape);
+    if (is_reversed) source = source.slice(between(random, 0, shape.size() - 1), {{}, {}, -1});
+    if (between(random, 0, 1) == 0) std::swap(source, target);
+    if (from.is_complex() && !to.is_complex()) continue;
+    check_copy(random, source, from, target, to, between(random, 0, 3) * from.itemsize(),
+               between(random, 0, 3) * to.itemsize());
+  }
+}
+
 TEST(GpuCopies, MoveRowsOfAnyAlignment) {
   Random random(20260604);
   for (const DType dtype : {uint8, float16})

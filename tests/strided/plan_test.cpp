@@ -15,7 +15,7 @@ namespace {
 using Kind = PlanShape::Kind;
 
 TEST(StridedPlan, VisitsEachElementOnceInAlignedPacks) {
-  int kinds[4] = {};
+  int kinds[5] = {};
   for (unsigned seed = 0; seed < 1500; ++seed) {
     ArrayGenerator generator(seed);
     const RandomArrays arrays = generator.arrays();
@@ -31,8 +31,8 @@ TEST(StridedPlan, VisitsEachElementOnceInAlignedPacks) {
     expect_aligned(plan, arrays);
     ASSERT_FALSE(HasFailure()) << seed;
   }
-  for (const Kind kind : {Kind::dense, Kind::rows, Kind::tiles})
-    EXPECT_GT(kinds[static_cast<int>(kind)], 20);
+  for (const Kind kind : {Kind::dense, Kind::rows, Kind::tiles, Kind::merged})
+    EXPECT_GT(kinds[static_cast<int>(kind)], 15);
 }
 
 // Operands and result of a binary operation on float32: the first operand has the layout `read`,
@@ -145,7 +145,44 @@ TEST(StridedPlan, UsesCellsForShortAxes) {
                 .plan()
                 .shape()
                 .kind,
-            Kind::rows);
+            Kind::merged);
+}
+
+// A copy of a C-contiguous array whose axes are permuted.
+StridedPlan permutation(const Shape& memory, const std::vector<int>& order, int itemsize) {
+  RandomArrays arrays;
+  const Layout source = Layout::row_major(memory).permute(order);
+  arrays.shape = source.shape;
+  arrays.add(source, itemsize, ArrayRole::read);
+  arrays.add(Layout::row_major(source.shape), itemsize, ArrayRole::write);
+  const StridedPlan plan = arrays.plan({.joins_elements = true});
+  expect_aligned(plan, arrays);
+  return plan;
+}
+
+TEST(StridedPlan, MergesAxesForPermutationsOfAnyExtents) {
+  struct Case {
+    Shape memory;
+    std::vector<int> order;
+    int itemsize, width;
+  };
+  const Case cases[] = {{{96, 100, 80, 90}, {3, 2, 1, 0}, 4, 1},
+                        {{4887, 2, 245, 5, 9}, {1, 4, 0, 2, 3}, 4, 1},
+                        {{5, 12, 12, 2, 71095}, {1, 2, 0, 4, 3}, 4, 1},
+                        {{42, 7332, 132, 2}, {1, 2, 3, 0}, 1, 16},
+                        {{26853, 1863}, {1, 0}, 2, 8},
+                        {{233363, 215}, {1, 0}, 2, 8},
+                        {{34929283, 2}, {1, 0}, 1, 16},
+                        {{7950, 13, 20, 4, 2}, {4, 2, 0, 1, 3}, 1, 1}};
+  for (const Case& each : cases) {
+    const StridedPlan plan = permutation(each.memory, each.order, each.itemsize);
+    EXPECT_EQ(plan.shape().kind, Kind::merged) << Layout::row_major(each.memory);
+    EXPECT_EQ(plan.shape().width, each.width) << Layout::row_major(each.memory);
+    const std::int64_t size = Layout::row_major(each.memory).size() / plan.joined();
+    EXPECT_GT(size / plan.steps(), 1800) << Layout::row_major(each.memory);
+  }
+  EXPECT_EQ(permutation({4096, 2048}, {1, 0}, 4).shape().kind, Kind::tiles);
+  EXPECT_EQ(permutation({31, 33}, {1, 0}, 4).shape().kind, Kind::tiles) << "few elements";
 }
 
 TEST(StridedPlan, ShiftsRowsOfMisalignedBytes) {

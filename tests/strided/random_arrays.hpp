@@ -73,6 +73,7 @@ class ArrayGenerator {
       constexpr std::int64_t choices[] = {1, 2, 3, 4, 5, 16, 20};
       extents.push_back(choices[below(extents.size() > 2 ? 4 : 7)]);
     }
+    if (once_in(50)) extents = {10 + below(9), 15 + below(9), 30 + below(9)};  // for merged
     drawn.shape = Shape(std::span<const std::int64_t>(extents));
     const int reads = below(4), writes = 1 + below(2);
     const auto itemsize = [&] { return 1 << below(5); };
@@ -183,6 +184,38 @@ inline void expect_cells(const StridedPlan& plan, const RandomArrays& arrays) {
   }
 }
 
+// The elements of a tile have places of their own in shared memory, as aligned as in the leader.
+inline void expect_merged(const StridedPlan& plan, const RandomArrays& arrays) {
+  const PlanShape& shape = plan.shape();
+  std::int64_t rows = 1;
+  int leader = -1;
+  for (int k = 0; k < shape.count; ++k) {
+    rows += (shape.shares_strides >> k & 1) == 0;
+    if (leader < 0 && is_written(arrays.planned[static_cast<std::size_t>(k)].role)) leader = k;
+  }
+  leader = std::max(leader, 0);
+  const auto numbers = plan.numbers().subspan(static_cast<std::size_t>(rows * shape.rank));
+  const auto blocks = numbers.first(shape.rank), sides = numbers.subspan(shape.rank, shape.inner),
+             steps = numbers.subspan(shape.rank + shape.inner, shape.inner);
+  const std::size_t outer = shape.rank - shape.inner;
+  std::int64_t all_blocks = 1;
+  std::set<std::int64_t> indices{0};
+  for (std::size_t axis = 0; axis < shape.rank; ++axis) {
+    const std::int64_t extent = plan.numbers()[axis], side = axis < outer ? 1 : sides[axis - outer];
+    all_blocks *= blocks[axis];
+    EXPECT_EQ(blocks[axis], (extent + side - 1) / side);
+    if (axis < outer) continue;
+    const std::int64_t step = steps[axis - outer];
+    EXPECT_EQ((step - stride_of(plan, arrays, leader, static_cast<int>(axis))) % shape.width, 0);
+    std::set<std::int64_t> more;
+    for (const std::int64_t index : indices)
+      for (std::int64_t i = 0; i < side; ++i) EXPECT_TRUE(more.insert(index + i * step).second);
+    indices = std::move(more);
+  }
+  EXPECT_EQ(plan.steps(), all_blocks);
+  EXPECT_LE(*indices.rbegin() + shape.width, shape.cell_chunks * 128);
+}
+
 // Each pack that a kernel accesses as a whole has adjacent elements and is aligned.
 inline void expect_aligned(const StridedPlan& plan, const RandomArrays& arrays) {
   const PlanShape& shape = plan.shape();
@@ -198,6 +231,7 @@ inline void expect_aligned(const StridedPlan& plan, const RandomArrays& arrays) 
     return;
   }
   if (shape.kind == PlanShape::Kind::cells) return expect_cells(plan, arrays);
+  if (shape.kind == PlanShape::Kind::merged) return expect_merged(plan, arrays);
   for (int k = 0; k < shape.count; ++k) {
     const PlanArray& array = arrays.planned[static_cast<std::size_t>(k)];
     const AccessPattern pattern = shape.patterns[static_cast<std::size_t>(k)];

@@ -3,7 +3,8 @@
 // What all kinds of strided loops share: packs of n elements along the last axis, of which the
 // first `count` exist; the arrays of a kernel; and the two loops over a thread's packs.
 //
-// A kernel passes to visit_dense(), visit_rows(), visit_tiles(), visit_cells() or visit_runs():
+// A kernel passes to visit_dense(), visit_rows(), visit_tiles(), visit_cells(),
+// visit_merged() or visit_runs():
 //   Shape      constants of the plan, those of PlanShape (spanwise/strided/plan.hpp)
 //   Array...   a pointer to the first visited element, with its role and pattern
 //   Body       a lambda that gets element k of each array, references to those that it may change
@@ -109,7 +110,9 @@ enum class Pattern {
   transposed_in_packs,
   unaligned,
   cells,
-  planes
+  planes,
+  merged,
+  merged_in_words
 };
 
 template <bool condition, class A, class B>
@@ -130,9 +133,10 @@ struct Array {
   static constexpr Role role = role_;
   static constexpr Pattern pattern = pattern_;
   static constexpr bool is_constant = pattern == Pattern::constant;
-  static constexpr bool is_in_tile = pattern == Pattern::transposed ||
-                                     pattern == Pattern::transposed_in_packs ||
-                                     pattern == Pattern::cells || pattern == Pattern::planes;
+  static constexpr bool is_in_tile =
+      pattern == Pattern::transposed || pattern == Pattern::transposed_in_packs ||
+      pattern == Pattern::cells || pattern == Pattern::planes || pattern == Pattern::merged ||
+      pattern == Pattern::merged_in_words;
   static constexpr bool is_read = role == Role::read || role == Role::mask;
   static constexpr bool is_stored = role == Role::write || role == Role::update;
   /// Whether packs are read from memory into registers.

@@ -33,7 +33,8 @@ const KindText& kind_text(const PlanShape& shape) {
   static constexpr KindText kinds[] = {{"dense.cuh", "visit_dense", false, true},
                                        {"rows.cuh", "visit_rows", true, true},
                                        {"tiles.cuh", "visit_tiles", true, false},
-                                       {"cells.cuh", "visit_cells", true, false}};
+                                       {"cells.cuh", "visit_cells", true, false},
+                                       {"merged.cuh", "visit_merged", true, false}};
   if (shape.is_serial) return shape.kind == Kind::rows ? runs : elements;
   return kinds[static_cast<int>(shape.kind)];
 }
@@ -69,9 +70,9 @@ std::string_view role_name(ArrayRole role, bool has_mask) {
 }
 
 // In the order of AccessPattern; as Pattern in lanes.cuh.
-constexpr std::string_view pattern_names[] = {"contiguous", "constant",   "reversed",
-                                              "strided",    "transposed", "transposed_in_packs",
-                                              "unaligned",  "cells",      "planes"};
+constexpr std::string_view pattern_names[] = {
+    "contiguous", "constant", "reversed", "strided", "transposed",     "transposed_in_packs",
+    "unaligned",  "cells",    "planes",   "merged",  "merged_in_words"};
 
 ArraysText::ArraysText(const Body& body, const PlanShape& shape) {
   const int count = static_cast<int>(body.arrays.size());
@@ -128,7 +129,10 @@ std::string cuda_source(const Body& body, const PlanShape& shape) {
   // permutations (2, 1, 0) take 5 % less time (H100), though fewer blocks are resident.
   const char* const blocks = !shape.is_serial && shape.kind == Kind::tiles ? ", 1" : "";
   std::string parameters = arrays.parameters + body.parameters;
-  if (kind.has_walk)
+  if (shape.kind == Kind::merged)
+    parameters += text("const spanwise::MergedWalk<", int{shape.rank}, ", ", arrays.stride_rows,
+                       ", ", int{shape.inner}, "> sw_w, ");
+  else if (kind.has_walk)
     parameters +=
         text("const spanwise::StridedWalk<", int{shape.rank}, ", ", arrays.stride_rows, "> sw_w, ");
   if (kind.has_steps) parameters += "const long long sw_n, ";

@@ -87,6 +87,16 @@ std::vector<std::int64_t> WalkAxes::numbers(std::uint32_t left_out) const {
   return numbers;
 }
 
+/// The tile of PlanShape::Kind::merged, by the walk's axes and arrays.
+struct MergedTile {
+  std::array<std::int64_t, max_rank> sides, steps;
+  std::array<int, max_arrays> runs{};  ///< axes of a run that is accessed in words
+  std::uint32_t staged = 0;            ///< bit k: array k is read into shared memory
+
+  std::int64_t side(int axis) const noexcept { return sides[static_cast<std::size_t>(axis)]; }
+  bool is_staged(int k) const noexcept { return (staged >> k & 1) != 0; }
+};
+
 /// Chooses the kind of loop for arrays that are not all C-contiguous: kind, width, patterns, tiles,
 /// and the order and direction of the axes. All arrays count, except those of role index.
 class Planner {
@@ -103,6 +113,8 @@ class Planner {
   int join_elements();
   /// Chooses another kind. Returns the number of steps.
   std::int64_t make(PlanShape& shape);
+  /// Appends the numbers of a merged plan that follow the strides.
+  void add_tile(const PlanShape& shape, std::vector<std::int64_t>& numbers) const;
   const WalkAxes& axes() const noexcept { return axes_; }
 
  private:
@@ -135,8 +147,10 @@ class Planner {
   bool try_make_rows(PlanShape& shape) const;
   bool try_make_mixed_rows(PlanShape& shape) const;
   bool is_unaligned(const PlanShape& shape, int k) const;
-  bool try_make_tiles(PlanShape& shape);
-  bool try_make_cells(PlanShape& shape);
+  /// With `only_whole` if few tiles are incomplete and all accesses have 16 bytes.
+  bool try_make_tiles(PlanShape& shape, bool only_whole);
+  bool has_whole_tiles(const PlanShape& shape, int s) const;
+  bool try_make_cells(PlanShape& shape, bool only_whole);
   bool is_transposed(int k, int axis) const;
   bool is_dense_in(int k, int first, int end) const;
   std::optional<AccessPattern> cell_pattern(const CellRange& cell, int k) const;
@@ -144,7 +158,18 @@ class Planner {
   bool has_aligned_cells(const CellRange& cell, const PlanShape& shape, int width) const;
   std::int64_t cell_blocks(const PlanShape& shape) const;
   std::optional<int> find_transposed_axis();
-  void choose_sides(PlanShape& shape) const;
+  void choose_sides(PlanShape& shape, int s) const;
+  /// Adjacent elements of an array in a tile, along so many axes.
+  struct Run {
+    int axes;
+    std::int64_t size;
+  };
+  bool is_reordered(int k) const;
+  Run tile_run(const Walk::AxisOrder& order, int k, std::int64_t least_bytes) const;
+  void choose_merged_patterns(PlanShape& shape, int staged);
+  std::int64_t choose_tile_steps(int width, int staged);
+  bool try_make_merged(PlanShape& shape);
+  std::int64_t merged_blocks() const;
   AccessPattern tile_pattern(const PlanShape& shape, int k) const;
   void store_patterns(PlanShape& shape) const;
   std::int64_t steps(const PlanShape& shape) const;
@@ -153,6 +178,7 @@ class Planner {
   std::span<const PlanArray> arrays_;
   int leader_, max_width_, inner_, joined_ = 1;
   bool has_odd_itemsize_ = false;  ///< of an array: not 1, 2, 4, 8 or 16 bytes, so no packs
+  MergedTile tile_;                ///< for merged
 };
 
 /// The minimal extents of the two axes of a tile; shorter axes are not transposed through shared
@@ -228,17 +254,18 @@ int Planner::join_elements() {
 }
 
 std::int64_t Planner::make(PlanShape& shape) {
-  const bool is_packed = !shape.is_serial && is_memory(leader_) &&
-                         axes_.stride(inner_, leader_) == 1 &&
-                         (try_make_rows(shape) || try_make_cells(shape) || try_make_tiles(shape) ||
-                          try_make_mixed_rows(shape));
+  const bool is_packed =
+      !shape.is_serial && is_memory(leader_) && axes_.stride(inner_, leader_) == 1 &&
+      (try_make_rows(shape) || try_make_cells(shape, true) || try_make_tiles(shape, true) ||
+       try_make_merged(shape) || try_make_cells(shape, false) || try_make_tiles(shape, false) ||
+       try_make_mixed_rows(shape));
   if (!is_packed) {
     shape.kind = PlanShape::Kind::rows;
     shape.width = 1;
     shape.has_tail = false;
   }
   shape.rank = static_cast<std::uint8_t>(axes_.rank());
-  if (shape.kind != PlanShape::Kind::cells) store_patterns(shape);
+  store_patterns(shape);
   for (int k = 0; k < axes_.operands() && !shape.is_serial; ++k)
     if (k != leader_ && is_written(array(k).role) && axes_.has_equal_strides(k, leader_))
       shape.shares_strides |= 1u << k;
@@ -316,23 +343,40 @@ std::optional<int> Planner::find_transposed_axis() {
   return {};
 }
 
-bool Planner::try_make_tiles(PlanShape& shape) {
+bool Planner::try_make_tiles(PlanShape& shape, bool only_whole) {
   if (axes_.extent(inner_) < min_side || has_odd_itemsize_) return false;
   const std::optional<int> s = find_transposed_axis();
   if (!s) return false;
+  PlanShape result = shape;
+  result.kind = PlanShape::Kind::tiles;
+  try_choose_leader_width(result);
+  choose_sides(result, *s);
+  // Many arrays may leave no room for their tiles.
+  if (result.tile_rows < min_side || (only_whole && !has_whole_tiles(result, *s))) return false;
   axes_.move(*s, inner_ - 1);
-  shape.kind = PlanShape::Kind::tiles;
-  try_choose_leader_width(shape);
-  choose_sides(shape);
-  return shape.tile_rows >= min_side;  // many arrays may leave no room for their tiles
+  shape = result;
+  return true;
 }
 
-void Planner::choose_sides(PlanShape& shape) const {
+bool Planner::has_whole_tiles(const PlanShape& shape, int s) const {
+  const auto is_filled = [](std::int64_t extent, std::int64_t side) {
+    return ceil_div(extent, side) * side * 8 <= extent * 9;
+  };
+  bool whole = shape.width == max_width_ && is_filled(axes_.extent(s), shape.tile_rows) &&
+               is_filled(axes_.extent(inner_), shape.tile_columns);
+  for (int k = 0; k < axes_.operands(); ++k)
+    if (is_memory(k) && is_transposed(k, s))
+      whole &= axes_.stride(s, k) == 1 && is_aligned(k, s, 0, 16 / itemsize(k));
+  return whole;
+}
+
+// `s`: the axis that becomes the last but one.
+void Planner::choose_sides(PlanShape& shape, int s) const {
   int widest = 1, transposed_bytes = 0;
   for (int k = 0; k < axes_.operands(); ++k) {
     if (!is_memory(k)) continue;
     widest = std::max(widest, itemsize(k));
-    if (is_transposed(k, inner_ - 1)) transposed_bytes += itemsize(k);
+    if (is_transposed(k, s)) transposed_bytes += itemsize(k);
   }
   const int bits = std::countr_zero(static_cast<unsigned>(tile_bytes)) -
                    std::countr_zero(static_cast<unsigned>(widest));
@@ -340,7 +384,7 @@ void Planner::choose_sides(PlanShape& shape) const {
   const auto fit = [](int& side, std::int64_t extent) {
     while (side > min_side && side >= 2 * extent) side /= 2;
   };
-  fit(tile_rows, axes_.extent(inner_ - 1));
+  fit(tile_rows, axes_.extent(s));
   fit(tile_columns, axes_.extent(inner_));
   while (transposed_bytes * tile_rows * tile_columns > shared_bytes) tile_rows /= 2;
   shape.tile_rows = static_cast<std::uint8_t>(tile_rows);
@@ -359,6 +403,7 @@ AccessPattern Planner::tile_pattern(const PlanShape& shape, int k) const {
 }
 
 void Planner::store_patterns(PlanShape& shape) const {
+  if (shape.kind == PlanShape::Kind::cells || shape.kind == PlanShape::Kind::merged) return;
   const bool is_tiled = shape.kind == PlanShape::Kind::tiles;
   for (int k = 0; k < axes_.operands(); ++k) {
     AccessPattern& pattern = shape.patterns[static_cast<std::size_t>(k)];
@@ -387,6 +432,7 @@ bool Planner::is_unaligned(const PlanShape& shape, int k) const {
 
 std::int64_t Planner::steps(const PlanShape& shape) const {
   if (shape.kind == PlanShape::Kind::cells) return cell_blocks(shape);
+  if (shape.kind == PlanShape::Kind::merged) return merged_blocks();
   const bool is_tiled = shape.kind == PlanShape::Kind::tiles;
   // A shifted row has up to width - 1 elements before its first whole pack.
   const std::int64_t extent = axes_.extent(inner_) + (shape.is_shifted ? shape.width - 1 : 0);
@@ -471,7 +517,7 @@ bool Planner::has_aligned_cells(const CellRange& cell, const PlanShape& shape, i
   return true;
 }
 
-bool Planner::try_make_cells(PlanShape& shape) {
+bool Planner::try_make_cells(PlanShape& shape, bool only_whole) {
   if (has_odd_itemsize_) return false;
   for (const bool has_planes : {false, true})
     for (int inner = 1; inner <= inner_; ++inner) {
@@ -486,6 +532,7 @@ bool Planner::try_make_cells(PlanShape& shape) {
       PlanShape result = shape;
       if (!fits || !try_set_cells(cell, result)) continue;
       try_choose_width(result, [&](int width) { return has_aligned_cells(cell, result, width); });
+      if (only_whole && result.width < max_width_) continue;
       result.kind = PlanShape::Kind::cells;
       result.inner = static_cast<std::uint8_t>(inner);
       result.has_planes = has_planes;
@@ -503,6 +550,178 @@ std::int64_t Planner::cell_blocks(const PlanShape& shape) const {
   for (int axis = 0; axis < along; ++axis) blocks *= axes_.extent(axis);
   const std::int64_t cells = std::int64_t{shape.cell_chunks} * 128 / size / min_cells * min_cells;
   return blocks * ((axes_.extent(along) + cells - 1) / cells);
+}
+
+/// The maximum of elements of a merged tile, and of the bytes of all of them in a block. Smaller
+/// arrays do not have the blocks that hide a tile's latency.
+constexpr std::int64_t max_merged = 1 << 14, max_merged_bytes = 38 << 10, min_merged_size = 4096;
+/// The maximum of strides of all arrays: a thread has each array's order in registers.
+constexpr int max_merged_strides = 24;
+/// Runs of fewer bytes read parts of sectors; those of so many are written in words.
+constexpr std::int64_t short_run_bytes = 128, word_run_bytes = 64;
+
+// Whether the array is to be read in another order than the leader's: its elements are adjacent
+// along another axis, or in short runs of which the next one is elsewhere.
+bool Planner::is_reordered(int k) const {
+  if (!is_loaded(array(k).role) || axes_.stride(inner_, k) == 0) return false;
+  const Walk::AxisOrder order = axes_.order(k);
+  if (order[0] != inner_)
+    return stride_bytes(order[0], k) <= 16 && stride_bytes(order[0], k) < stride_bytes(inner_, k);
+  const std::int64_t run =
+      axes_.extent(inner_) * static_cast<std::int64_t>(stride_bytes(inner_, k));
+  return run < short_run_bytes && inner_ > 0 && axes_.stride(order[1], k) != 0 &&
+         order[1] != inner_ - 1;
+}
+
+// The number of axes, the first of `order`, along which the tile's elements of array k are
+// adjacent; the fewest that have `least_bytes`, if they have so many.
+Planner::Run Planner::tile_run(const Walk::AxisOrder& order, int k,
+                               std::int64_t least_bytes) const {
+  Run run{0, 1};
+  for (; run.axes < axes_.rank() && run.size * itemsize(k) < least_bytes; ++run.axes) {
+    const int axis = order[static_cast<std::size_t>(run.axes)];
+    if (tile_.side(axis) == 1 || axes_.stride(axis, k) != run.size) break;
+    run.size *= tile_.side(axis);
+    if (tile_.side(axis) < axes_.extent(axis)) return {run.axes + 1, run.size};
+  }
+  return run;
+}
+
+// Sets the pattern of each array, and the width; an array of which the tile has no staged copy is
+// accessed in packs along the leader's run, or has one element there. Without packs where elements
+// that are adjacent in array `staged` would be in the same banks.
+void Planner::choose_merged_patterns(PlanShape& shape, int staged) {
+  const Run run = tile_run(axes_.order(leader_), leader_, word_run_bytes);
+  shape.width = 1;
+  if (itemsize(leader_) < 4 && run.size * itemsize(leader_) >= word_run_bytes &&
+      axes_.stride(axes_.order(staged)[0], leader_) % 8 != 0)
+    shape.width = static_cast<std::uint8_t>(std::min(16 / itemsize(leader_), max_width_));
+  const auto pattern_in_run = [&](int k) -> std::optional<AccessPattern> {
+    bool is_constant = is_loaded(array(k).role), is_alike = true;
+    for (int axis = inner_; axis > inner_ - run.axes; --axis) {
+      is_constant &= axes_.stride(axis, k) == 0;
+      is_alike &= axes_.stride(axis, k) == axes_.stride(axis, leader_);
+    }
+    if (is_constant) return AccessPattern::constant;
+    if (is_alike) return AccessPattern::strided;
+    return {};
+  };
+  for (int k = 0; k < axes_.operands(); ++k)
+    if (!tile_.is_staged(k) && !pattern_in_run(k)) shape.width = 1;
+  for (int k = 0; k < axes_.operands(); ++k) {
+    AccessPattern& pattern = shape.patterns[static_cast<std::size_t>(k)];
+    if (tile_.is_staged(k)) {
+      const Run own = tile_run(axes_.order(k), k, word_run_bytes);
+      const bool in_words =
+          itemsize(k) < 4 && own.axes == 1 && own.size * itemsize(k) >= word_run_bytes;
+      pattern = in_words ? AccessPattern::merged_in_words : AccessPattern::merged;
+      tile_.runs[static_cast<std::size_t>(k)] = in_words ? own.axes : 0;
+    } else {
+      pattern = shape.width == 1 ? AccessPattern::strided : *pattern_in_run(k);
+    }
+  }
+  shape.patterns[static_cast<std::size_t>(leader_)] = AccessPattern::contiguous;
+  tile_.runs[static_cast<std::size_t>(leader_)] = shape.width > 1 ? run.axes : 0;
+}
+
+// Chooses the steps between elements of the tile along its axes, and returns their number with
+// unused ones. Elements of a run of the leader are adjacent, and packs as aligned as in memory. The
+// axes behind the run have odd multiples of the width where that is possible: elements that are
+// adjacent in a staged array are then in different banks.
+std::int64_t Planner::choose_tile_steps(int width, int staged) {
+  const Run run =
+      tile_run(axes_.order(leader_), leader_, width > 1 ? word_run_bytes : 8 * itemsize(leader_));
+  std::int64_t next = 1, size = width;
+  const auto add = [&](int axis, std::int64_t step) {
+    tile_.steps[static_cast<std::size_t>(axis)] = step;
+    size += (tile_.side(axis) - 1) * step;
+    next = step * tile_.side(axis);
+  };
+  const int first_of_run = axes_.rank() - std::max(run.axes, 1);
+  for (int axis = inner_; axis >= first_of_run; --axis) add(axis, next);
+  const Walk::AxisOrder order = axes_.order(staged);
+  for (int i = 0; i < axes_.rank(); ++i) {
+    const int axis = order[static_cast<std::size_t>(i)];
+    if (axis >= first_of_run || tile_.side(axis) == 1) continue;
+    std::int64_t step = next;
+    while ((step - axes_.stride(axis, leader_)) % width != 0) ++step;
+    add(axis, step % (2 * width) == 0 ? step + width : step);
+  }
+  return size;
+}
+
+bool Planner::try_make_merged(PlanShape& shape) {
+  if (has_odd_itemsize_ || inner_ == 0 || axes_.size() / joined_ < min_merged_size ||
+      axes_.rank() * axes_.operands() > max_merged_strides)
+    return false;
+  std::array<Walk::TileOperand, Walk::max_tile_operands> operands{{{leader_, itemsize(leader_)}}};
+  std::size_t count = 1;
+  std::int64_t widest = 1, all_bytes = 0;
+  tile_.staged = 0;
+  for (int k = 0; k < axes_.operands(); ++k) {
+    if (!is_memory(k) || !is_reordered(k)) continue;
+    if (count == operands.size()) return false;
+    operands[count++] = {k, itemsize(k)};
+    tile_.staged |= 1u << k;
+    widest = std::max<std::int64_t>(widest, itemsize(k));
+    all_bytes += itemsize(k);
+  }
+  if (count == 1) return false;
+  std::int64_t size = std::min({max_merged, tile_bytes / widest, max_merged_bytes / all_bytes});
+  PlanShape result = shape;
+  result.cell_chunks = static_cast<std::uint8_t>((size + size / 4) / 128);
+  for (;; size -= size / 8) {
+    if (size < min_side) return false;
+    tile_.sides = axes_.tile_sides(std::span(operands.data(), count), size);
+    choose_merged_patterns(result, operands[1].operand);
+    if (choose_tile_steps(result.width, operands[1].operand) <= 128 * result.cell_chunks) break;
+  }
+  result.kind = PlanShape::Kind::merged;
+  result.inner = 0;
+  // Axes of the tile become the last ones, in the same order.
+  for (int left = axes_.rank(), axis = 0; left > 0; --left) {
+    if (tile_.side(axis) == 1) {
+      ++axis;
+      continue;
+    }
+    axes_.move(axis, inner_);
+    std::rotate(tile_.sides.begin() + axis, tile_.sides.begin() + axis + 1,
+                tile_.sides.begin() + axes_.rank());
+    std::rotate(tile_.steps.begin() + axis, tile_.steps.begin() + axis + 1,
+                tile_.steps.begin() + axes_.rank());
+    ++result.inner;
+  }
+  shape = result;
+  return true;
+}
+
+std::int64_t Planner::merged_blocks() const {
+  std::int64_t blocks = 1;
+  for (int axis = 0; axis <= inner_; ++axis)
+    blocks *= ceil_div(axes_.extent(axis), tile_.side(axis));
+  return blocks;
+}
+
+void Planner::add_tile(const PlanShape& shape, std::vector<std::int64_t>& numbers) const {
+  if (shape.kind != PlanShape::Kind::merged) return;
+  const int outer = axes_.rank() - shape.inner;
+  for (int axis = 0; axis <= inner_; ++axis)
+    numbers.push_back(ceil_div(axes_.extent(axis), tile_.side(axis)));
+  for (int axis = outer; axis <= inner_; ++axis) numbers.push_back(tile_.side(axis));
+  for (int axis = outer; axis <= inner_; ++axis)
+    numbers.push_back(tile_.steps[static_cast<std::size_t>(axis)]);
+  const auto has_row = [&](int k) { return (shape.shares_strides >> k & 1) == 0; };
+  for (int k = 0; k < axes_.operands(); ++k)
+    if (has_row(k)) numbers.push_back(tile_.runs[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < axes_.operands(); ++k) {
+    if (!has_row(k)) continue;
+    const Walk::AxisOrder order = axes_.order(k);
+    for (int i = 0; i < axes_.rank(); ++i) {
+      // The elements of arrays that are not staged are visited in the order of the axes.
+      const int axis = tile_.is_staged(k) ? order[static_cast<std::size_t>(i)] : inner_ - i;
+      if (axis >= outer) numbers.push_back(axis - outer);
+    }
+  }
 }
 
 int widest_itemsize(std::span<const PlanArray> arrays) noexcept {
@@ -626,6 +845,7 @@ void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
     shape_.packs = static_cast<std::uint8_t>(options.row_packs);
   store_offsets();
   numbers_ = axes.numbers(shape_.shares_strides);
+  planner.add_tile(shape_, numbers_);
 }
 
 }  // namespace spanwise::strided

@@ -143,6 +143,68 @@ void Walk::merge() noexcept {
   rank_ = kept + 1;
 }
 
+Walk::AxisOrder Walk::order(int operand) const noexcept {
+  AxisOrder order;
+  const auto comes_before = [&](int a, int b) {
+    const std::int64_t sa = std::abs(stride(a, operand)), sb = std::abs(stride(b, operand));
+    return sa != 0 && (sb == 0 || sa < sb);
+  };
+  for (int i = 0; i < rank_; ++i) {
+    const int axis = rank_ - 1 - i;
+    int at = i;
+    for (; at > 0 && comes_before(axis, order[static_cast<std::size_t>(at - 1)]); --at)
+      order[static_cast<std::size_t>(at)] = order[static_cast<std::size_t>(at - 1)];
+    order[static_cast<std::size_t>(at)] = axis;
+  }
+  return order;
+}
+
+std::array<std::int64_t, max_rank> Walk::tile_sides(std::span<const TileOperand> operands,
+                                                    std::int64_t max_size) const noexcept {
+  std::array<std::int64_t, max_rank> sides;
+  std::fill_n(sides.begin(), rank_, 1);
+  std::array<AxisOrder, max_tile_operands> orders;
+  for (std::size_t k = 0; k < operands.size(); ++k) orders[k] = order(operands[k].operand);
+  const auto side = [&](int axis) -> std::int64_t& {
+    return sides[static_cast<std::size_t>(axis)];
+  };
+  // The axis at which the shortest run ends; -1 if none can be extended.
+  const auto shortest_run = [&] {
+    int shortest = -1;
+    std::int64_t least = 0;
+    for (std::size_t k = 0; k < operands.size(); ++k) {
+      std::int64_t bytes = operands[k].itemsize;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(rank_); ++i) {
+        const int axis = orders[k][i];
+        bytes *= side(axis);
+        if (side(axis) == extent(axis)) continue;
+        const bool is_run = stride(axis, operands[k].operand) != 0;
+        if (is_run && (shortest < 0 || bytes < least)) {
+          shortest = axis;
+          least = bytes;
+        }
+        break;
+      }
+    }
+    return shortest;
+  };
+  std::int64_t size = 1;
+  for (int axis = shortest_run(); axis >= 0; axis = shortest_run()) {
+    const std::int64_t others = size / side(axis),
+                       next = std::min({2 * side(axis), extent(axis), max_size / others});
+    if (next <= side(axis)) break;
+    side(axis) = next;
+    size = others * next;
+  }
+  for (int axis = 0; axis < rank_; ++axis) {
+    const auto ceil = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+    const std::int64_t parts = ceil(extent(axis), side(axis)), even = ceil(extent(axis), parts),
+                       rounded = (even + 7) / 8 * 8;
+    side(axis) = parts > 1 && rounded <= side(axis) ? rounded : even;
+  }
+  return sides;
+}
+
 Layout result_layout(const Shape& shape, std::span<const Layout* const> operands) {
   Layout layout = Layout::row_major(shape);
   const int rank = shape.size();

@@ -49,6 +49,8 @@ enum class AccessPattern : std::uint8_t {
   unaligned,            ///< for rows: adjacent elements, read as aligned 16 bytes and shifted
   cells,                ///< for cells: each cell dense in another order; through shared memory
   planes,               ///< for cells: contiguous from cell to cell; through shared memory
+  merged,               ///< for merged: another order; through shared memory
+  merged_in_words,      ///< the same with accesses of 16 bytes in runs of small elements
 };
 
 /// The properties of a plan that determine a kernel's source, together with the body.
@@ -59,8 +61,10 @@ struct alignas(8) PlanShape {
   /// or along the one before it; a block visits tile_rows * tile_columns elements of these axes.
   /// cells: the last `inner` axes are a small cell; along the axis before them, each array is
   /// contiguous, or its cells are adjacent; a block visits as many cells as have up to cell_chunks
-  /// * 128 elements.
-  enum class Kind : std::uint8_t { dense, rows, tiles, cells };
+  /// * 128 elements. merged: a block visits a tile of the last `inner` axes, in which arrays of any
+  /// orders have long runs of adjacent elements, which several axes may form; in shared memory it
+  /// has up to cell_chunks * 128 elements.
+  enum class Kind : std::uint8_t { dense, rows, tiles, cells, merged };
 
   Kind kind = Kind::dense;
   std::uint8_t width = 1;
@@ -69,12 +73,12 @@ struct alignas(8) PlanShape {
   /// For tiles: extents along the last axis but one (s) and the last axis (t), powers of two, 16 or
   /// more.
   std::uint8_t tile_rows = 1, tile_columns = 1;
-  std::uint8_t cell_chunks = 1;  ///< for cells
-  std::uint8_t inner = 0;        ///< for cells
+  std::uint8_t cell_chunks = 1;  ///< for cells and merged
+  std::uint8_t inner = 0;        ///< for cells and merged
   bool has_planes = false;       ///< for cells: the leader is contiguous from cell to cell
   /// For rows: packs are aligned in the leader, so the first pack of a row may be incomplete.
   bool is_shifted = false;
-  bool is_large = false;   ///< for rows: elements or offsets that 32 bits cannot count
+  bool is_large = false;   ///< elements or offsets that 32 bits cannot count
   bool has_tail = false;   ///< for rows: the last pack of a row may be incomplete
   std::uint8_t count = 0;  ///< of arrays
   /// For the CPU: dense or rows, and a block is one thread that visits serial_steps elements.
@@ -140,7 +144,8 @@ struct PlanOptions {
 /// How one call visits its arrays: index arithmetic only, no memory is accessed.
 ///
 /// Axes are merged and ordered as those of a Walk that goes forward in the leader, the first
-/// written array; for tiles one axis is moved next to the last.
+/// written array; for tiles one axis is moved next to the last, for merged those of a tile are
+/// moved to the end.
 class StridedPlan {
  public:
   /// `shape` has at least one element. Several written arrays do not share memory.
@@ -153,7 +158,7 @@ class StridedPlan {
                       const PlanOptions& options = {}) noexcept;
 
   const PlanShape& shape() const noexcept { return shape_; }
-  /// Elements for dense, packs for rows, blocks for tiles and cells.
+  /// Elements for dense, packs for rows, blocks for other kinds.
   std::int64_t steps() const noexcept { return steps_; }
   std::int64_t blocks() const noexcept { return (steps_ - 1) / shape_.steps_per_block() + 1; }
   /// The offset of array k's first visited element from element (0, ..., 0), in elements.
@@ -163,7 +168,8 @@ class StridedPlan {
   /// Whether all arrays are contiguous in one order, aligned or not.
   bool is_contiguous() const noexcept { return is_contiguous_; }
   /// Except for dense: the extents, then the strides of each array in elements, as a kernel gets
-  /// them. Arrays of PlanShape::shares_strides are left out.
+  /// them. Arrays of PlanShape::shares_strides are left out. For merged, the other members of
+  /// MergedWalk (merged.cuh) follow.
   std::span<const std::int64_t> numbers() const noexcept { return numbers_; }
 
  private:

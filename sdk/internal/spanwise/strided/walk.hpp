@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -50,6 +51,19 @@ class Walk {
   std::span<const std::int64_t> strides(int axis) const noexcept {
     return {at(axis) + 1, static_cast<std::size_t>(operands_)};
   }
+  /// All axes by the operand's strides, the smallest first, those of stride 0 last.
+  using AxisOrder = std::array<int, max_rank>;
+  AxisOrder order(int operand) const noexcept;
+  /// An operand of which a tile has long runs of adjacent elements.
+  struct TileOperand {
+    int operand, itemsize;
+  };
+  static constexpr std::size_t max_tile_operands = 4;
+  /// The extents along each axis of a tile of up to `max_size` elements in which the runs of the
+  /// operands, which several axes may form, have similar numbers of bytes. Axes that are split are
+  /// split evenly.
+  std::array<std::int64_t, max_rank> tile_sides(std::span<const TileOperand> operands,
+                                                std::int64_t max_size) const noexcept;
   /// Whether there is one axis, of stride 1 for every operand.
   bool is_dense() const noexcept {
     if (rank_ != 1) return false;

@@ -27,6 +27,10 @@ struct TileSides {
 };
 TileSides tile_sides(int bytes, std::int64_t rows, std::int64_t columns) noexcept;
 
+/// Writes `count` adjacent words; word k is read `offsets[k]` bytes after `source`.
+using GatherKernel = void (*)(std::byte* target, const std::byte* source,
+                              const std::int32_t* offsets, std::int64_t count, bool non_temporal);
+
 /// The loops that copy words, for one instruction set, by log2 of the word's bytes: 1, 2, 4, 8, 16.
 struct MoveKernels {
   /// Any steps.
@@ -39,6 +43,9 @@ struct MoveKernels {
   /// target_step and source_step are the size of the word, which may be any: copies contiguous
   /// bytes.
   BlockKernel rows;
+  GatherKernel gather[5];
+  /// To be called after gathers with non-temporal stores.
+  void (*end_streaming)();
 };
 /// The loops for this processor.
 const MoveKernels& move_kernels() noexcept;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <utility>
+#include <vector>
 
 #include "runtime/backend.hpp"
 #include "spanwise/core/array.hpp"
@@ -108,6 +109,8 @@ class StridedCopy {
   void split_transposed(int rows, int bytes);
   void split_small_axes();
   void move_runs();
+  bool has_short_sides(int rows) const;
+  bool try_move_merged();
   /// Calls work(block) for all blocks of split_, in one thread if the copy has less than
   /// `serial_bytes` bytes at `item_bytes` an element of the walk.
   template <class F>
@@ -273,6 +276,120 @@ void StridedCopy::move_runs() {
       move_kernels().rows);
 }
 
+/// A tile of several axes on the CPU: rows of adjacent words of the target, which the axes from
+/// `first` on form, and the place of each of them in the source.
+class GatheredTiles {
+ public:
+  using Sides = std::array<std::int64_t, max_rank>;
+
+  /// The first `axes` axes of the walk; `steps(axis)` has the bytes from element to element in the
+  /// target and in the source.
+  template <class F>
+  GatheredTiles(const Walk& walk, int axes, const Sides& sides, int bytes, F&& steps)
+      : axes_(axes), first_(axes), sides_(sides) {
+    constexpr std::int64_t long_run = 512;
+    for (int axis = 0; axis < axes; ++axis) {
+      extents_[at(axis)] = walk.extent(axis);
+      steps_[at(axis)] = steps(axis);
+      tiles_[at(axis)] = (walk.extent(axis) - 1) / side(axis) + 1;
+      count_ *= tiles_[at(axis)];
+    }
+    std::int64_t run = 1;
+    do {
+      --first_;
+      run *= side(first_);
+    } while (first_ > 0 && run < long_run && side(first_) == extents_[at(first_)] &&
+             steps_[at(first_ - 1)][0] == run * bytes);
+    add_offsets(run);
+  }
+  /// False if the source's elements of a row are too far from each other.
+  bool is_valid() const noexcept { return !offsets_.empty(); }
+  std::int64_t count() const noexcept { return count_; }
+  std::int64_t run_words() const noexcept { return static_cast<std::int64_t>(offsets_.size()); }
+
+  /// Copies the tiles [first, last).
+  void run(std::int64_t first, std::int64_t last, std::byte* target, const std::byte* source,
+           GatherKernel gather, bool non_temporal) const {
+    for (; first < last; ++first) {
+      Sides left;
+      std::int64_t rest = first, to = 0, from = 0;
+      for (int axis = axes_ - 1; axis >= 0; --axis) {
+        const std::int64_t start = rest % tiles_[at(axis)] * side(axis);
+        rest /= tiles_[at(axis)];
+        left[at(axis)] = std::min(side(axis), extents_[at(axis)] - start);
+        to += start * steps_[at(axis)][0];
+        from += start * steps_[at(axis)][1];
+      }
+      const std::int64_t words = run_words() / side(first_) * left[at(first_)];
+      gather_rows(0, left, target + to, source + from,
+                  [&](std::byte* row, const std::byte* from_row) {
+                    gather(row, from_row, offsets_.data(), words, non_temporal);
+                  });
+    }
+  }
+
+ private:
+  static std::size_t at(int axis) noexcept { return static_cast<std::size_t>(axis); }
+  std::int64_t side(int axis) const noexcept { return sides_[at(axis)]; }
+
+  void add_offsets(std::int64_t run) {
+    std::int64_t reach = 0;
+    for (int axis = first_; axis < axes_; ++axis)
+      reach += (side(axis) - 1) * std::abs(steps_[at(axis)][1]);
+    if (reach > INT32_MAX) return;
+    offsets_.resize(static_cast<std::size_t>(run));
+    for (std::int64_t k = 0; k < run; ++k) {
+      std::int64_t rest = k, offset = 0;
+      for (int axis = axes_ - 1; axis >= first_; --axis) {
+        offset += rest % side(axis) * steps_[at(axis)][1];
+        rest /= side(axis);
+      }
+      offsets_[static_cast<std::size_t>(k)] = static_cast<std::int32_t>(offset);
+    }
+  }
+  template <class F>
+  void gather_rows(int axis, const Sides& left, std::byte* target, const std::byte* source,
+                   F&& gather) const {
+    if (axis == first_) return gather(target, source);
+    for (std::int64_t i = 0; i < left[at(axis)]; ++i)
+      gather_rows(axis + 1, left, target + i * steps_[at(axis)][0],
+                  source + i * steps_[at(axis)][1], gather);
+  }
+
+  int axes_, first_;
+  std::int64_t count_ = 1;
+  Sides sides_, extents_, tiles_;
+  std::array<std::array<std::int64_t, 2>, max_rank> steps_;
+  std::vector<std::int32_t> offsets_;
+};
+
+// Whether tiles of two axes are so thin, or have so few words, that their overhead would dominate.
+bool StridedCopy::has_short_sides(int rows) const {
+  constexpr std::int64_t short_bytes = 16, few = 256;
+  return inner() > 1 && (std::min(extent(rows), extent(inner())) * bytes_ <= short_bytes ||
+                         extent(rows) * extent(inner()) <= few);
+}
+
+bool StridedCopy::try_move_merged() {
+  constexpr std::int64_t min_words = 4096;
+  const Walk::TileOperand operands[] = {{0, static_cast<int>(itemsizes_[0])},
+                                        {1, static_cast<int>(itemsizes_[1])}};
+  if (walk_.size() < min_words) return false;
+  const GatheredTiles tiles(
+      walk_, split_.axes, walk_.tile_sides(operands, tile_bytes / itemsizes_[0]), bytes_,
+      [&](int axis) { return std::array{target_step(axis), source_step(axis)}; });
+  if (!tiles.is_valid()) return false;
+  const GatherKernel gather = move_kernels().gather[kernel_index(bytes_)];
+  const bool is_serial = walk_.size() * itemsizes_[0] < serial_element_bytes;
+  const bool is_streamed = non_temporal_ && tiles.run_words() * bytes_ >= 8 * line_bytes;
+  parallel_for(tiles.count(), is_serial ? tiles.count() : 1,
+               [&](std::int64_t first, std::int64_t last) {
+                 tiles.run(first, last, data_[0], data_[1], gather, is_streamed);
+                 if (is_streamed) move_kernels().end_streaming();
+               });
+  return true;
+}
+
 void StridedCopy::move() {
   const bool swaps = widen_words();
   const MoveKernels& kernels = move_kernels();
@@ -281,8 +398,14 @@ void StridedCopy::move() {
   if (split_.axes == 0) return by_words({data_[0], data_[1], 1, 1, bytes_, bytes_, bytes_, bytes_});
   const bool is_packed = target_step(inner()) == bytes_;
   non_temporal_ = is_packed && walk_.size() * itemsizes_[0] >= streaming_threshold;
-  if (is_packed && source_step(inner()) == bytes_ && !swaps) return move_runs();
-  const int rows = transposed_axis();
+  const bool has_runs = is_packed && source_step(inner()) == bytes_ && !swaps;
+  const int rows = has_runs ? fastest_source() : transposed_axis();
+  const bool has_short_runs =
+      has_runs && rows >= 0 && rows != inner() - 1 && extent(inner()) * bytes_ < line_bytes;
+  if (is_packed && !swaps && rows >= 0 && (!has_runs || has_short_runs) && has_short_sides(rows) &&
+      try_move_merged())
+    return;
+  if (has_runs) return move_runs();
   if (rows < 0) {
     split_along_target(block_bytes / bytes_);
     return run(bytes_, serial_element_bytes, by_words);
