@@ -15,13 +15,14 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Array, Variable
+from . import by_sort
 
 _RESULT = """\
-{name}, computed by NumPy for arrays on the CPU and by CuPy, where it is installed, for arrays on a
-GPU, over the memory of the arrays. The result is on their device, or on `device`, by default
-default_device() where no argument is an array. Raises NotSupportedError on a GPU without CuPy,
-DeviceError for arrays of several devices, TypeError for variables of a graph, and what NumPy or CuPy
-raises.
+{name}, computed by NumPy for arrays on the CPU and, for arrays on a GPU, by Spanwise where it has the
+function, else by CuPy where it is installed; over the memory of the arrays. The result is on their
+device, or on `device`, by default default_device() where no argument is an array. Raises
+NotSupportedError where neither has the function, DeviceError for arrays of several devices, TypeError
+for variables of a graph, and what NumPy or CuPy raises. explain_function() says which one computes.
 
 """
 
@@ -131,6 +132,17 @@ def _function_of_cupy(path: str) -> Callable[..., Any]:
     return _BY_CUPY.get(path) or _member("cupy", path)  # type: ignore[no-any-return]
 
 
+def _takes(function: Callable[..., Any], args: Any, kwargs: Any) -> bool:
+    try:
+        _signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
+
+
+_signature = functools.cache(inspect.signature)
+
+
 def _stacked(keys: Any, axis: int) -> Any:
     """The keys of lexsort() as one array, whose last axis CuPy sorts by."""
     keys = _member("cupy", "stack")(list(keys))
@@ -142,7 +154,13 @@ def _stacked(keys: Any, axis: int) -> Any:
 
 
 def _on_gpu(path: str, device: _core.device, args: Any, kwargs: Any) -> Any:
-    """Calls CuPy's function."""
+    """Calls Spanwise's function if it takes the arguments, else CuPy's."""
+    own = by_sort.FUNCTIONS.get(path)
+    if own is not None and _takes(own, args, kwargs):
+        with device:
+            result = own(*args, **kwargs)
+        if result is not NotImplemented:
+            return result
     try:
         function = _function_of_cupy(path)
     except (ImportError, AttributeError) as error:
@@ -175,6 +193,8 @@ def explain_function(name: str, device: Any = None) -> str:
         return f"{name} on {device.name}: Spanwise's own"
     if device.kind == "cpu":
         return f"{name} on {device.name}: NumPy's, over the array's memory"
+    if name in by_sort.FUNCTIONS or name in _BY_UNIQUE:
+        return f"{name} on {device.name}: Spanwise's own, by a sort"
     try:
         _function_of_cupy(name)
     except (ImportError, AttributeError) as error:
@@ -297,7 +317,9 @@ def sort(
 ) -> Array:
     """A sorted copy along `axis`, or of the flattened array for None; NaNs come last in both orders.
     `kind` is NumPy's. Borrowed as by borrowed()."""
-    kind = kind or ("stable" if stable else None)  # NumPy 1 and CuPy have no `stable`
+    if isinstance(x, Array) and x.device.kind != "cpu":
+        return by_sort.sort(x, axis, descending=descending)
+    kind = kind or ("stable" if stable else None)  # NumPy 1 has no `stable`
     if not descending:
         return borrowed("sort")(x, axis, kind=kind)
     return _reversed(borrowed("sort")(_reversed(x), axis, kind=kind))
@@ -313,6 +335,8 @@ def argsort(
     stable: bool | None = None,
 ) -> Array:
     """The indices that sort along `axis`, int64; as sort(). Stable by default, as in the array API."""
+    if isinstance(x, Array) and x.device.kind != "cpu":
+        return by_sort.argsort(x, axis, descending=descending)
     kind = kind or (None if stable is False else "stable")
     return borrowed("argsort")(_reversed(x) if descending else x, axis, kind=kind)
 
@@ -338,6 +362,10 @@ def _reversed(x: Any) -> Array:
     """Values in the opposite order, NaN for NaN; its own inverse."""
     x = _core._asarray(x)
     return _core.negative(x) if x.dtype.kind in "fcV" else _core.invert(x)
+
+
+#: Functions below that are numpy.unique.
+_BY_UNIQUE = ("unique_all", "unique_counts", "unique_inverse", "unique_values")
 
 
 class UniqueAll(NamedTuple):
@@ -366,13 +394,13 @@ def unique_all(x: Any, /) -> UniqueAll:
 
 def unique_counts(x: Any, /) -> UniqueCounts:
     """As unique_all(): values and counts."""
-    values, _, counts = _unique(x)
+    values, counts = _unique(x, return_inverse=False)
     return UniqueCounts(values, counts)
 
 
 def unique_inverse(x: Any, /) -> UniqueInverse:
     """As unique_all(): values and inverse_indices."""
-    values, inverse, _ = _unique(x)
+    values, inverse = _unique(x, return_counts=False)
     return UniqueInverse(values, inverse)
 
 
@@ -382,8 +410,11 @@ def unique_values(x: Any, /) -> Array:
 
 
 def _unique(x: Any, **options: bool) -> tuple[Array, ...]:
+    """The parts of unique_all() that `options` does not leave out."""
     x = _core._asarray(x)
-    options |= {"return_inverse": True, "return_counts": True, "equal_nan": False}
+    options = {"return_inverse": True, "return_counts": True, "equal_nan": False} | options
     results = list(borrowed("unique")(x, **options))
-    results[-2] = results[-2].reshape(x.shape)
+    if options["return_inverse"]:  # flat in NumPy 1
+        place = -2 if options["return_counts"] else -1
+        results[place] = results[place].reshape(x.shape)
     return tuple(results)
