@@ -118,6 +118,9 @@ struct Scales {
   }
 };
 
+// Sums that stay in the L1 cache.
+constexpr std::int64_t max_sums = 256;
+
 /// result[i] = alpha * sum over p of matrix[i, p] * vector[p] + beta * addend[i]. Every element of
 /// the matrix is read once, so the matrix is not packed. Strides in elements, any sign.
 template <class E>
@@ -152,8 +155,7 @@ struct MatrixByVector {
   }
 
  private:
-  static constexpr std::int64_t parallel_sums = 8;      // independent partial sums of a row
-  static constexpr std::int64_t max_column_sums = 256;  // sums that fit in the L1 cache
+  static constexpr std::int64_t parallel_sums = 8;  // independent partial sums of a row
 
   void write(std::int64_t i, Number sum) const {
     scales.write(result[i * result_stride], sum,
@@ -201,9 +203,9 @@ struct MatrixByVector {
   }
 
   void add_whole_columns(const Number* x, std::int64_t first, std::int64_t last) const {
-    Number sums[max_column_sums];
-    for (std::int64_t start = first; start < last; start += max_column_sums) {
-      const std::int64_t count = std::min(max_column_sums, last - start);
+    Number sums[max_sums];
+    for (std::int64_t start = first; start < last; start += max_sums) {
+      const std::int64_t count = std::min(max_sums, last - start);
       std::fill_n(sums, count, Number{});
       for (std::int64_t p = 0; p < depth; ++p) {
         const Element* column = matrix + start * row_stride + p * column_stride;
@@ -255,6 +257,7 @@ class CpuProduct {
 
   void run() const {
     const std::int64_t batch = problem_.batches;
+    if (problem_.rows == 1 && problem_.columns == 1 && batch > 1) return run_sums();
     const std::int64_t longest = std::max({problem_.rows, problem_.columns, problem_.depth});
     // Multiplications; the product of the extents could overflow if one is longer than the limit.
     const std::int64_t each =
@@ -368,6 +371,112 @@ class CpuProduct {
       product.addend_stride = is_column ? c.row_stride : c.column_stride;
       product.run(min_products_per_thread);
     }
+  }
+
+  // One sum for each index of the batch. A loop runs along neighbouring sums where the factors'
+  // strides are shorter there than along the depth.
+  void run_sums() const {
+    ProductProblem problem = problem_;
+    const auto step = [](const BatchAxis& axis) {
+      return std::abs(axis.left) + std::abs(axis.right);
+    };
+    const auto last_axis = problem.batch.begin() + problem.batch_rank - 1;
+    std::iter_swap(std::ranges::min_element(problem.batch.begin(), last_axis + 1, {}, step),
+                   last_axis);
+    const CpuProduct product(problem);
+    const Matrix &l = problem.left, &r = problem.right;
+    const bool is_short = step(*last_axis) < std::abs(l.column_stride) + std::abs(r.row_stride);
+    const std::int64_t grain =
+        std::max(min_products_per_thread / problem.depth + 1, is_short ? panel_columns : 1);
+    StopPoint stop;
+    parallel_for(problem.batches, grain, [&](std::int64_t first, std::int64_t end) {
+      while (first < end && stop.pass()) {
+        const std::int64_t left = last_axis->extent - first % last_axis->extent;
+        const std::int64_t count = std::min({end - first, left, max_sums});
+        is_short ? product.add_along_sums(first, count, *last_axis)
+                 : product.add_along_depth(first, count, *last_axis);
+        first += count;
+      }
+    });
+  }
+  void add_along_sums(std::int64_t first, std::int64_t count, const BatchAxis& axis) const {
+    const ProductPointers at = factors_at(first);
+    std::int64_t i = 0;
+    if constexpr (E::lanes > 1 && !E::stops_early)
+      if (axis.left == 1 && axis.right == 1) {
+        for (; i + panel_columns <= count; i += panel_columns)
+          add_vectors<panel_vectors>(moved(at, axis, i), axis);
+        for (; i + E::lanes <= count; i += E::lanes) add_vectors<1>(moved(at, axis, i), axis);
+      }
+    if (i < count) add_neighbours(moved(at, axis, i), count - i, axis);
+  }
+  // Sums of parts of the depth, which are added afterwards, round less than one sum.
+  template <class F>
+  void for_parts_of_depth(const F& add_part) const {
+    for (std::int64_t p = 0; p < problem_.depth; p += block_depth)
+      add_part(p, std::min(p + block_depth, problem_.depth));
+  }
+  // Sums side by side in registers.
+  template <int vectors>
+  void add_vectors(const ProductPointers& at, const BatchAxis& axis) const {
+    Vector totals[vectors] = {};
+    for_parts_of_depth([&](std::int64_t begin, std::int64_t end) {
+      Vector sums[vectors] = {};
+      for (std::int64_t k = begin; k < end; ++k)
+        for (int v = 0; v < vectors; ++v) {
+          Vector a, b;
+          std::memcpy(&a, at.left + k * problem_.left.column_stride + v * E::lanes, sizeof a);
+          std::memcpy(&b, at.right + k * problem_.right.row_stride + v * E::lanes, sizeof b);
+          sums[v] += a * b;
+        }
+      for (int v = 0; v < vectors; ++v) totals[v] += sums[v];
+    });
+    for (std::int64_t i = 0; i < vectors * E::lanes; ++i)
+      write(moved(at, axis, i), 0, 0, totals[i / E::lanes][i % E::lanes]);
+  }
+  void add_neighbours(const ProductPointers& at, std::int64_t count, const BatchAxis& axis) const {
+    Number totals[max_sums] = {};
+    for_parts_of_depth([&](std::int64_t begin, std::int64_t end) {
+      Number sums[max_sums] = {};
+      for (std::int64_t k = begin; k < end; ++k)
+        add_products(sums, at.left + k * problem_.left.column_stride, axis.left,
+                     at.right + k * problem_.right.row_stride, axis.right, count);
+      for (std::int64_t i = 0; i < count; ++i) E::join(totals[i], sums[i]);
+    });
+    for (std::int64_t i = 0; i < count; ++i) write(moved(at, axis, i), 0, 0, totals[i]);
+  }
+  // Inlined twice, so that the compiler vectorizes the call with steps of 1.
+  [[gnu::always_inline]] void add_products(Number* sums, const Element* a, std::int64_t a_step,
+                                           const Element* b, std::int64_t b_step,
+                                           std::int64_t count) const {
+    for (std::int64_t i = 0; i < count; ++i)
+      E::add_product(sums[i], E::read(a[i * a_step], problem_.conjugate_left),
+                     E::read(b[i * b_step], false));
+  }
+  void add_along_depth(std::int64_t first, std::int64_t count, const BatchAxis& axis) const {
+    const ProductPointers at = factors_at(first);
+    const std::int64_t a_step = problem_.left.column_stride, b_step = problem_.right.row_stride;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const ProductPointers to = moved(at, axis, i);
+      write(to, 0, 0,
+            a_step == 1 && b_step == 1 ? dot(to.left, 1, to.right, 1)
+                                       : dot(to.left, a_step, to.right, b_step));
+    }
+  }
+  [[gnu::always_inline]] Number dot(const Element* a, std::int64_t a_step, const Element* b,
+                                    std::int64_t b_step) const {
+    constexpr std::int64_t parts = 8;
+    Number sums[parts] = {};
+    std::int64_t p = 0;
+    for (; p + parts <= problem_.depth; p += parts)
+      add_products(sums, a + p * a_step, a_step, b + p * b_step, b_step, parts);
+    add_products(sums, a + p * a_step, a_step, b + p * b_step, b_step, problem_.depth % parts);
+    for (std::int64_t k = 1; k < parts; ++k) E::join(sums[0], sums[k]);
+    return sums[0];
+  }
+  static ProductPointers moved(const ProductPointers& at, const BatchAxis& axis, std::int64_t i) {
+    return {at.left + i * axis.left, at.right + i * axis.right, at.result + i * axis.result,
+            at.addend == nullptr ? nullptr : at.addend + i * axis.addend};
   }
 
   void run_in_blocks(std::int64_t batch) const {

@@ -59,14 +59,18 @@ void fold_into_rows(ProductProblem& problem) {
 constexpr ProductBackend on_cpu{
     .has_halves = false,
     .small = 216,
+    .has_sums = true,
     .gemv = [](const ProductProblem& problem,
                Device) { return gemv_on_cpu(problem, GemvSizes::where_faster); },
     .product =
         [](const ProductProblem& problem, Device) {
           if (!gemv_on_cpu(problem, GemvSizes::all)) own_product_on_cpu(problem);
         }};
-constexpr ProductBackend on_cuda{
-    .has_halves = true, .small = 0, .gemv = &gemv_on_cuda, .product = &own_product_on_cuda};
+constexpr ProductBackend on_cuda{.has_halves = true,
+                                 .small = 0,
+                                 .has_sums = false,
+                                 .gemv = &gemv_on_cuda,
+                                 .product = &own_product_on_cuda};
 [[maybe_unused]] const auto* const previous_cpu_backend =
     product_backends.set(DeviceKind::cpu, &on_cpu);
 [[maybe_unused]] const auto* const previous_cuda_backend =
@@ -277,8 +281,9 @@ void run_in_dtype(const Array& left, const Array& right, const Array& result,
   const bool is_small = rows <= backend.small && columns <= backend.small &&
                         depth <= backend.small && rows * columns * depth <= backend.small;
   const bool is_vector = (rows == 1 || columns == 1) && result.size() == rows * columns;
+  const bool is_sums = backend.has_sums && rows == 1 && columns == 1 && result.size() > 1;
   // A library may still decline.
-  const bool is_for_blas = !is_small && (dtype.is_complex() || dtype.is_floating());
+  const bool is_for_blas = !is_small && !is_sums && (dtype.is_complex() || dtype.is_floating());
   const bool is_large = std::max(left.nbytes(), right.nbytes()) > large_matrix;
   const auto run_gemv = [&] {
     return is_vector && !is_small &&

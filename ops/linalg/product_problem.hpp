@@ -96,6 +96,7 @@ void run_product(const Array& left, const Array& right, const Array& result,
 struct ProductBackend {
   bool has_halves;     ///< products of 16-bit floats; they are computed in float32 otherwise
   std::int64_t small;  ///< rows * columns * depth up to which no library is called
+  bool has_sums;       ///< `product` takes less time than a library for batches of single sums
   /// A product of a matrix and a vector; returns false and does nothing where `product` or a
   /// library is faster.
   bool (*gemv)(const ProductProblem& problem, Device device);

@@ -30,6 +30,28 @@ def test_vecdot_matvec_and_vecmat_match_numpy(device, dtype, name, left_layout, 
         compare(out, theirs(widened(x), widened(y)), magnitudes, dtype)
 
 
+@given(st.sampled_from(COMPUTABLE), st.sampled_from(["ij,ij->j", "ij,ij->i", "ij,kij->kj", "jik,ji->k"]),
+       layouts(), layouts(), st.integers(1, 40), st.sampled_from([1, 7, 255, 600]), st.integers(0, 99))  # fmt: skip
+def test_sums_beside_one_another_match_numpy(
+    device, dtype, subscripts, left_layout, right_layout, sums, depth, seed
+):
+    """Sums of products along an axis that is not the last one, in vectors, with a rest, and of a depth in
+    several parts."""
+    extents = {"i": depth, "j": sums, "k": 3}
+    left, right = (
+        tuple(extents[label] for label in labels) for labels in subscripts.split("->")[0].split(",")
+    )
+    a, x = laid_out(random_values(left, dtype, seed), left_layout, device)
+    b, y = laid_out(random_values(right, dtype, seed + 1), right_layout, device)
+    magnitudes = np.einsum(subscripts, abs(widened(x)), abs(widened(y))) if dtype in EPS else None
+    compare(
+        sw.einsum(subscripts, a, b),
+        np.einsum(subscripts, widened(x), widened(y)),
+        magnitudes,
+        dtype,
+    )
+
+
 SHAPES_OF_DOT = [((), (3,)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((2, 3), (3, 4)),
                  ((2, 3, 4), (5, 4, 2)), ((4,), (2, 4, 3)), ((2, 0), (0, 3))]  # fmt: skip
 
