@@ -3,6 +3,7 @@
 """spanwise.testing, and the pytest plug-in."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -108,22 +109,117 @@ def test_strides(strided):
 """
 
 
+def run_pytest(folder, *options, selected="cpu or strides or twice_on_gpu", **environment):
+    command = [sys.executable, "-m", "pytest", "-p", "spanwise._pytest_plugin", "-q", *options]
+    done = subprocess.run(
+        [*command, "-p", "no:cacheprovider", "--rootdir=.", "-k", selected],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            "PYTEST_ADDOPTS": "",
+            **environment,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout + done.stderr
+
+
 def test_plugin_gives_fixtures_and_checks_kernels(tmp_path):
     (tmp_path / "test_kernels.py").write_text(TESTS)
-
-    def run(*options):
-        command = [sys.executable, "-m", "pytest", "-p", "spanwise._pytest_plugin", "-q", *options]
-        done = subprocess.run(
-            [*command, "-p", "no:cacheprovider", "--rootdir=.", "-k", "cpu or strides"],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTEST_ADDOPTS": ""},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.stdout + done.stderr
-
-    assert f"{1 + len(LAYOUTS)} passed" in run()
-    checked = run("--kernel-check")
+    assert f"{1 + len(LAYOUTS)} passed" in run_pytest(tmp_path)
+    checked = run_pytest(tmp_path, "--kernel-check")
     assert f"1 failed, {len(LAYOUTS)} passed" in checked
     assert "KernelFaultError" in checked and "outside of the array of argument 1" in checked
+
+
+SANITIZER = """#!/bin/sh
+# Stands for compute-sanitizer: runs the program, and has findings of the tool that FINDS names.
+while [ "${1#--}" != "$1" ]; do
+  case "$1" in --tool=*) tool=${1#*=};; --log-file=*) log=${1#*=};; --error-exitcode=*) code=${1#*=};; esac
+  shift
+done
+echo "$tool $SPANWISE_KEEP_BLOCKS $*" >> calls
+"$@" || exit $?
+[ "$tool" = "$FINDS" ] || exit 0
+echo "========= Invalid __global__ write of size 4 bytes" > "$log"
+exit "$code"
+"""
+
+
+def test_plugin_reports_what_compute_sanitizer_finds(tmp_path):
+    (tmp_path / "test_kernels.py").write_text(
+        TESTS + "\ndef test_twice_on_gpu():\n    assert True\n"
+    )
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "compute-sanitizer"
+    program.write_text(SANITIZER)
+    program.chmod(0o755)
+    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    calls = tmp_path / "calls"
+
+    only = ("--deselect", "test_kernels.py::test_strides", "--compute-sanitizer")
+    passed = run_pytest(tmp_path, *only, PATH=path)
+    assert "2 passed" in passed
+    (call,) = calls.read_text().splitlines()  # none of the test on the CPU
+    assert call.startswith("memcheck 0 ") and "test_kernels.py::test_twice_on_gpu" in call
+    calls.unlink()
+
+    found = run_pytest(tmp_path, *only[:2], "--compute-sanitizer=all", PATH=path, FINDS="racecheck")
+    assert "1 failed, 1 passed" in found
+    assert "compute-sanitizer racecheck: found" in found
+    assert "Invalid __global__ write of size 4 bytes" in found
+    assert [call.split()[0] for call in calls.read_text().splitlines()] == ["memcheck", "racecheck"]
+
+
+def test_plugin_says_where_compute_sanitizer_is_missing(tmp_path):
+    (tmp_path / "test_kernels.py").write_text(TESTS)
+    missing = run_pytest(tmp_path, "--compute-sanitizer", PATH=str(tmp_path), CUDA_HOME="")
+    if not os.path.exists("/usr/local/cuda/bin/compute-sanitizer"):
+        assert "found no compute-sanitizer in PATH" in missing
+
+
+FAULTS = """
+import pytest
+import spanwise as sw
+
+KERNELS = {
+    "store_beyond_the_end": "if (i <= n) y[i] = x[i];",
+    "load_before_the_begin": "if (i < n) y[i] = x[i - 1];",
+    "race_in_global_memory": "if (i < n) y[0] += x[i];",
+    "race_in_shared_memory": (
+        "__shared__ float s[128]; s[threadIdx.x] = i; if (i < n) y[i] = s[(threadIdx.x + 1) % 128];"
+    ),
+    "undefined_shared_memory": (
+        "__shared__ float s[128]; if (i < 50) s[i] = x[i]; __syncthreads(); if (i < n) y[i] = s[i];"
+    ),
+}
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_fault(name, device):
+    source = "__global__ void f(const float *x, float *y, int n) {"
+    source += "const int i = blockIdx.x * blockDim.x + threadIdx.x; " + KERNELS[name] + "}"
+    x = sw.ones(100, dtype="float32")
+    y = sw.zeros(100, dtype="float32")
+    sw.SourceModule(source).get_function("f")(x, y, 100, block=(128, 1, 1), grid=(1, 1, 1))
+    y.numpy()
+"""
+
+
+def test_one_command_finds_planted_faults(tmp_path, device):
+    (tmp_path / "test_faults.py").write_text(FAULTS)
+    if device.kind == "cpu":
+        found = run_pytest(tmp_path, "--kernel-check", selected="cpu")
+        assert "5 failed" in found, found
+        assert found.count("spanwise.KernelFaultError: ") == 5, found
+        return
+    if not shutil.which("compute-sanitizer"):
+        pytest.skip("compute-sanitizer is not installed")
+    # Its tools see no races in global memory, and no undefined values in shared memory.
+    seen = f"{device.kind} and (store or load or race_in_shared)"
+    found = run_pytest(tmp_path, "--compute-sanitizer=all", selected=seen)
+    assert "3 failed" in found, found
+    assert found.count("compute-sanitizer memcheck: found") == 2, found
+    assert found.count("compute-sanitizer racecheck: found") == 1, found
