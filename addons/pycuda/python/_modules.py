@@ -9,6 +9,7 @@ CUDA 12 removed texture references; texture objects implement them. In the sourc
 module.
 """
 
+import contextlib
 import enum
 import re
 
@@ -26,6 +27,7 @@ from ._devices import (
     as_memory,
     is_address,
     mem_alloc,
+    memcpy_dtod_async,
     memcpy_dtoh_async,
     memcpy_htod,
     memcpy_htod_async,
@@ -451,6 +453,32 @@ def matrix_to_texref(matrix, texref, order):
 _INCLUDE = re.compile(
     r'^[ \t]*#[ \t]*include[ \t]*[<"]pycuda-(complex|helpers)\.hpp[>"][^\n]*$', re.MULTILINE
 )
+
+
+class PreambleVariables:
+    """A kernel of an expression with ``get_global``: its preamble is compiled into
+    ``self._strided_kernel()``, and again into modules of its own."""
+
+    def __init__(self):
+        self._globals = {}
+
+    def get_global(self, name):
+        """(address, size in bytes) of a __constant__ or __device__ variable of the preamble. What is
+        written there is what all later calls read. Raises spanwise.ArgumentError if there is none."""
+        if name not in self._globals:
+            values = self._strided_kernel().get_global(name)
+            self._globals[name] = registered(DeviceAllocation(values))
+        return int(self._globals[name]), self._globals[name].nbytes
+
+    @contextlib.contextmanager
+    def _variables_in(self, module, stream):
+        """Launches of `module`, which has its own variables, with the values of get_global()."""
+        own = [(module.get_global(name), values) for name, values in self._globals.items()]
+        for (address, size), values in own:
+            memcpy_dtod_async(address, int(values), size, stream)
+        yield
+        for (address, size), values in own:
+            memcpy_dtod_async(int(values), address, size, stream)
 
 
 def with_spanwise_headers(source):

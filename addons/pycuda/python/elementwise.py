@@ -7,13 +7,8 @@ import numpy as np
 import spanwise as sw
 
 from ._array import GPUArray, is_opaque, require_contiguous, selected_indices, splay
-from ._devices import (
-    memcpy_dtod_async as _memcpy_dtod_async,
-    on_stream,
-    pycuda_compile_error,
-    registered as _registered,
-)
-from ._modules import with_spanwise_headers
+from ._devices import on_stream, pycuda_compile_error
+from ._modules import PreambleVariables, with_spanwise_headers
 from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_args
 from ._unsupported import module_getattr
 from .compiler import SourceModule
@@ -164,7 +159,7 @@ def _in_memory_order(arrays):
     return [x.array.T if transposed else x.array for x in arrays]
 
 
-class ElementwiseKernel:
+class ElementwiseKernel(PreambleVariables):
     """A CUDA C statement that runs for each index i of arrays: ``ElementwiseKernel("float *z, float
     a, float *x", "z[i] = a * x[i]")``. Arrays may have any strides, and i counts their elements in
     the order of memory. With ``range=`` or ``slice=`` it runs for these i only, and arrays have to be
@@ -175,7 +170,8 @@ class ElementwiseKernel:
         self._parts = {
             "operation": operation, "name": name, "keep": keep, "options": options, **kwargs,
         }  # fmt: skip
-        self._strided, self._contiguous, self._globals = None, {}, {}
+        super().__init__()
+        self._strided, self._contiguous = None, {}
 
     def _strided_kernel(self):
         if self._strided is None:
@@ -209,21 +205,8 @@ class ElementwiseKernel:
         module, kernel = self._contiguous[use_range]
         n = len(indices)
         bounds = (indices.start, indices.stop, indices.step) if use_range else (n,)
-        # The module has its own variables.
-        own = [(module.get_global(name), values) for name, values in self._globals.items()]
-        for (address, size), values in own:
-            _memcpy_dtod_async(address, int(values), size, stream)
-        kernel.prepared_async_call(*splay(n), stream, *args, *bounds)
-        for (address, size), values in own:
-            _memcpy_dtod_async(int(values), address, size, stream)
-
-    def get_global(self, name):
-        """(address, size in bytes) of a __constant__ or __device__ variable of the preamble. What is
-        written there is what all later calls read. Raises spanwise.ArgumentError if there is none."""
-        if name not in self._globals:
-            values = self._strided_kernel().get_global(name)
-            self._globals[name] = _registered(sw.driver.DeviceAllocation(values))
-        return int(self._globals[name]), self._globals[name].nbytes
+        with self._variables_in(module, stream):
+            kernel.prepared_async_call(*splay(n), stream, *args, *bounds)
 
     def get_texref(self, name, use_range=False):
         """Always raises NotSupportedError: CUDA 12 removed texture references."""

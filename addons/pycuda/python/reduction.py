@@ -8,7 +8,7 @@ import spanwise as sw
 
 from ._array import GPUArray, is_opaque, require_contiguous, selected_indices
 from ._devices import mem_alloc, on_stream, pycuda_compile_error
-from ._modules import with_spanwise_headers
+from ._modules import PreambleVariables, with_spanwise_headers
 from ._types import VectorArg, dtype_to_ctype, parse_c_args
 from ._unsupported import module_getattr
 from .compiler import SourceModule
@@ -56,7 +56,7 @@ extern "C" __global__ void {name}_combine(_out_type *_out, const _out_type *_in,
 """
 
 
-class ReductionKernel:
+class ReductionKernel(PreambleVariables):
     """Maps the elements of arrays and combines the results: ``ReductionKernel(np.float32, "0",
     "a+b", map_expr="x[i]*y[i]", arguments="float *x, float *y")``.
 
@@ -72,6 +72,7 @@ class ReductionKernel:
         self, dtype_out, neutral, reduce_expr, map_expr=None, arguments=None, name="reduce_kernel",
         keep=False, options=None, preamble="", allocator=None,
     ):  # fmt: skip
+        super().__init__()
         self.dtype_out = np.dtype(dtype_out)
         self.arguments = parse_c_args(arguments)
         self._texts = {"neutral": neutral, "reduce_expr": reduce_expr, "preamble": preamble}
@@ -92,15 +93,17 @@ class ReductionKernel:
             if is_whole and has_one_shape and not is_opaque(self.dtype_out):
                 values = [x.array if isinstance(x, GPUArray) else x for x in args]
                 try:
-                    self._strided()(*values, out=out.array.reshape(()))
+                    self._strided_kernel()(*values, out=out.array.reshape(()))
                 except sw.CompileError as error:
                     raise pycuda_compile_error(error, "a ReductionKernel") from error
             else:
                 require_contiguous(arrays, "ReductionKernel")
-                self._by_address(args, selected_indices(range, slice, arrays[0].size), out)
+                indices = selected_indices(range, slice, arrays[0].size)
+                with self._variables_in(self._contiguous_module(), stream):
+                    self._by_address(args, indices, out)
         return out
 
-    def _strided(self):
+    def _strided_kernel(self):
         if self._kernel is None:
             preamble = with_spanwise_headers(self._texts["preamble"])
             self._kernel = sw.ReductionKernel(
@@ -109,7 +112,7 @@ class ReductionKernel:
             )  # fmt: skip
         return self._kernel
 
-    def _by_address(self, args, indices, out):
+    def _contiguous_module(self):
         if self._module is None:
             arguments = ", ".join(argument.declarator() for argument in self.arguments)
             self._module = SourceModule(
@@ -119,6 +122,9 @@ class ReductionKernel:
                 ),
                 options=self._options, no_extern_c=True,
             )  # fmt: skip
+        return self._module
+
+    def _by_address(self, args, indices, out):
         n, source = len(indices), (*args, indices.start, indices.step)
         kernel = self._module.get_function(f"{self._name}_map")
         while True:

@@ -8,23 +8,27 @@ import spanwise as sw
 
 from ._array import GPUArray, device_array
 from ._devices import on_stream, pycuda_compile_error
-from ._modules import with_spanwise_headers
+from ._modules import PreambleVariables, with_spanwise_headers
 from ._unsupported import module_getattr
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
 
-class _ScanKernel:
+class _ScanKernel(PreambleVariables):
     _kernel_class = None
 
     def __init__(
         self, dtype, scan_expr, neutral=None, name_prefix="scan", options=None, preamble="",
         devices=None,
     ):  # fmt: skip
+        super().__init__()
         self.dtype = np.dtype(dtype)
         self._kernel = self._kernel_class(
             self.dtype, scan_expr, neutral, name_prefix, options, with_spanwise_headers(preamble)
         )
+
+    def _strided_kernel(self):
+        return self._kernel
 
     def __call__(self, input_ary, output_ary=None, allocator=None, stream=None):
         """Scans an array with one axis in place, or into `output_ary`, which "new" allocates;

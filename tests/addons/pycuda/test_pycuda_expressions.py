@@ -178,3 +178,34 @@ def test_constants_of_a_preamble_are_filled(selection):
         x = gpuarray.zeros(8, np.float32)
         kernel(x, **selection)
         assert x.get().tolist() == 2 * values
+
+
+@pytest.mark.parametrize("selection", [{}, {"range": range(8)}, {"slice": slice(0, 8)}])
+def test_variables_of_a_reduction_are_filled_and_read(selection):
+    kernel = reduction.ReductionKernel(
+        np.float32, "0", "a + b", "count(x[i]) * table[i % 4]", "float *x",
+        preamble="__constant__ float table[4]; __device__ int calls;"
+        "__device__ float count(float x) { atomicAdd(&calls, 1); return x; }",
+    )  # fmt: skip
+    (address, size), (calls, _) = kernel.get_global("table"), kernel.get_global("calls")
+    assert size == 16 and kernel.get_global("table") == (address, size)
+    x = gpuarray.to_gpu(np.arange(8, dtype=np.float32))
+    for values in ([1, 2, 3, 4], [5, 6, 7, 8]):
+        drv.memcpy_htod(address, np.array(values, "f4"))
+        assert kernel(x, **selection).get() == np.arange(8.0) @ (2 * values)
+    count = np.empty(1, "i4")
+    drv.memcpy_dtoh(count, calls)
+    assert count == 16
+    with pytest.raises(sw.ArgumentError, match="other"):
+        kernel.get_global("other")
+
+
+@pytest.mark.parametrize("kind", [InclusiveScanKernel, ExclusiveScanKernel])
+def test_variables_of_a_scan_are_filled(kind):
+    kernel = kind(np.int32, "a + b * factor[0]", "0", preamble="__constant__ int factor[1];")
+    address, size = kernel.get_global("factor")
+    assert size == 4
+    drv.memcpy_htod(address, np.array([1], "i4"))
+    values = np.array([3, 1, 4, 1, 5], "i4")
+    ends = np.cumsum(values) - (0 if kind is InclusiveScanKernel else values)
+    assert kernel(gpuarray.to_gpu(values)).get().tolist() == ends.tolist()
