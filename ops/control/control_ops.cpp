@@ -42,6 +42,7 @@ class IfElse final : public NamedOp {
   IfElse() : NamedOp("IfElse") {}
   AliasMap view_map() const override { return {{0, {1, 2}}}; }
   bool takes_host_scalars() const override { return true; }
+  std::vector<int> moved_inputs(const Apply&) const override { return {1, 2}; }
   bool connects(const Apply&, int input, int) const override { return input != 0; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
@@ -81,6 +82,7 @@ class IdentityOp : public SameShapeOp {
  public:
   using SameShapeOp::SameShapeOp;
   AliasMap view_map() const override { return {{0, {0}}}; }
+  std::vector<int> moved_inputs(const Apply&) const override { return {0}; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     expect_arity(*this, inputs, 1);

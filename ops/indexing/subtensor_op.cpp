@@ -303,6 +303,7 @@ class Subtensor final : public NamedOp {
   AliasMap view_map() const override {
     return pattern_.is_basic() ? AliasMap{{0, {0}}} : AliasMap{};
   }
+  std::vector<int> moved_inputs(const Apply&) const override { return {0}; }
   bool takes_host_scalars() const override { return true; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
@@ -360,6 +361,9 @@ class SetSubtensor final : public SameShapeOp {
     return make_ref<const SetSubtensor>(pattern_, kind_, true);
   }
   bool allows_aliased_inplace() const override { return true; }  // assignment handles overlap
+  std::vector<int> moved_inputs(const Apply&) const override {
+    return kind_ == Kind::set ? std::vector{0, 1} : std::vector<int>();
+  }
   bool takes_host_scalars() const override { return true; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {

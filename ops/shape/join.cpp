@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -217,6 +218,11 @@ class Concatenate final : public NamedOp {
     return make_apply(*this, inputs, std::move(type));
   }
 
+  std::vector<int> moved_inputs(const Apply& node) const override {
+    std::vector<int> all(node.inputs().size());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
   std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
     if (axis == axis_) return {};
     return {{0, axis}};

@@ -117,6 +117,7 @@ class ShapedOp : public NamedOp {
   ShapedOp(std::string_view name, TargetShape extents)
       : NamedOp(text(name, '{', extents.text(), '}')), extents_(std::move(extents)) {}
   AliasMap view_map() const override { return {{0, {0}}}; }
+  std::vector<int> moved_inputs(const Apply&) const override { return {0}; }
   bool takes_host_scalars() const override { return true; }
   std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
     return extents_.sources(axis);
@@ -259,6 +260,7 @@ class DimShuffle final : public NamedOp {
         fail<LayoutError>(name(), ": axis ", axis, " is repeated in the order");
   }
   AliasMap view_map() const override { return {{0, {0}}}; }
+  std::vector<int> moved_inputs(const Apply&) const override { return {0}; }
 
   Ref<Apply> make_node(std::span<const Variable> inputs) const override {
     expect_arity(*this, inputs, 1);

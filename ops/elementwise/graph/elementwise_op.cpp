@@ -105,6 +105,9 @@ class ElementwiseOp final : public NamedOp {
     return make_ref<const ElementwiseOp>(op_, input);
   }
   bool allows_aliased_inplace() const override { return true; }
+  std::vector<int> moved_inputs(const Apply&) const override {
+    return op_ == OpId::where ? std::vector{1, 2} : std::vector<int>();
+  }
   bool takes_host_scalars() const override { return true; }
   std::vector<ExtentSource> extent_sources(const Apply& node, int, int axis) const override {
     return broadcast_sources(node.inputs(), node.output(0).type().rank() - axis);
@@ -187,6 +190,7 @@ class CastOp final : public SameShapeOp {
       if (!dtype.is_computable()) fail<DTypeError>(name(), ": cannot compute on ", dtype);
     return make_apply(*this, inputs, TensorType(dtype_, type.shape(), type.device()));
   }
+  std::vector<int> moved_inputs(const Apply&) const override { return {0}; }
 
   std::vector<Cotangent> gradient(const Apply&, std::span<const Cotangent> outputs) const override {
     return {outputs[0]};

@@ -1,7 +1,12 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <initializer_list>
 #include <numbers>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,9 +23,6 @@ using namespace expression;
 // ---- "stable_functions": expressions that overflow or cancel become functions that do not. Theano
 // has the same rewrites for sigmoid and softplus (theano/tensor/nnet/sigm.py), log1p and expm1
 // (theano/tensor/opt.py).
-
-// How many factors and quotients are looked through, so that a search takes bounded time and stack.
-constexpr int max_factors = 16;
 
 // The other term of 1 + x or x + 1.
 Variable one_plus(const Variable& sum) {
@@ -41,82 +43,197 @@ Variable negative(const Variable& x) {
   return inner ? inner : -x;
 }
 
+const Apply* sum_or_mean(const Variable& x) {
+  const Apply* sum = node_of(x, "sum");
+  return sum != nullptr ? sum : node_of(x, "mean");
+}
+
 // Whether `x` is a sum or mean of exp(y), whose logarithm the rewrite "log_sum_exp" replaces.
 bool is_sum_of_exp(const Variable& x) {
-  const Apply* sum = node_of(x, "sum");
-  if (sum == nullptr) sum = node_of(x, "mean");
+  const Apply* sum = sum_or_mean(x);
   return sum != nullptr && argument(sum->inputs()[0], "exp");
 }
 
-bool is_positive(const Variable& x) {
-  const std::optional<double> number = constant_number(x);
-  if (number) return *number > 0;
-  const Variable y = one_plus(x);
-  return argument(x, "exp") || is_sum_of_exp(moved(x).value) || (y && argument(y, "exp"));
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
 }
 
-Variable log_of_factor(const Variable& x, int max_depth);
-
-// log(a / b) for a positive a; null where log(a) has no better form.
-Variable log_of_quotient(const Apply& quotient, int max_depth) {
-  const Variable a = log_of_factor(quotient.inputs()[0], max_depth);
-  if (!a) return {};
-  const Variable b = log_of_factor(quotient.inputs()[1], max_depth);
-  return a - (b ? b : call("log", quotient.inputs()[1]));
+// The registered name of the op that computes `x` as its first output; empty for others.
+std::string_view op_name(const Variable& x) {
+  if (x.owner() == nullptr || x.index() != 0) return {};
+  const auto recipe = x.owner()->op().recipe();
+  return recipe == nullptr ? std::string_view() : recipe->name;
 }
 
-// log(x) without log(), or of a sum of exponentials, for an x that is positive; null for others.
-// log(1 / (1 + exp(-x))) and log(1 - 1 / (1 + exp(-x))) are -softplus of -x and x.
-Variable log_of_positive(const Variable& x, int max_depth) {
-  if (const Variable y = argument(x, "exp")) return y;
-  if (const Variable y = argument(x, "sigmoid")) return -call("softplus", negative(y));
-  if (const Variable y = one_plus(x))
-    if (const Variable exponent = argument(y, "exp")) return call("softplus", exponent);
-  if (const Variable y = one_minus(x))
-    if (const Variable inner = argument(y, "sigmoid")) return -call("softplus", inner);
-  if (const Apply* sum = node_of(x, "add")) {
-    const Variable a = argument(sum->inputs()[0], "exp"), b = argument(sum->inputs()[1], "exp");
-    if (a && b) return call("logaddexp", a, b);
+/// Finds logarithms that do not overflow where their argument underflows: those of exponentials and
+/// sigmoids, of products, powers and sums of these, and of values that consist of their elements
+/// (Op::moved_inputs). The logarithm is then computed before the op that moves the elements.
+class LogarithmSearch {
+ public:
+  /// log(x), log(1 + x) or log(1 - x).
+  enum class Of { x, one_plus_x, one_minus_x };
+
+  /// The logarithm without its function, for a `log` of `x`; null where there is no such form.
+  /// Unless `any_sign`, the argument of the logarithm is positive where a form is found.
+  Variable find(Of of, const Variable& x, bool any_sign) {
+    if (!x.type().dtype().is_floating() || --visits_ < 0) return {};
+    if (const Variable y = direct(of, x, any_sign)) return y;
+    return through_moves(of, x, any_sign);
   }
-  if (const Apply* product = node_of(x, "multiply")) {
-    for (const std::size_t i : {0, 1}) {
-      const Variable &factor = product->inputs()[i], &other = product->inputs()[1 - i];
-      if (!constant_number(factor) || !is_positive(factor)) continue;
-      const Variable y = log_of_factor(other, max_depth);
-      return y ? y + call("log", factor) : Variable();
+
+ private:
+  Variable direct(Of of, const Variable& x, bool any_sign) {
+    const std::string_view name = op_name(x);
+    if (name.empty()) return {};
+    const Variable a = x.owner()->inputs()[0];
+    if (of == Of::one_plus_x) {
+      if (name == "exp") return call("softplus", a);
+      return name == "negative" ? find(Of::one_minus_x, a, any_sign) : Variable();
     }
+    if (of == Of::one_minus_x) {
+      if (name == "sigmoid") return -call("softplus", a);
+      if (name == "negative") return find(Of::one_plus_x, a, any_sign);
+      const Variable y = one_minus(x);
+      return y ? find(Of::x, y, any_sign) : Variable();
+    }
+    if (name == "exp") return a;
+    // 1 / (1 + exp(-x)) is -softplus(-x)
+    if (name == "sigmoid") return -call("softplus", negative(a));
+    if (is_one_of(name, {"add", "subtract"})) return of_sum_or_difference(x, any_sign);
+    if (is_one_of(name, {"multiply", "divide"}))
+      return of_product(*x.owner(), name == "multiply", any_sign);
+    if (is_one_of(name, {"sum", "mean", "prod"})) return of_reduction(*x.owner(), name);
+    return of_power(*x.owner(), name);
   }
-  const Apply* quotient = node_of(x, "divide");
-  if (quotient == nullptr || !is_positive(quotient->inputs()[1])) return {};
-  return log_of_quotient(*quotient, max_depth);
-}
 
-// As log_of_positive(), also where the elements of `x` are moved, and for a sum of exponentials.
-Variable log_of_factor(const Variable& x, int max_depth) {
-  if (max_depth == 0) return {};
-  const MovedValue found = moved(x);
-  const Variable y = is_sum_of_exp(found.value) ? call("log", found.value)
-                                                : log_of_positive(found.value, max_depth - 1);
-  return y ? found.around(y) : Variable();
+  Variable of_sum_or_difference(const Variable& x, bool any_sign) {
+    if (const Variable y = one_plus(x))
+      if (const Variable form = find(Of::one_plus_x, y, any_sign)) return form;
+    if (const Variable y = one_minus(x)) return find(Of::one_minus_x, y, any_sign);
+    if (op_name(x) == "subtract") return {};
+    const Variable a = find(Of::x, x.owner()->inputs()[0], false);
+    if (!a) return {};
+    const Variable b = find(Of::x, x.owner()->inputs()[1], false);
+    return b ? call("logaddexp", a, b) : Variable();
+  }
+
+  // One operand has a form. The other has a form or is positive, or its sign is that of the result.
+  Variable of_product(const Apply& node, bool is_product, bool any_sign) {
+    Variable terms[2];
+    for (const std::size_t i : {0, 1}) terms[i] = find(Of::x, node.inputs()[i], false);
+    if (!terms[0] && !terms[1]) return {};
+    for (const std::size_t i : {0, 1}) {
+      if (terms[i]) continue;
+      const Variable& other = node.inputs()[i];
+      if (!any_sign && !is_positive(other)) return {};
+      terms[i] = call("log", cast(other, node.output(0).type().dtype()));
+    }
+    return is_product ? terms[0] + terms[1] : terms[0] - terms[1];
+  }
+
+  Variable of_reduction(const Apply& node, std::string_view name) {
+    if (is_sum_of_exp(node.output(0))) return call("log", node.output(0));
+    const Variable form = find(Of::x, node.inputs()[0], false);
+    if (!form) return {};
+    if (name == "prod") return apply("sum", {form}, node.op().recipe()->properties);
+    return call("log", node.op()(std::vector{call("exp", form)})[0]);
+  }
+
+  Variable of_power(const Apply& node, std::string_view name) {
+    const bool is_power = is_one_of(name, {"power", "float_power"});
+    std::optional<double> exponent;
+    if (is_one_of(name, {"absolute", "fabs", "positive"})) exponent = 1;
+    if (name == "sqrt") exponent = 0.5;
+    if (name == "square") exponent = 2;
+    if (name == "reciprocal") exponent = -1;
+    if (is_power) exponent = constant_number(node.inputs()[1]);
+    if (!exponent || *exponent == 0) return {};
+    const Variable form = find(Of::x, node.inputs()[0], false);
+    return !form || *exponent == 1 ? form : form * *exponent;
+  }
+
+  bool is_positive(const Variable& x) {
+    if (--visits_ < 0) return false;
+    if (const std::optional<double> number = constant_number(x)) return *number > 0;
+    const std::string_view name = op_name(x);
+    if (name.empty()) return false;
+    if (is_one_of(name, {"exp", "sigmoid", "softplus"})) return true;
+    const auto inputs = x.owner()->inputs();
+    if (is_one_of(name, {"add", "multiply", "divide"}))
+      return is_positive(inputs[0]) && is_positive(inputs[1]);
+    if (is_one_of(name, {"sum", "mean", "prod", "max", "min", "sqrt"}))
+      return is_positive(inputs[0]);
+    const std::vector<int> moved = x.owner()->op().moved_inputs(*x.owner());
+    return !moved.empty() && std::ranges::all_of(moved, [&](int i) {
+      return is_positive(inputs[static_cast<std::size_t>(i)]);
+    });
+  }
+
+  // The inputs of an op that selects among their elements by size: a logarithm keeps their order.
+  static std::vector<int> compared_inputs(std::string_view name) {
+    if (is_one_of(name, {"max", "min"})) return {0};
+    if (is_one_of(name, {"maximum", "minimum", "fmax", "fmin"})) return {0, 1};
+    return name == "clip" ? std::vector{0, 1, 2} : std::vector<int>();
+  }
+
+  Variable through_moves(Of of, const Variable& x, bool any_sign) {
+    if (x.owner() == nullptr || x.index() != 0) return {};
+    const Apply& node = *x.owner();
+    std::vector<int> moved = node.op().moved_inputs(node);
+    const bool compares = moved.empty() && of == Of::x;
+    if (compares) moved = compared_inputs(op_name(x));
+    std::vector<Variable> inputs(node.inputs().begin(), node.inputs().end());
+    bool is_found = false;
+    for (const int i : moved) {
+      Variable& input = inputs[static_cast<std::size_t>(i)];
+      input = find(of, input, any_sign && !compares);
+      is_found |= static_cast<bool>(input);
+    }
+    if (!is_found) return {};
+    for (const int i : moved) {
+      Variable& input = inputs[static_cast<std::size_t>(i)];
+      if (input) continue;
+      const Variable& other = node.inputs()[static_cast<std::size_t>(i)];
+      const bool is_zero = is_number(other, 0);
+      if ((compares || !any_sign) && (of != Of::x || !(is_zero || is_positive(other)))) return {};
+      input = plain(of, cast(without_unselected(node, moved, i, of), x.type().dtype()));
+    }
+    return node.op()(inputs)[0];
+  }
+
+  static Variable plain(Of of, const Variable& x) {
+    if (of == Of::x) return call("log", x);
+    return call("log1p", of == Of::one_plus_x ? x : negative(x));
+  }
+
+  // Input `i` of an op that moves elements, with 1 or 0 in the place of the elements that `node`
+  // does not select: their logarithm may have no derivative.
+  static Variable without_unselected(const Apply& node, std::span<const int> moved, int i, Of of) {
+    const Variable& x = node.inputs()[static_cast<std::size_t>(i)];
+    const std::string_view name = op_name(node.output(0));
+    const bool selects = name == "where" || (name == "set_subtensor" && i == 0);
+    if (x.value() != nullptr || !selects) return x;
+    std::vector<Variable> inputs(node.inputs().begin(), node.inputs().end());
+    for (const int other : moved)
+      if (other != i) inputs[static_cast<std::size_t>(other)] = number_like(of == Of::x ? 1 : 0, x);
+    return node.op()(inputs)[0];
+  }
+
+  // The number of variables that the search may still visit: bounds it where paths are shared.
+  int visits_ = 100;
+};
+
+using Of = LogarithmSearch::Of;
+
+Variable stable_log_form(const Variable& x) {
+  return is_sum_of_exp(x) ? Variable() : LogarithmSearch().find(Of::x, x, true);
 }
 
 Variable stable_log(const Variable& x) {
-  if (const Variable y = log_of_positive(x, max_factors)) return y;
+  if (const Variable y = stable_log_form(x)) return y;
   if (const Variable y = one_plus(x)) return call("log1p", y);
-  if (const Variable y = one_minus(x)) return call("log1p", negative(y));
-  const MovedValue found = moved(x);
-  // The divisor may be negative here, since the quotient is not a factor of anything.
-  if (const Apply* quotient = node_of(found.value, "divide"))
-    if (const Variable y = log_of_quotient(*quotient, max_factors)) return found.around(y);
-  return found.moves.empty() ? Variable() : log_of_factor(x, max_factors);
-}
-
-Variable stable_log1p(const Variable& x) {
-  if (const Variable y = argument(x, "exp")) return call("softplus", y);
-  const Variable inner = argument(x, "negative");
-  if (!inner) return {};
-  const Variable y = argument(inner, "sigmoid");
-  return y ? -call("softplus", y) : Variable();
+  const Variable y = one_minus(x);
+  return y ? call("log1p", negative(y)) : Variable();
 }
 
 // x of 1 + exp(x).
@@ -166,9 +283,9 @@ Variable stable_form(const Apply& node) {
     return inner == nullptr ? Variable() : inner->inputs()[0];
   }
   if (name == "log") return stable_log(inputs[0]);
-  if (name == "log2") return scaled(log_of_factor(inputs[0], max_factors), std::numbers::log2e);
-  if (name == "log10") return scaled(log_of_factor(inputs[0], max_factors), std::numbers::log10e);
-  if (name == "log1p") return stable_log1p(inputs[0]);
+  if (name == "log2") return scaled(stable_log_form(inputs[0]), std::numbers::log2e);
+  if (name == "log10") return scaled(stable_log_form(inputs[0]), std::numbers::log10e);
+  if (name == "log1p") return LogarithmSearch().find(Of::one_plus_x, inputs[0], true);
   if (name == "reciprocal") return stable_reciprocal(inputs[0]);
   if (name == "divide") return stable_quotient(inputs[0], inputs[1]);
   if (name == "subtract") return stable_difference(inputs[0], inputs[1]);

@@ -47,6 +47,7 @@ std::optional<InputCondition> Op::needed_if(int) const { return std::nullopt; }
 std::vector<ExtentSource> Op::extent_sources(const Apply&, int, int) const { return {}; }
 
 Variable Op::inferred_extent(const Apply&, int, int) const { return {}; }
+std::vector<int> Op::moved_inputs(const Apply&) const { return {}; }
 bool Op::connects(const Apply&, int input, int) const { return !reads_only_shape(input); }
 
 std::vector<Cotangent> Op::gradient(const Apply& node, std::span<const Cotangent>) const {
@@ -95,6 +96,7 @@ class Transfer final : public Op {
   std::string name() const override { return text("Transfer{", target_, "}"); }
   // The output shares the input's memory where that is on the target already.
   AliasMap view_map() const override { return {{0, {0}}}; }
+  std::vector<int> moved_inputs(const Apply&) const override { return {0}; }
   bool equals(const Op& other) const override { return transfer_target(other) == target_; }
   std::size_t hash() const override { return std::hash<std::string>()(name()); }
 

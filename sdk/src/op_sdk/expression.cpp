@@ -53,10 +53,7 @@ Variable MovedValue::around(Variable x) const {
 namespace {
 
 bool moves_elements(const Apply& node) {
-  static constexpr std::string_view names[] = {"broadcast_to", "cast",    "contiguous",
-                                               "dimshuffle",   "reshape", "subtensor"};
-  const auto recipe = node.op().recipe();
-  return recipe != nullptr && std::ranges::find(names, recipe->name) != std::end(names) &&
+  return node.op().moved_inputs(node) == std::vector{0} &&
          node.inputs()[0].type().dtype().is_floating() &&
          node.output(0).type().dtype().is_floating();
 }

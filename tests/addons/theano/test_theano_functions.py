@@ -462,3 +462,46 @@ def test_hierarchical_softmax_and_positions():
         np.testing.assert_allclose(
             np.asarray(extra_ops.bartlett(T.constant(n)).eval()), np.bartlett(n), 1e-15, 1e-15
         )
+
+
+#: Logits so far apart that a probability is 0, and ops that only move probabilities.
+FAR = np.array([[800.0, -800.0, 3.0, 0.0], [0.0, 1.0, -2000.0, 5.0]])
+MOVES = {
+    "join": (lambda p: T.join(0, p, p), lambda y: np.concatenate([y, y])),
+    "stack": (lambda p: T.stack([p, p[::-1]]), lambda y: np.stack([y, y[::-1]])),
+    "switch": (
+        lambda p: T.switch(T.eye(2, 4), p, p[::-1]),
+        lambda y: np.where(np.eye(2, 4), y, y[::-1]),
+    ),
+    "split": (lambda p: T.split(p, [1, 3], 2, axis=1)[1], lambda y: y[:, 1:]),
+    "take": (lambda p: T.take(p, [1, 2], axis=1), lambda y: y[:, 1:3]),
+    "repeat": (lambda p: T.repeat(p, 2, axis=1), lambda y: np.repeat(y, 2, axis=1)),
+    "tile": (lambda p: T.tile(p, (2, 1)), lambda y: np.tile(y, (2, 1))),
+    "roll": (lambda p: T.roll(p, 1, axis=1), lambda y: np.roll(y, 1, axis=1)),
+    "flatten": (lambda p: p.flatten(), np.ravel),
+    "diag": (lambda p: T.diag(p[:, :2]), lambda y: np.diag(y[:, :2])),
+    "max": (lambda p: p.max(axis=0), lambda y: y.max(axis=0)),
+    "minimum": (lambda p: T.minimum(p, p[:, ::-1]), lambda y: np.minimum(y, y[:, ::-1])),
+    "clip": (lambda p: T.clip(p, 0, 1), lambda y: y),
+    "set_subtensor": (
+        lambda p: T.set_subtensor(T.ones((2, 5))[:, 1:], p),
+        lambda y: np.pad(y, ((0, 0), (1, 0))),
+    ),
+    "ifelse": (lambda p: T.ifelse(T.gt(p[0, 0], 0), p, p + 1), lambda y: y),
+}
+
+
+@pytest.mark.parametrize("mode", ["FAST_RUN", "FAST_COMPILE"])
+@pytest.mark.parametrize("probability", [nnet.softmax, nnet.sigmoid])
+@pytest.mark.parametrize("name", MOVES)
+def test_logarithms_of_moved_probabilities_are_finite(name, probability, mode):
+    move, expected = MOVES[name]
+    x = T.dmatrix()
+    y = T.log(move(probability(x)))
+    f = theano.function([x], [y, T.grad(y.sum(), x)], mode=mode)
+    value, derivative = f(FAR)
+    logarithm = (
+        scipy.special.log_softmax(FAR, 1) if probability is nnet.softmax else -np.logaddexp(0, -FAR)
+    )
+    np.testing.assert_allclose(value, expected(logarithm), rtol=1e-12, atol=1e-12)
+    assert np.isfinite(derivative).all()

@@ -213,6 +213,10 @@ class SW_API Op : public RefCounted {
   /// undefined for all inputs. See op_sdk/expression.hpp for building the result.
   virtual std::vector<Cotangent> gradient(const Apply& node,
                                           std::span<const Cotangent> outputs) const;
+  /// The inputs of which the first output consists: each of its elements is one of theirs, cast to
+  /// its dtype, which other inputs or properties select. A function of single elements may then be
+  /// computed before the op. Empty for other ops.
+  virtual std::vector<int> moved_inputs(const Apply& node) const;
   /// Whether output `output` depends on the values of input `input`, not only on its shape.
   virtual bool connects(const Apply& node, int input, int output) const;
 

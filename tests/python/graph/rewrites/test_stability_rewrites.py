@@ -231,6 +231,132 @@ def test_other_logarithms_of_exponentials_are_finite(mode, device):
     assert all(np.isfinite(r).all() for r in results)
 
 
+#: Ops whose result consists of elements of several values: (the op on p, an array of other values
+#: and NumPy's or Spanwise's functions, the same of log(p) and the others' logarithms or None where
+#: that is the op itself).
+CHOOSES = np.eye(2, 3) > 0
+JOINS = {
+    "concatenate": (lambda m, p, other: m.concatenate([p, other, p], axis=1), None),
+    "stack": (lambda m, p, other: m.stack([p, other]), None),
+    "where": (lambda m, p, other: m.where(CHOOSES, p, other), None),
+    "where of a number": (
+        lambda m, p, other: m.where(CHOOSES, p, 1.0),
+        lambda y: np.where(CHOOSES, y, 0.0),
+    ),
+    "where of itself": (lambda m, p, other: m.where(CHOOSES, p, p[::-1]), None),
+    "maximum": (lambda m, p, other: m.maximum(p, p[::-1]), None),
+    "fmin": (lambda m, p, other: m.fmin(p, p[:, ::-1]), None),
+    "max": (lambda m, p, other: p.max(axis=0), None),
+    "min": (lambda m, p, other: p.min(axis=1), None),
+    "clip": (lambda m, p, other: m.clip(p, 0.0, 0.5), lambda y: np.minimum(y, np.log(0.5))),
+    "absolute": (lambda m, p, other: abs(p), lambda y: y),
+    "square": (lambda m, p, other: p**2, lambda y: 2 * y),
+    "root": (lambda m, p, other: p**0.5, lambda y: y / 2),
+    "power": (lambda m, p, other: p**2.5, lambda y: 2.5 * y),
+    "reciprocal": (lambda m, p, other: 1 / p, lambda y: -y),
+    "product": (lambda m, p, other: p * p[::-1], lambda y: y + y[::-1]),
+    "weighted": (lambda m, p, other: p * other, lambda y: y + np.log(OTHERS)),
+    "quotient": (lambda m, p, other: other / p, lambda y: np.log(OTHERS) - y),
+    "prod": (lambda m, p, other: p.prod(axis=1), lambda y: y.sum(axis=1)),
+    "sum": (lambda m, p, other: p[:, 1:].sum(axis=1), lambda y: np.logaddexp(y[:, 1], y[:, 2])),
+    "two terms": (
+        lambda m, p, other: p[0] + 0.5 * p[1],
+        lambda y: np.logaddexp(y[0], y[1] + np.log(0.5)),
+    ),
+}
+OTHERS = np.array([[0.5, 2.0, 7.0], [1.0, 3.0, 0.25]])
+PROBABILITIES = {
+    "softmax": (T.softmax, log_softmax_of),
+    "sigmoid": (sw.sigmoid, lambda x: -np.logaddexp(0, -x)),
+}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("kind", PROBABILITIES)
+@pytest.mark.parametrize("name", JOINS)
+def test_log_of_joined_probabilities_is_finite(name, kind, mode, device):
+    op, expected = JOINS[name]
+    probability, logarithm_of = PROBABILITIES[kind]
+    x, other = T.dmatrix("x"), T.dmatrix("other")
+    logarithm = T.log(op(T, probability(x), other))
+    f = sw.function(
+        [x, other],
+        [logarithm, T.grad(logarithm.sum(), x)],
+        mode=mode,
+        device=device,
+        on_unused_input="ignore",
+    )
+    value, derivative = (result.numpy() for result in f(LOGITS, OTHERS))
+    y = logarithm_of(LOGITS)
+    wanted = op(np, y, np.log(OTHERS)) if expected is None else expected(y)
+    np.testing.assert_allclose(value, wanted, rtol=1e-12, atol=1e-12)
+    assert np.isfinite(derivative).all() and derivative.any()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_log_of_assigned_probabilities_is_finite(mode, device):
+    x, other = T.dmatrix("x"), T.dmatrix("other")
+    p = sw.sigmoid(x)
+    outputs = [
+        T.log(T.set_subtensor(T.zeros_like(T.concatenate([x, x]))[1:3], p)),
+        T.log(T.set_subtensor(p[0], other[0])),
+        T.log(T.set_subtensor(other[:, 1], p[:, 0])),
+        T.log(T.ifelse(T.gt(x[0, 0], 0), p, other)),
+        T.log(1 - T.concatenate([p, other / 8])),
+    ]
+    outputs += [T.grad(y.sum(), x) for y in outputs]
+    results = [
+        r.numpy()
+        for r in sw.function([x, other], outputs, mode=mode, device=device)(LOGITS, OTHERS)
+    ]
+    y = -np.logaddexp(0, -LOGITS)
+    first, third = np.log(OTHERS), np.log(OTHERS)
+    third[:, 1] = y[:, 0]
+    with np.errstate(divide="ignore"):
+        edge = np.log(np.zeros((1, 3)))
+    expected = [
+        np.concatenate([edge, y, edge]),
+        np.stack([first[0], y[1]]),
+        third,
+        y,
+        np.concatenate([-np.logaddexp(0, LOGITS), np.log(1 - OTHERS / 8)]),
+    ]
+    for got, wanted in zip(results, expected, strict=False):
+        np.testing.assert_allclose(got, wanted, rtol=1e-12, atol=1e-300)
+    assert all(np.isfinite(r).all() for r in results[5:])
+
+
+def test_log_of_values_that_are_not_chosen_has_no_derivative(device):
+    x, y = T.dvector("x"), T.dvector("y")
+    joined = T.where(T.gt(y, 0), y, sw.sigmoid(x))
+    filled = T.set_subtensor(y[:1], sw.sigmoid(x)[:1])
+    costs = [
+        T.log(joined).sum(),
+        T.log(T.where(T.gt(y, 0), sw.sigmoid(x), y + 3)).sum(),
+        T.log(filled).sum(),
+    ]
+    outputs = [T.grad(cost, z, disconnected_inputs="ignore") for cost in costs for z in (x, y)]
+    results = [
+        r.tolist() for r in sw.function([x, y], outputs, device=device)([-800.0, 2.0], [0.0, 2.0])
+    ]
+    inner = 1 / (1 + np.exp(2.0))
+    expected = [[1, 0], [0, 0.5], [0, inner], [1 / 3, 0], [1, 0], [0, 0.5]]
+    np.testing.assert_allclose(results, expected, rtol=1e-12)
+
+
+def test_log_of_compared_numbers_that_may_be_negative_is_not_rewritten(device):
+    x, y = T.dvector("x"), T.dvector("y")
+    outputs = [
+        T.log(T.maximum(sw.sigmoid(x), y)),
+        T.log(T.clip(sw.sigmoid(x), -1.0, 0.25)),
+        T.log(T.where(T.gt(y, 0), sw.sigmoid(x), y) * T.where(T.gt(y, 0), sw.sigmoid(x), y)),
+    ]
+    results = sw.function([x, y], outputs, device=device)([0.0, 0.0], [-3.0, 4.0])
+    expected = [[0.5, 4.0], [0.25, 0.25], [9.0, 0.25]]
+    for got, wanted in zip(results, expected, strict=True):
+        np.testing.assert_allclose(got.numpy(), np.log(wanted))
+
+
 def test_log_of_a_negative_factor_is_no_number(device):
     x, k = T.dvector("x"), T.dscalar("k")
     outputs = [T.log(-2.0 * sw.sigmoid(x)), T.log(T.exp(x) / k), T.log(T.exp(x) / k / k)]
