@@ -13,9 +13,9 @@ __constant__ int factor;
 __device__ int offset = 3;
 static __device__ int hidden;
 namespace inner { __device__ int level = 5; }
-struct Start { int v; __device__ Start() { v = 7; } __device__ ~Start() {} };
+struct Start { int v; __device__ constexpr Start() : v(7) {} };
 __device__ Start start;
-__device__ float root = sqrtf(4.0f);
+__device__ float root = 2.0f;
 __device__ int *kept;
 __device__ int pool[4] = {1, 2, 3, 4};
 __device__ int *chosen = pool + 1;

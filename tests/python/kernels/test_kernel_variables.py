@@ -190,3 +190,66 @@ def test_kernel_ops_in_bodies_read_the_variables(device, how):
         function = sw.function([x], result)
         set_values(op, "tables::weights", np.array([2, 3], "float32"), device)
         assert function(sw.ones(2, "float32", device=device)).tolist() == [4, 9]
+
+
+#: Variables that are initialized by code, which CUDA's compilers refuse. The CPU's loader would run
+#: it, and most of it ends the process.
+COMPUTED = {
+    "store through null": "struct S { int v; __device__ S() { *(volatile int *)0 = 1; } }; __device__ S s;",
+    "load through null": "__device__ int *null = 0; struct S { int v = *null; }; __device__ S s;",
+    "call": "__device__ int f(); __device__ int (*g)() = f; struct S { int v; }; __device__ S s = {g()};"
+    "__device__ int f() { return 7; }",
+    "recursion": "__device__ int f(int n) { volatile char b[1000]; b[0] = n; return n ? f(n + 1) + b[0] : 0; }"
+    "struct S { int v; }; __device__ S s = {f(1)};",
+    "__constant__": "struct S { int v; __device__ S() { *(volatile int *)0 = 1; } }; __constant__ S s;",
+    "exit": "#include <cstdlib>\nstruct S { int v; __device__ S() { exit(3); } }; __device__ S s;",
+    "printf": 'struct S { int v; __device__ S() { printf("hello"); v = 5; } }; __device__ S s;',
+    "__syncthreads": "struct S { int v; __device__ S() { __syncthreads(); v = threadIdx.x; } }; __device__ S s;",
+    "destructor": "struct S { int v = 7; __device__ ~S() { *(volatile int *)0 = 1; } }; __device__ S s;",
+    "static member": "__device__ int *null = 0; template <class T> struct Q { static T v; };"
+    "template <class T> __device__ T Q<T>::v = *null; __device__ Q<int> s;",
+    "endless loop": "__device__ int f() { volatile int i = 1; while (i) {} return 1; }"
+    "struct S { int v; }; __device__ S s = {f()};",
+}
+
+
+@pytest.mark.parametrize("check", ["none", "all"])
+@pytest.mark.parametrize("name", COMPUTED)
+def test_variables_initialized_by_code_are_a_compile_error(name, check):
+    text = f"{COMPUTED[name]} __global__ void k(int *x) {{ x[0] = s.v; }}"
+    with (
+        sw.config.change(kernel_check=check),
+        pytest.raises(sw.CompileError, match="initial value"),
+    ):
+        sw.SourceModule(text, device="cpu").get_function("k")(
+            sw.zeros(1, "int32", device="cpu"), block=1
+        )
+
+
+def test_variables_with_constant_initializers_have_their_values(device):
+    text = """
+    struct Pair { int a, b; __device__ constexpr Pair(int x) : a(x), b(2 * x) {} };
+    struct Empty { __device__ Empty() {} };
+    __device__ Pair pair(4); __constant__ int table[3] = {1, 2, 3}; __device__ float third = 1.0f / 3;
+    __device__ int *address = &pair.b; __device__ dim3 extents(2, 3); __device__ Empty empty;
+    __device__ float2 vector = {1, 2}; __device__ int4 many[2]; __managed__ int shared = 6;
+    __global__ void k(float *x) { x[0] = *address + table[2] + extents.y + vector.y + many[1].z + shared;
+                                  x[1] = third; (void)empty; }
+    """
+    x = sw.full(2, -1.0, dtype="float32", device=device)
+    sw.SourceModule(text, device=device).get_function("k")(x, block=1)
+    np.testing.assert_allclose(x.numpy(), [22, 1 / 3], rtol=1e-6)
+
+
+def test_host_code_of_a_file_may_initialize_its_variables_by_code():
+    text = """
+    #include <string>
+    #include <vector>
+    static std::vector<int> sizes = {1, 2, 3}; std::string name = "text" + std::to_string(3); int *null = 0;
+    int value = *null; static const std::vector<std::string> names(2, "a");
+    __global__ void k(int *x) { x[0] = 7; }
+    int main() { return sizes.size() + name.size() + value + names.size(); }
+    """
+    x = sw.zeros(1, "int32", device="cpu")
+    sw.SourceModule(text, device="cpu").get_function("k")(x, block=1)
+    assert x.tolist() == [7]

@@ -78,12 +78,14 @@ std::string chosen_compiler() { return std::string(trimmed(environment("CXX")));
 // -fno-delete-null-pointer-checks: an access through null is a fault, not unreachable code.
 // -fno-builtin-*, -U_FORTIFY_SOURCE (set by Ubuntu): calls of functions that the shim replaces stay
 // calls, and headers of the system do not define them.
+// -D__ioinit=*__ioinit: an object of libstdc++ before 13, which <iostream> initializes in each
+// source, becomes a pointer without initialization.
 constexpr std::string_view common_flags =
     "-x c++ -O3 -fPIC -shared -w -fno-strict-aliasing -fno-exceptions -fno-rtti "
     "-fno-threadsafe-statics -fno-math-errno -fno-trapping-math -ffp-contract=fast "
     "-fno-semantic-interposition -fstack-protector-strong -fno-delete-null-pointer-checks "
     "-fno-builtin-printf -fno-builtin-malloc -fno-builtin-free -U_FORTIFY_SOURCE "
-    "-fvisibility=hidden "
+    "-fvisibility=hidden -D__ioinit=*__ioinit "
     "-fdiagnostics-color=never -fstack-usage -Wl,-Bsymbolic -Wl,-z,defs -nodefaultlibs";
 
 #if defined(__x86_64__)
@@ -357,6 +359,19 @@ std::string stack_reports(const runtime::TemporaryFolder& folder) {
   return all;
 }
 
+// The loader would run initializers outside of all kernels, where a fault ends the process. CUDA's
+// compilers refuse them.
+void expect_constant_initializers(const runtime::CompileRequest& request,
+                                  const std::string& image) {
+  // Sanitizers have such functions of their own.
+  if (!sanitize_setting().empty() || image.find("_GLOBAL__sub_I_") == image.npos) return;
+  const std::string message = text(
+      request.source->file_name, ": the initial value of a __device__ or __constant__ variable ",
+      "is computed by code (dynamic initialization), which CUDA does not support. Remedy: a ",
+      "constant or a constexpr constructor, and no destructor; or a kernel that writes it");
+  throw CompileError(message, message, parse::with_line_numbers(request.source->text));
+}
+
 }  // namespace
 
 std::size_t stack_need(std::string_view report, const Translation& module) {
@@ -483,6 +498,7 @@ class JitCompilation {
     }
     runtime::KernelBinary binary;
     binary.image = parse::read_whole_file(output());
+    expect_constant_initializers(request_, binary.image);
     set_stack_need(binary.image, stack_need(reports, module_));
     binary.symbols = std::move(module_.symbols);
     return binary;
@@ -534,8 +550,8 @@ class JitCompilation {
     }
     // All errors of a round at once.
     options_.flags.emplace_back(compiler_.is_clang ? "-ferror-limit=1000" : "-fmax-errors=1000");
-    // The linker leaves out what no kernel reaches, with its undefined names: virtual functions of host
-    // classes.
+    // The linker leaves out what no kernel reaches, with its undefined names: virtual functions of
+    // host classes.
     for (const char* flag : {"-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"})
       options_.flags.emplace_back(flag);
     if (first_log.find("undefined reference") != first_log.npos && try_heads()) return;
