@@ -239,7 +239,10 @@ def dot(a, b, dtype=None, stream=None, allocator=None):
     """The sum of the products of all elements, as an array without axes."""
     dtype = np.result_type(a.dtype, b.dtype) if dtype is None else np.dtype(dtype)
     with on_stream(stream):
-        x, y = (device_array(operand.ravel()).astype(dtype) for operand in (a, b))
+        x, y = (device_array(operand) for operand in (a, b))
+        if a.flags.f_contiguous and b.flags.f_contiguous:
+            x, y = x.T, y.T  # reshape() copies nothing
+        x, y = (array.astype(dtype).reshape(-1) for array in (x, y))
         return _allocated(sw.dot(x, y), a, allocator)
 
 

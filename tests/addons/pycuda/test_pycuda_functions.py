@@ -98,6 +98,18 @@ def test_reductions_match_numpy(rng, dtype):
         np.testing.assert_allclose(result.get(), value, rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.parametrize("layout_b", ["C", "F", "strided"])
+@pytest.mark.parametrize("layout_a", ["C", "F", "strided"])
+def test_dot_pairs_elements_of_equal_indices(layout_a, layout_b):
+    def arrays(values, layout):
+        if layout == "strided":
+            return gpuarray.to_gpu(np.repeat(values, 2, axis=1))[:, ::2]
+        return gpuarray.to_gpu(np.asarray(values, order=layout))
+
+    a, b = np.arange(12.0).reshape(3, 4), np.arange(12.0).reshape(3, 4) ** 2
+    assert gpuarray.dot(arrays(a, layout_a), arrays(b, layout_b)).get() == (a * b).sum()
+
+
 def test_result_uses_the_given_allocator(rng):
     pool = DeviceMemoryPool()
     x = gpuarray.GPUArray((10,), np.float32, allocator=pool.allocate)

@@ -286,3 +286,23 @@ def test_pointers_to_records_have_the_fields_of_the_struct(how):
             sw.KernelArgumentError, match=r"Particle ?\*.*'mass' is at byte 4, expected byte 0"
         ):
             charged(one, two)
+
+
+@pytest.mark.parametrize(
+    "how", ["ptr", "int of gpudata", "numpy.intp", "int of an allocation", "inside"]
+)
+def test_checked_launches_know_the_allocation_of_an_address(how):
+    add = compiler.SourceModule(SOURCE).get_function("add")
+    x, y, allocation = gpuarray.zeros(10, "f4"), gpuarray.zeros(64, "f4"), drv.mem_alloc(40)
+    address = {
+        "ptr": x.ptr,
+        "int of gpudata": int(x.gpudata),
+        "numpy.intp": np.intp(x.gpudata),
+        "int of an allocation": int(allocation),
+        "inside": x.ptr + 8,
+    }[how]
+    room = 8 if how == "inside" else 10
+    with sw.config.change(kernel_check="bounds"):
+        add(address, y, np.float32(1), np.int32(room), block=(32, 1, 1))
+        with pytest.raises(sw.KernelFaultError, match="argument 1"):
+            add(address, y, np.float32(1), np.int32(room + 1), block=(32, 1, 1))
