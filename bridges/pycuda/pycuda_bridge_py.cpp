@@ -38,7 +38,7 @@ void* address_of(PyObject* array) {
   const auto number = py::reinterpret_steal<py::object>(PyNumber_Long(gpudata.ptr()));
   void* address = number ? PyLong_AsVoidPtr(number.ptr()) : nullptr;
   if (PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
+    clear_conversion_error();
     fail<BridgeError>("pycuda: gpudata is ", std::string(py::repr(gpudata)),
                       "; expected an allocation of PyCUDA or an address");
   }

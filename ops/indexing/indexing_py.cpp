@@ -81,12 +81,7 @@ bool is_long_by_key(const Array& array, std::span<const ops::IndexPart> key) noe
 
 Slice slice_from(PyObject* part) {
   Py_ssize_t start = 0, stop = 0, step = 0;
-  if (PySlice_Unpack(part, &start, &stop, &step) < 0) {
-    if (!PyErr_ExceptionMatches(PyExc_ValueError)) throw py::error_already_set();
-    PyErr_Clear();
-    fail<ArgumentError>("Array: the step of a slice cannot be 0, got ",
-                        std::string(py::repr(part)));
-  }
+  unpack_slice(part, start, stop, step);
   return {start, stop, step};
 }
 

@@ -91,6 +91,57 @@ def test_exception_in_a_method_of_an_argument_reaches_the_caller_unchanged():
         sw.zeros((Broken(), 2))
 
 
+def set_item(target, key):
+    target[key] = 1
+
+
+KERNEL = "__global__ void f(float *x, int n) {}"
+#: What is done with an object whose __index__ raises.
+INDEXED = {
+    "item": lambda i: sw.zeros(3)[i],
+    "slice": lambda i: sw.zeros(3)[i:],
+    "end of a slice": lambda i: sw.zeros((3, 3))[1, :i],
+    "step of a slice": lambda i: sw.zeros(3)[::i],
+    "slice beside an array": lambda i: sw.zeros((3, 3))[[0, 1], i:],
+    "assignment": lambda i: set_item(sw.zeros((3, 3)), (slice(i, None), 1)),
+    "variable": lambda i: sw.tensor.dvector("x")[i:],
+    "shape": lambda i: sw.zeros((2, i)),
+    "reshape": lambda i: sw.zeros(4).reshape(2, i),
+    "axis": lambda i: sw.zeros((2, 2)).sum(axis=i),
+    "axes": lambda i: sw.zeros((2, 2)).transpose(0, i),
+    "block": lambda i: launch(block=i),
+    "blocks": lambda i: launch(block=(1, i)),
+    "grid": lambda i: launch(block=1, grid=[i]),
+    "shared": lambda i: launch(block=1, shared=i),
+    "kernel argument": lambda i: launch(i, block=1),
+    "shape of an interface": lambda i: sw.asarray(Described(shape=(i,))),
+    "address of an interface": lambda i: sw.asarray(Described(data=(i, False))),
+}
+
+
+class Described:
+    def __init__(self, **entries):
+        self.__array_interface__ = {
+            "shape": (0,), "typestr": "<f4", "data": (64, False), "version": 3, **entries,
+        }  # fmt: skip
+
+
+def launch(n=1, **options):
+    kernel = sw.SourceModule(KERNEL, device="cpu").get_function("f")
+    kernel(sw.zeros(1, "float32", device="cpu"), n, **options)
+
+
+@pytest.mark.parametrize("error", [ValueError, LookupError, KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("name", INDEXED)
+def test_exception_of_an_index_reaches_the_caller_unchanged(name, error):
+    class Broken:
+        def __index__(self):
+            raise error("mine")
+
+    with pytest.raises(error, match="mine"):
+        INDEXED[name](Broken())
+
+
 @pytest.mark.parametrize(
     "refused",
     [

@@ -121,8 +121,7 @@ bool is_by_array(PyObject* key) {
 std::int64_t index_from(PyObject* key) {
   const Py_ssize_t value = PyNumber_AsSsize_t(key, nullptr);  // clipped: out of range either way
   if (value == -1 && PyErr_Occurred()) {
-    if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
-    PyErr_Clear();
+    clear_conversion_error();
     refuse_index(key);
   }
   return value;
@@ -131,11 +130,7 @@ std::int64_t index_from(PyObject* key) {
 // Normalised by PySlice_AdjustIndices().
 SliceRange slice_range(PyObject* key, std::int64_t extent) {
   Py_ssize_t start = 0, stop = 0, step = 0;
-  if (PySlice_Unpack(key, &start, &stop, &step) < 0) {
-    if (!PyErr_ExceptionMatches(PyExc_ValueError)) throw py::error_already_set();
-    PyErr_Clear();
-    fail<ArgumentError>("Array: the step of a slice cannot be 0, got ", std::string(py::repr(key)));
-  }
+  unpack_slice(key, start, stop, step);
   const Py_ssize_t length = PySlice_AdjustIndices(extent, &start, &stop, step);
   return {start, length, step};
 }

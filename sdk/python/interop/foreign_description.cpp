@@ -165,7 +165,7 @@ std::int64_t checked_integer(py::handle value, const char* key, std::string_view
   int overflow = 0;
   long long result = -1;
   if (number) result = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  PyErr_Clear();
+  clear_conversion_error();
   if (!number || overflow != 0)
     fail<BridgeError>(prefix, ": \"", key, "\" holds ", std::string(py::repr(value)),
                       "; expected an integer of 64 bits");
@@ -251,7 +251,7 @@ class Parser {
             ? PyLong_AsUnsignedLongLong(address.ptr())
             : static_cast<unsigned long long>(checked_integer(address, "data", prefix_));
     const bool failed = PyErr_Occurred() != nullptr;
-    PyErr_Clear();
+    clear_conversion_error();
     if (failed)
       fail<BridgeError>(prefix_, ": \"data\" holds the address ", std::string(py::repr(address)),
                         "; expected 64 bits");

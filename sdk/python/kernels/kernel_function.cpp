@@ -20,6 +20,7 @@
 #include "python/kernels/kernel_arguments.hpp"
 #include "python/stream_object.hpp"
 #include "python/support/c_api.hpp"
+#include "python/support/python_values.hpp"
 #include "spanwise/bridge.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/kernels/kernel.hpp"
@@ -66,9 +67,9 @@ Kernel& kernel_in(PyObject* object) noexcept {
   return reinterpret_cast<PyKernelFunction*>(object)->kernel;
 }
 
-// Clears the Python error, if one is set, and throws instead.
+// Clears the conversion error, if one is set, and throws instead.
 [[noreturn]] void fail_dims(PyObject* object, const char* argument) {
-  PyErr_Clear();
+  clear_conversion_error();
   const bool is_float = PyFloat_Check(object);
   fail<KernelArgumentError>("launch: expected ", argument,
                             " as a whole number or up to three of them, got ",
@@ -110,7 +111,7 @@ Dim3 dim3_from(PyObject* object, const char* argument) {
     const auto items = py::reinterpret_steal<py::object>(PySequence_Tuple(object));
     is_valid = items && try_read_tuple(items.ptr(), dims);
   } else {
-    PyErr_Clear();  // set by PySequence_Size() for an array of rank 0
+    clear_conversion_error();  // set by PySequence_Size() for an array of rank 0
     is_valid = PyIndex_Check(object) && try_read(object, dims.x);
   }
   if (!is_valid) fail_dims(object, argument);
@@ -122,7 +123,7 @@ Dim3 dim3_from(PyObject* object, const char* argument) {
 std::int64_t int64_from(PyObject* object, const char* argument) {
   std::int64_t value = 0;
   if (PyIndex_Check(object) && try_read(object, value)) return value;
-  PyErr_Clear();
+  clear_conversion_error();
   fail<KernelArgumentError>("launch: expected ", argument, " as a whole number, got ",
                             std::string(py::repr(object)), " of type ", Py_TYPE(object)->tp_name);
 }

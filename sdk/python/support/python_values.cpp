@@ -21,6 +21,16 @@ namespace spanwise::python {
 
 namespace py = pybind11;
 
+void unpack_slice(PyObject* slice, Py_ssize_t& start, Py_ssize_t& stop, Py_ssize_t& step) {
+  if (PySlice_Unpack(slice, &start, &stop, &step) >= 0) [[likely]]
+    return;
+  PyObject* given = reinterpret_cast<PySliceObject*>(slice)->step;
+  // Another ValueError is one of an __index__.
+  if (!PyLong_Check(given) || PyObject_IsTrue(given) != 0) throw py::error_already_set();
+  PyErr_Clear();
+  fail<ArgumentError>("Array: the step of a slice cannot be 0, got ", std::string(py::repr(slice)));
+}
+
 namespace {
 
 [[noreturn]] void throw_overflow(PyObject* number, DType dtype) {
@@ -106,7 +116,7 @@ std::int64_t extent_from(PyObject* item, py::handle whole) {
 Shape from_iterable(py::handle object) {
   const auto iterator = py::reinterpret_steal<py::object>(PyObject_GetIter(object.ptr()));
   if (!iterator) {
-    PyErr_Clear();
+    clear_conversion_error();
     refuse(object);
   }
   std::vector<std::int64_t> extents;

@@ -46,6 +46,18 @@ inline pybind11::tuple integer_tuple(std::span<const std::int64_t> values,
   return result;
 }
 
+/// Clears the TypeError or OverflowError of a value that is not a number of the wanted kind, if one
+/// is set. Throws another error, which code of the value has raised, such as its __index__.
+inline void clear_conversion_error() {
+  if (PyErr_Occurred() == nullptr) return;
+  for (PyObject* kind : {PyExc_TypeError, PyExc_OverflowError})
+    if (PyErr_ExceptionMatches(kind)) return PyErr_Clear();
+  throw pybind11::error_already_set();
+}
+
+/// PySlice_Unpack(). Throws ArgumentError for a step of 0.
+void unpack_slice(PyObject* slice, Py_ssize_t& start, Py_ssize_t& stop, Py_ssize_t& step);
+
 // Paths and settings are bytes of the system, which need not be UTF-8.
 
 /// Them as Python represents them, os.fsdecode().
