@@ -182,11 +182,28 @@ def test_allocating_until_there_is_no_memory_ends_with_null():
     assert counts[0] == counts[1] <= total // 2 >> 30
 
 
-@pytest.mark.parametrize("call", ["raise(9)", "kill(0, 9)", "quick_exit(1)"])
-def test_calls_that_end_the_process_are_faults(call):
+#: Declarations for the calls.
+SYSTEM = """extern "C" { int fork(); int vfork(); int execv(const char *, char *const *); int pthread_create(...);
+void pthread_exit(void *); long syscall(long, ...); }"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        *("raise(9)", "kill(0, 9)", "quick_exit(1)", "fork()", "vfork()", 'system("true")'),
+        *(
+            'execv("/bin/true", nullptr)',
+            "pthread_create()",
+            "pthread_exit(nullptr)",
+            "syscall(60, 3)",
+        ),
+    ],
+)
+def test_calls_that_end_or_copy_the_process_are_faults(call):
     source = f"""
     #include <csignal>
     #include <cstdlib>
+    {SYSTEM}
     __global__ void f() {{ {call}; }}"""
     kernel = sw.SourceModule(source, device="cpu").get_function("f")
     with pytest.raises(sw.KernelFaultError, match=f"a call of {call.split('(')[0]}"):

@@ -256,18 +256,33 @@ SW_REPLACES void free(void* address) noexcept {
 SW_CALLED void __stack_chk_fail() {
   sw_fail("a write outside of a local array has overwritten the stack", nullptr, 0);
 }
-// Functions that would end the process.
-#define SW_ENDS_PROCESS(function)                         \
+// Functions that would end or copy the process, or start others: once in each thread of a launch.
+#define SW_REFUSED_CALL(function)                         \
   SW_CALLED void sw_call_##function() __asm__(#function); \
   void sw_call_##function() { sw_fail("a call of " #function "()", nullptr, 0); }
-SW_ENDS_PROCESS(abort)
-SW_ENDS_PROCESS(exit)
-SW_ENDS_PROCESS(_exit)
-SW_ENDS_PROCESS(_Exit)
-SW_ENDS_PROCESS(quick_exit)
-SW_ENDS_PROCESS(raise)
-SW_ENDS_PROCESS(kill)
-#undef SW_ENDS_PROCESS
+SW_REFUSED_CALL(abort)
+SW_REFUSED_CALL(exit)
+SW_REFUSED_CALL(_exit)
+SW_REFUSED_CALL(_Exit)
+SW_REFUSED_CALL(quick_exit)
+SW_REFUSED_CALL(raise)
+SW_REFUSED_CALL(kill)
+SW_REFUSED_CALL(fork)
+SW_REFUSED_CALL(vfork)
+SW_REFUSED_CALL(clone)
+SW_REFUSED_CALL(execl)
+SW_REFUSED_CALL(execlp)
+SW_REFUSED_CALL(execv)
+SW_REFUSED_CALL(execve)
+SW_REFUSED_CALL(execvp)
+SW_REFUSED_CALL(posix_spawn)
+SW_REFUSED_CALL(posix_spawnp)
+SW_REFUSED_CALL(system)
+SW_REFUSED_CALL(popen)
+SW_REFUSED_CALL(pthread_create)
+SW_REFUSED_CALL(pthread_exit)
+SW_REFUSED_CALL(syscall)
+#undef SW_REFUSED_CALL
 // Of assert() in the C library's own header.
 SW_CALLED void sw_assert_fail(const char*, const char*, unsigned,
                               const char*) __asm__("__assert_fail");
