@@ -136,3 +136,78 @@ def test_fault_in_a_file_names_the_file(compiler, tmp_path):
         f(sw.zeros(4, "int32", device="cpu"), block=4)
     assert "kernel.cu" not in str(caught.value)
     assert "stencil.cu:5" in str(caught.value) or shutil.which("addr2line") is None
+
+
+#: Accesses to addresses that are no multiple of a type's alignment, which end a kernel on a GPU, and
+#: the alignment.
+MISALIGNED = {
+    "int": ("*(int *)((char *)x + 1) = 3;", 4),
+    "short": ("x[0] = *(short *)((char *)x + 3);", 2),
+    "double": ("*(double *)(x + 1) = 3;", 8),
+    "long long": ("x[0] = ((long long *)(x + 1))[2];", 8),
+    "float4": ("float4 v = *(float4 *)(x + 1); v.x = 3; *(float4 *)(x + 4) = v;", 16),
+    "field of a float2": ("((float2 *)(x + 1))[1].y = 3;", 8),
+    "double2": ("*(double2 *)(x + 2) = make_double2(1, 2);", 16),
+    "reinterpret_cast": ("reinterpret_cast<int4 &>(x[1]).w = 3;", 16),
+    "struct": ("((Pair *)(x + 1))->b = 3;", 8),
+    "shared": ("__shared__ int s[8]; *(double *)(s + 1) = 3; x[0] = s[1];", 8),
+    "volatile": ("*(volatile int *)((char *)x + 2) = 3;", 4),
+    "atomic": ("atomicAdd((int *)((char *)x + 1), 3);", 4),
+    "atomic of 64 bits": ("atomicAdd((double *)(x + 1), 3.0);", 8),
+    "compare and swap": ("atomicCAS((unsigned short *)((char *)x + 1), 0, 3);", 2),
+}
+
+
+def test_misaligned_address_of_a_function_of_cuda_names_the_thread():
+    kernel = sw.SourceModule(
+        "__global__ void k(int *x) { x[9] = __ldg((int *)((char *)x + 1)); }", device="cpu"
+    ).get_function("k")
+    with (
+        sw.config.change(kernel_check="bounds"),
+        pytest.raises(
+            sw.KernelFaultError,
+            match=r"not a multiple of 4, as those .* are, in thread \(0, 0, 0\)",
+        ),
+    ):
+        kernel(sw.zeros(64, "int32", device="cpu"), block=1)
+
+
+@pytest.mark.parametrize("check", ["bounds", "order", "all"])
+@pytest.mark.parametrize("name", MISALIGNED)
+def test_misaligned_addresses_are_found(name, check):
+    statement, alignment = MISALIGNED[name]
+    kernel = sw.SourceModule(
+        f"struct Pair {{ double a; int b; }}; __global__ void k(int *x)\n{{ {statement} }}",
+        device="cpu",
+    ).get_function("k")
+    x = sw.zeros(64, "int32", device="cpu")
+    kernel(x, block=1)  # the host's processor reads and writes them
+    with (
+        sw.config.change(kernel_check=check),
+        pytest.raises(
+            sw.KernelFaultError, match=rf"is not a multiple of {alignment}, .*kernel\.cu:2"
+        ),
+    ):
+        kernel(x, block=1)
+
+
+def test_aligned_and_packed_accesses_are_no_fault():
+    kernel = sw.SourceModule(
+        """
+        struct __attribute__((packed)) Packed { char a; int b; };
+        __global__ void k(int *x)
+        {
+          *(float4 *)(x + 4) = make_float4(1, 2, 3, 4);
+          ((Packed *)(x + 8))->b = 5;
+          char *p = (char *)x; int v = 6; memcpy(p + 1, &v, 4); *(double *)(x + 2) = 7;
+          atomicAdd(x + 13, 8); __shared__ double s[2]; s[1] = 9; x[14] = s[1];
+        }
+        """,
+        device="cpu",
+    ).get_function("k")
+    x = sw.zeros(64, "int32", device="cpu")
+    with sw.config.change(kernel_check="all"):
+        kernel(x, block=1)
+    assert x.view("float32")[4:8].tolist() == [1, 2, 3, 4] and x.view("float64")[1].item() == 7
+    assert x.view("uint8")[1].item() == 6 and x.view("uint8")[33].item() == 5
+    assert x[13:15].tolist() == [8, 9]

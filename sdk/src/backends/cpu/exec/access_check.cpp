@@ -166,6 +166,8 @@ bool AccessCheck::access(unsigned thread, std::uintptr_t address, std::size_t by
                          const void* code) {
   if (!finish_pending_store()) return false;
   const MemoryAccess access{thread, address, bytes, kind, code};
+  // The compiler checks the alignment of all other accesses (-fsanitize=alignment).
+  if (kind == sw_access_atomic && address % bytes != 0) return fail_misaligned(access);
   Region* region = region_of(access);
   if (region == nullptr) return check_outside(access);
   if (address < region->data || address + bytes > region->data_end)
@@ -323,6 +325,13 @@ bool AccessCheck::fail_bounds(const Region& region, const MemoryAccess& access) 
       access.code, nullptr,
       "compare the index with the extent before the access; check that the array is as large as "
       "the kernel assumes"};
+  return false;
+}
+
+bool AccessCheck::fail_misaligned(const MemoryAccess& access) {
+  finding_ = {text(access_text(access), " at an address that is not a multiple of ", access.bytes,
+                   ", in ", thread_name(block_, access.thread)),
+              access.code, nullptr, "align the address to the type of the access"};
   return false;
 }
 

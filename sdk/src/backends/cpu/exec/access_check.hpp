@@ -274,6 +274,7 @@ class AccessCheck {
   }
   Region* region_of(const MemoryAccess& access);
   bool check_outside(const MemoryAccess& access);
+  bool fail_misaligned(const MemoryAccess& access);
   bool fail_outside(const MemoryAccess& access, std::string_view location);
   bool check_read(Region& region, const MemoryAccess& access);
   void begin_store(Region& region, const MemoryAccess& access);

@@ -117,7 +117,8 @@ constexpr std::string_view gnu_access_flags =
     "-O1 -fsanitize=thread --param=tsan-distinguish-volatile=1 -fno-tree-loop-im "
     "-fno-hoist-adjacent-loads";
 // -fno-optimize-sibling-calls: a check at the end of a kernel would have no frame with its line.
-constexpr std::string_view gnu_check_flags = "-g -fno-optimize-sibling-calls -fsanitize=bounds";
+constexpr std::string_view gnu_check_flags =
+    "-g -fno-optimize-sibling-calls -fsanitize=bounds,alignment";
 // Where the lanes of a warp run in step, each statement has one place in the code, in the order of
 // the source: no statement is copied to several paths.
 constexpr std::string_view gnu_step_flags =
@@ -128,7 +129,7 @@ constexpr std::string_view clang_access_flags =
     "-O1 -fsanitize=thread -mllvm -tsan-distinguish-volatile -mllvm "
     "-tsan-instrument-func-entry-exit=0 -mllvm -tsan-instrument-read-before-write";
 constexpr std::string_view clang_check_flags =
-    "-g -fno-optimize-sibling-calls -fsanitize=array-bounds";
+    "-g -fno-optimize-sibling-calls -fsanitize=array-bounds,alignment";
 
 constexpr std::string_view split_stack_flags =
 #if defined(SW_STACK_LIMIT)

@@ -9,10 +9,11 @@
 
 // no_sanitize("thread") of Clang leaves atomic operations instrumented.
 #ifdef __clang__
-#define SW_UNCHECKED \
-  __attribute__((no_sanitize("thread"), disable_sanitizer_instrumentation, visibility("hidden")))
+#define SW_UNCHECKED                                                                    \
+  __attribute__((no_sanitize("thread", "alignment"), disable_sanitizer_instrumentation, \
+                 visibility("hidden")))
 #else
-#define SW_UNCHECKED __attribute__((no_sanitize("thread"), visibility("hidden")))
+#define SW_UNCHECKED __attribute__((no_sanitize("thread", "alignment"), visibility("hidden")))
 #endif
 
 #define SW_CALLED SW_UNCHECKED __attribute__((weak))
@@ -145,15 +146,22 @@ SW_UNCHECKED static inline void sw_record_access(const volatile void* address,
   SW_ATOMIC_EXCHANGE_IF(bits, T, strong)                                          \
   SW_ATOMIC_EXCHANGE_IF(bits, T, weak)
 
-// The arguments of __ubsan_handle_out_of_bounds, as in compiler-rt's ubsan_handlers.h.
-struct sw_bounds_type {
+// The arguments of __ubsan_handle_out_of_bounds and __ubsan_handle_type_mismatch_v1, as in
+// compiler-rt's ubsan_handlers.h.
+struct sw_checked_type {
   unsigned short kind, info;
   char name[1];
 };
 struct sw_bounds_data {
   const char* file;
   unsigned line, column;
-  const sw_bounds_type* array;
+  const sw_checked_type* array;
+};
+struct sw_alignment_data {
+  const char* file;
+  unsigned line, column;
+  const sw_checked_type* type;
+  unsigned char log_alignment, kind;
 };
 extern "C" {
 SW_ACCESS(1)
@@ -204,10 +212,20 @@ SW_SET(__tsan_memset)
 
 int snprintf(char*, size_t, const char*, ...);
 SW_CALLED void __ubsan_handle_out_of_bounds(const sw_bounds_data* data, unsigned long index) {
-  static __thread char text[160];
+  char text[160];
   snprintf(text, sizeof text, "index %ld is outside of an array of type %s",
            static_cast<long>(index), data->array->name);
   sw_fail(text, data->file, static_cast<int>(data->line));
+}
+// -fsanitize=alignment calls it for nothing else. A GPU ends such a kernel: "misaligned address".
+SW_CALLED void __ubsan_handle_type_mismatch_v1(const sw_alignment_data* data,
+                                               unsigned long address) {
+  char text[200];
+  snprintf(text, sizeof text, "address 0x%lx is not a multiple of %d, as those of type %s are",
+           address, 1 << data->log_alignment, data->type->name);
+  const bool is_in_shim =
+      __builtin_strstr(data->file, "/spanwise_") != nullptr;  // __ldg() and others
+  sw_fail(text, is_in_shim ? nullptr : data->file, is_in_shim ? 0 : static_cast<int>(data->line));
 }
 }
 #undef SW_CALLED
