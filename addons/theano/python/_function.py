@@ -230,6 +230,26 @@ def _converted(convert: Conversion | None, value: Any) -> Any:
 # ---- Functions ----
 
 
+class In(sw.In):
+    """An input: as spanwise.In. With `update` it is a state of the function, whose first value is `value`:
+    each call replaces it by the value of `update`. `implicit` has no effect."""
+
+    def __init__(
+        self,
+        variable: Any,
+        name: str | None = None,
+        value: Any = None,
+        update: Any = None,
+        implicit: Any = None,
+        **options: Any,
+    ) -> None:
+        options.pop("autoname", None)
+        super().__init__(variable, name, value, **options)
+        self.update = update
+        if update is not None and value is None:
+            raise TypeError(f"In: {variable} has an update, so it needs its first value, value=...")
+
+
 class Out(sw.Out):
     """An output; `borrow` allows the result to share memory with what the function keeps."""
 
@@ -290,9 +310,18 @@ class Function:
     def copy(
         self, name: str | None = None, swap: Any = None, delete_updates: bool = False
     ) -> Function:
-        """Compiles the function again with another name or other shared variables."""
+        """Compiles the function again with another name or other shared variables. As in Theano, the copy
+        returns a list, also where the function returns a single value."""
         compiled = self.compiled.copy(name=name, swap=swap, delete_updates=delete_updates)
-        return Function(compiled, self._on_gpu, self._inputs, self._conversions)
+        copied = Function(compiled, self._on_gpu, self._inputs, self._conversions)
+        call = copied.__call__
+
+        def listed(*arguments: Any, **named: Any) -> Any:
+            result = call(*arguments, **named)
+            return result if isinstance(result, (list, dict)) else [result]
+
+        copied.__call__ = listed
+        return copied
 
     def get_shared(self) -> list[Any]:
         """The shared variables that the function reads."""
@@ -303,9 +332,101 @@ class Function:
         return f"<theano.compile.function_module.Function object {self.name!r}>"
 
 
+def _update(spec: Any) -> Any:
+    return getattr(spec, "update", None)  # a spanwise.In has none
+
+
+class Container:
+    """The value of an input between calls."""
+
+    def __init__(self, variable: Any, value: Any) -> None:
+        self._dtype = str(variable.dtype)
+        self.value = value
+
+    @property
+    def value(self) -> Any:
+        return self._value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._value = None if value is None else np.asarray(value, self._dtype)
+
+
+class StateFunction(Function):
+    """A function with states: inputs that have an update. ``f[x]`` is the value of the input `x` between
+    calls, for a variable or its name; ``f.container[x].value`` and ``f.value[x]`` are the same."""
+
+    def __init__(self, compiled: Function, specs: list[Any], outputs: Any) -> None:
+        super().__init__(
+            compiled.compiled, compiled._on_gpu, compiled._inputs, compiled._conversions
+        )
+        self._specs, self._function = specs, compiled
+        self._count = len(outputs) if isinstance(outputs, (list, tuple)) else None
+        self.container = {spec.variable: Container(spec.variable, spec.value) for spec in specs}
+        self.value = self
+        self.__call__ = self._call
+
+    def __reduce__(self) -> Any:
+        outputs = None if self._count is None else [None] * self._count
+        return StateFunction, (self._function, self._specs, outputs)
+
+    def _at(self, key: Any) -> Container:
+        for spec in self._specs:
+            if key is spec.variable or (isinstance(key, str) and key == spec.name):
+                return self.container[spec.variable]
+        names = ", ".join(str(spec.name) for spec in self._specs if spec.name)
+        raise TypeError(f"Unknown input or state: {key}. The function has the named inputs {names}")
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._at(key).value
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._at(key).value = value
+
+    def _call(self, *arguments: Any, **named: Any) -> Any:
+        if len(arguments) > len(self._specs):
+            raise TypeError(
+                f"{self.name}: expected at most {len(self._specs)} arguments, got {len(arguments)}"
+            )
+        given = {self._at(name): value for name, value in named.items()}
+        given.update(zip(self.container.values(), arguments, strict=False))
+        values = []
+        for spec in self._specs:
+            held = self.container[spec.variable]
+            value = given.get(held, held.value)
+            if value is None:
+                raise TypeError(f"Missing required input: {spec.name or spec.variable}")
+            values.append(value)
+        results = self._function(*values)
+        updated = [spec for spec in self._specs if _update(spec) is not None]
+        for spec, value in zip(updated, results[-len(updated) :], strict=True):
+            self.container[spec.variable].value = np.array(value)
+        return results[0] if self._count is None else results[: -len(updated)]
+
+
+def _with_states(specs: list[Any], outputs: Any, options: dict[str, Any]) -> StateFunction:
+    listed = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+    updates = [sw.graph.as_variable(x.update) for x in specs if _update(x) is not None]
+    plain = [sw.In(x.variable, allow_downcast=x.allow_downcast, strict=x.strict) for x in specs]
+    listed = [] if outputs is None else listed
+    compiled = function(plain, [*listed, *updates], **options)
+    return StateFunction(compiled, specs, [] if outputs is None else outputs)
+
+
+def _input_of_tuple(x: Any) -> In:
+    """The In for a tuple of an optional name, a variable or a pair of it and its update, and a value."""
+    name = x[0] if isinstance(x[0], str) else None
+    variable, *value = x[1:] if name is not None else x
+    variable, update = variable if isinstance(variable, (tuple, list)) else (variable, None)
+    return In(variable, name, value[0] if value else None, update)
+
+
 def _input_spec(x: Any) -> Any:
-    """`x`, a variable or an In, as an In that the program may overwrite if it is copied to the GPU."""
-    spec = x if isinstance(x, sw.In) else sw.In(x)
+    """`x`, a variable, an In or a tuple, as an In that the program may overwrite if it is copied to the
+    GPU."""
+    if isinstance(x, (tuple, list)) and x:
+        x = _input_of_tuple(x)
+    spec = x if isinstance(x, sw.In) else In(x)
     if _is_copied(spec):
         spec.mutable = True
     return spec
@@ -346,6 +467,11 @@ def function(
     accepted for compatibility.
     """
     del accept_inplace, rebuild_strict
+    specs = [_input_spec(x) for x in inputs] if isinstance(inputs, (list, tuple)) else inputs
+    if isinstance(specs, list) and any(_update(x) is not None for x in specs):
+        names = ("mode", "updates", "givens", "name", "allow_input_downcast", "on_unused_input")
+        values = (mode, updates, givens, name, allow_input_downcast, on_unused_input)
+        return _with_states(specs, outputs, dict(zip(names, values, strict=True)))
     on_gpu: list[bool] = []
 
     def as_out(output: Any) -> Any:
@@ -369,7 +495,6 @@ def function(
         conversions = listed[0]
     pairs = updates.items() if isinstance(updates, Mapping) else updates or ()
     variables += [sw.graph.as_variable(unwrap(new)) for _, new in pairs]
-    specs = [_input_spec(x) for x in inputs] if isinstance(inputs, (list, tuple)) else inputs
     compiled = sw.function(
         specs,
         outputs,
@@ -456,11 +581,24 @@ def _text(self: Any) -> str:
     return f"<{type_of(self)}>"
 
 
+_native_text = Variable.__str__
+
+
+def _text_of_result(self: Any) -> str:
+    """``Elemwise{add,no_inplace}.0``, or the name."""
+    if self.owner is None or self.name is not None:
+        return _native_text(self)
+    from ._ops import describe
+
+    return f"{describe(self.owner, False, devices.dialect)}.{self.index}"
+
+
 def adapt_variables() -> None:
     """Gives ``get_value``, ``eval``, ``transfer``, ``trace`` and ``repr`` of Spanwise's variables the
     meaning that they have in Theano, for this process."""
     SharedVariable.get_value = _get_value
     SharedVariable.__repr__ = SharedVariable.__str__ = _text
+    Variable.__repr__ = Variable.__str__ = _text_of_result
     Variable.eval = evaluate
     Variable.transfer = transfer
     Variable.trace = trace  # type: ignore[attr-defined]

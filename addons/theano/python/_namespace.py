@@ -18,7 +18,6 @@ from spanwise.gradient import Lop as Lop, Rop as Rop, grad as _grad
 from spanwise.graph import (
     Apply,
     Constant,
-    In as _In,
     OpFromGraph,
     SharedVariable,
     TensorType as Type,
@@ -33,7 +32,7 @@ from spanwise.tensor import dot
 from ._config import config
 from ._device_array import as_theano, unwrap
 from ._errors import with_classes
-from ._function import Mode, Out, function, shared
+from ._function import In, Mode, Out, function, shared
 from ._ops import Op
 
 
@@ -107,24 +106,6 @@ __all__ = [
     "Variable", "as_op", "clone", "config", "dot", "foldl", "foldr",
     "function", "grad", "map", "reduce", "scan", "shared",
 ]  # fmt: skip
-
-
-class In(_In):
-    """An input: as spanwise.In, with Theano's `update` and `implicit` refused."""
-
-    def __init__(
-        self,
-        variable: Any,
-        name: str | None = None,
-        value: Any = None,
-        update: Any = None,
-        **options: Any,
-    ) -> None:
-        if update is not None or options.pop("implicit", None):
-            raise TypeError(
-                "In: update= and implicit= are not available; use shared variables and updates="
-            )
-        super().__init__(variable, name, value, **options)
 
 
 def clone(output: Any, replace: Any = None, strict: bool = True, share_inputs: bool = True) -> Any:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import unittest
 from collections import OrderedDict
 from typing import Any
 
@@ -21,7 +22,7 @@ from spanwise.graph import (
 )
 from spanwise.tensor import verify_grad as verify_grad
 
-from ._function import Mode
+from ._function import Mode, function
 from ._namespace import clone as clone
 from ._ops import Op as Op
 
@@ -257,6 +258,22 @@ class OrderedUpdates(OrderedDict[Any, Any]):
 
 
 # ---- theano.tests.unittest_tools ----
+
+
+class InferShapeTester(unittest.TestCase):
+    """The base class of tests of ops: `_compile_and_check` compares the shapes that a function computes
+    with those of its outputs."""
+
+    def setUp(self) -> None:
+        seed_rng()
+
+    def _compile_and_check(
+        self, inputs: Any, outputs: Any, numeric_inputs: Any, cls: Any, **options: Any
+    ) -> None:
+        shapes = function(inputs, [x.shape for x in outputs], on_unused_input="ignore")
+        results = function(inputs, outputs, on_unused_input="ignore")(*numeric_inputs)
+        for shape, result in zip(shapes(*numeric_inputs), results, strict=True):
+            assert tuple(shape) == np.shape(result), (tuple(shape), np.shape(result))
 
 
 def assert_allclose(expected: Any, value: Any, rtol: float = 1e-5, atol: float = 1e-8) -> None:

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import re
+
 from spanwise.compat import alias_modules
 
 _GPU_OPS = (
@@ -17,6 +19,13 @@ _GPUARRAY = {
 }
 _GPUARRAY_OPS = {"_gpuarray": f"{_GPU_OPS} GpuCAReduceCuda {_TRANSFERS}"}
 _NNET = {"tensor.nnet": "*"}
+
+_INPLACE = (
+    "lt gt le ge eq neq and_ or_ xor invert abs_ exp exp2 expm1 neg inv log log1p log2 log10 sgn ceil "
+    "floor trunc sqr sqrt deg2rad rad2deg cos arccos sin arcsin tan arctan arctan2 cosh arccosh sinh "
+    "arcsinh tanh arctanh erf erfc gamma gammaln psi second maximum minimum add sub mul true_div "
+    "int_div mod pow conj transpose"
+)
 
 #: Module -> module here -> names; "new=old" is another name there, "*" are those in __all__.
 _MODULES = {
@@ -110,7 +119,9 @@ _MODULES = {
     "tensor.nnet.conv3d2d": {"tensor._convolutions": "conv3d=conv3d_of_signals"},
     "tensor.nnet.neighbours": _NNET,
     "tensor.nnet.nnet": _NNET,
+    "tensor.inplace": {"tensor": re.sub(r"(\w+)", r"\1_inplace=\1", _INPLACE)},
     "tensor.opt": {
+        "tensor.basic": "NotScalarConstantError get_scalar_constant_value",
         "_ops": "Assert assert_ assert_op",
         "_old_names": "in2out local_optimizer out2in register_canonicalize register_specialize "
         "register_stabilize register_uncanonicalize register_useless",
@@ -135,7 +146,9 @@ _MODULES = {
     },
     "tensor.xlogx": {"tensor.extra_ops": "xlogx xlogy0"},
     "tests": {},
-    "tests.unittest_tools": {"_old_names": "assert_allclose fetch_seed seed_rng verify_grad"},
+    "tests.unittest_tools": {
+        "_old_names": "InferShapeTester assert_allclose fetch_seed seed_rng verify_grad"
+    },
     "updates": {"_old_names": "OrderedUpdates"},
 }
 

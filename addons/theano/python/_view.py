@@ -141,6 +141,8 @@ class ViewVariable:
         if owner is not None and self.name is None:
             self.name = _name_of_transposed(owner)
         self.tag = source.tag
+        #: The pairs (node that reads the variable, number of its input) and ("output", number) of a function.
+        self.clients: list[tuple[Any, int]] = []
         self.dtype, self.ndim, self.broadcastable = type.dtype, type.ndim, type.broadcastable
 
     def __str__(self) -> str:
@@ -353,6 +355,11 @@ def of_function(compiled: Any, on_device: Sequence[bool]) -> ViewGraph:
             if not is_host(shown.type.device):
                 shown = builder.transfer("HostFromGpu", shown, "cpu")
         builder.graph.outputs.append(shown)
+    for node in builder.graph.toposort():
+        for i, x in enumerate(node.inputs):
+            x.clients.append((node, i))  # type: ignore[attr-defined]
+    for i, x in enumerate(builder.graph.outputs):
+        x.clients.append(("output", i))
     return builder.graph
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from functools import wraps
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from spanwise import printing as _printing
@@ -13,9 +14,9 @@ from spanwise.graph import Apply, FunctionGraph, Variable, as_variable
 
 from ._function import Function
 from ._ops import Op
-from ._view import of_variables
+from ._view import ViewVariable, of_variables
 
-__all__ = ["Print", "debugprint", "pp", "pydotprint"]
+__all__ = ["Print", "debugprint", "pp", "pprint", "pydotprint"]
 
 
 class Print(Op):
@@ -52,7 +53,9 @@ def _with_views(things: list[Any]) -> list[Any]:
     outputs = iter(of_variables([v for variables in roots for v in variables]).outputs)
     counts = iter(map(len, roots))
     return [
-        FunctionGraph([], list(islice(outputs, next(counts))), [])
+        FunctionGraph([], [thing], [])  # type: ignore[list-item]
+        if isinstance(thing, ViewVariable)
+        else FunctionGraph([], list(islice(outputs, next(counts))), [])
         if isinstance(thing, (Variable, Apply))
         else thing.maker.fgraph
         if isinstance(thing, Function)
@@ -69,19 +72,39 @@ def debugprint(obj: Any, *args: Any, **kwargs: Any) -> Any:
     return _printing.debugprint(_with_views(list(things)), *args, **kwargs)
 
 
-def pp(variable: Any) -> str:
-    """The expression of `variable` on one line: ``exp(x)``."""
-    owner = variable.owner
+_SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "true_div": "/", "int_div": "//", "mod": "%", "pow": "**",
+    "dot": "\\dot", "Dot22": "\\dot",
+}  # fmt: skip
+
+
+def pp(*variables: Any) -> str:
+    """The expressions of variables on one line: ``(exp(x) + y)``."""
+    return ", ".join(map(_expression, variables))
+
+
+pprint = pp
+
+
+def _expression(variable: Any) -> str:
+    if not isinstance(variable, ViewVariable):
+        variable = of_variables([variable]).outputs[0]
+    owner: Any = variable.owner
     if owner is None:
         return str(variable)
-    view: Any = of_variables([variable]).outputs[0]
-    name = str(view.owner.op)
+    name = str(owner.op)
     name = name.removeprefix("Elemwise{").removesuffix("}").removesuffix(",no_inplace")
-    return f"{name}({', '.join(pp(v) for v in owner.inputs)})"
+    parts = [_expression(x) for x in owner.inputs]
+    if "DimShuffle" in name and variable.name is None:
+        return parts[0]
+    if name in _SIGNS:
+        return f"({f' {_SIGNS[name]} '.join(parts)})"
+    return f"(-{parts[0]})" if name == "neg" else f"{name}({', '.join(parts)})"
 
 
 def pydotprint(fct: Any, outfile: Any = "pydotprint.svg", **options: Any) -> Any:
-    """Draws a graph into the file `outfile`; see ``spanwise.printing.graph``. Other options of
-    Theano's have no effect."""
+    """Draws a graph into the file `outfile`, and prints its name; see ``spanwise.printing.graph``. Other
+    options of Theano's have no effect."""
     del options
-    return _printing.graph(fct.compiled if isinstance(fct, Function) else fct, outfile)
+    path = _printing.graph(fct.compiled if isinstance(fct, Function) else fct, outfile)
+    print(f"The output file is available at {outfile if path == Path(outfile) else path}")

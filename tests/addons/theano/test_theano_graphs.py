@@ -165,3 +165,77 @@ def test_variables_have_attributes_of_scripts_and_numpys_functions_of_lists(tmp_
         "True ['a', 'b']",
         "3.0",
     ]
+
+
+def test_inputs_with_updates_are_states_of_the_function(tmp_path):
+    source = """
+        import pickle, theano, theano.tensor as T
+        from theano import In, function
+        u, x, s = T.scalars('u', 'x', 's')
+        inc = function([u, In(x, value=3), In(s, update=s + x * u, value=10.0)], [])
+        print(inc(5), inc[s], inc(3, 4), inc['s'], inc[x], inc(3, 4, 7), inc[s])
+        inc[s] = 10
+        print(repr(inc[s]), inc.container[s].value is inc[s], inc.value['s'] is inc[s])
+        y, w = T.scalar(), T.scalar('w')
+        f = function([y, u, ((w, w + y), 0)], y + u)
+        print(f(1, u=2), f[w], f(1, 2, w=400), f[w])
+        for call in (lambda: f(1), lambda: f(1, 2, v=3), lambda: f(1, 2, 3, 4)):
+            try:
+                call()
+            except TypeError as error:
+                print(str(error).split(': ')[-1].split('.')[0])
+        again = pickle.loads(pickle.dumps(f))
+        print(again(1, 2), again['w'])
+        try:
+            In(s, update=s + 1)
+        except TypeError as error:
+            print('first value' in str(error))
+        state = theano.shared(0.)
+        counter = function([u], state, updates=[(state, state + u)])
+        print(float(counter(1.)), counter.copy(swap={state: theano.shared(5.)})(1.))
+    """
+    printed, _ = run_script(tmp_path / "script.py", source)
+    assert printed.splitlines() == [
+        "[] 25.0 [] 37.0 3.0 [] 19.0",
+        "array(10.0) True True",
+        "3.0 1.0 3.0 401.0",
+        "u",
+        "v",
+        "expected at most 3 arguments, got 4",
+        "3.0 1.0",
+        "True",
+        "0.0 [array(5.0)]",
+    ]
+
+
+def test_types_by_name_texts_of_results_and_clients(tmp_path):
+    source = """
+        import numpy as np, theano, theano.tensor as T
+        x = T.dmatrix('x')
+        print(x.type == T.dmatrix, T.fvector, isinstance(T.dmatrix, theano.gof.Type))
+        print([x + 2, x.dimshuffle(0, 'x', 1), T.shape_padaxis(x, 0), x.sum()], T.exp(x).name)
+        print(theano.pp(T.exp(-x) / (x + 1)), theano.printing.pprint(T.dot(x, x)))
+        f = theano.function([x], T.dot(x, x) + 1, mode='FAST_COMPILE')
+        nodes = f.maker.fgraph.toposort()
+        node, place = nodes[0].outputs[0].clients[0]
+        print(node in nodes, node.inputs[place] is nodes[0].outputs[0], nodes[-1].outputs[0].clients)
+        theano.printing.debugprint(f.maker.fgraph.outputs[0], depth=1)
+        print(T.get_scalar_constant_value(T.zeros((2, 3))), theano.tensor.inplace.exp_inplace(x).ndim)
+        class TestOp(theano.tests.unittest_tools.InferShapeTester):
+            def test_shape(self):
+                self._compile_and_check([x], [x.T, x.sum(0)], [np.ones((2, 3))], None)
+        import unittest
+        result = unittest.TestLoader().loadTestsFromTestCase(TestOp).run(unittest.TestResult())
+        print(result.testsRun, result.wasSuccessful())
+    """
+    printed, _ = run_script(tmp_path / "script.py", source)
+    lines = printed.splitlines()
+    assert lines[:3] == [
+        "True TensorType(float32, vector) True",
+        "[Elemwise{add,no_inplace}.0, InplaceDimShuffle{0,x,1}.0, InplaceDimShuffle{x,0,1}.0, "
+        "Sum{acc_dtype=float64}.0] None",
+        r"(exp((-x)) / (x + TensorConstant{1.0})) (x \dot x)",
+    ]
+    assert lines[3] == "True True [('output', 0)]"
+    assert lines[4].startswith("Elemwise{add,no_inplace}")
+    assert lines[-2:] == ["0.0 2", "1 True"]

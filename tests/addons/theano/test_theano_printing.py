@@ -188,7 +188,7 @@ def test_script_prints_theanos_trees(tmp_path):
         "Elemwise{Composite{(-(i0 + i1))}} [id A] ''   0",
         " |a [id B]",
         " |b [id C]",
-        "3 exp(add(a, b))",
+        "3 exp((a + b))",
     ]
 
 

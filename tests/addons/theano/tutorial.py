@@ -77,7 +77,7 @@ PROGRAMS = {
         "s, other = shared(0), shared(100)\nf = function([n], s, updates=[(s, s + n)])\nf(1)\n"
         "g = f.copy(swap={s: other})\ng(7)\nh = f.copy(delete_updates=True)\n"
         "result = [h(9), s.get_value(), other.get_value()]",
-        [1, 1, 107],
+        [[1], 1, 107],
     ),
     "borrowed_values": (
         "s = shared(V, borrow=False)\nt = s.get_value()\nt[0] = 9\nresult = [s.get_value(), t[0]]",

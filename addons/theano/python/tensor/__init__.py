@@ -56,6 +56,16 @@ def __dir__() -> list[str]:
 
 from .._namespace import grad as grad  # noqa: E402  (after those of spanwise.tensor)
 
+# Constructors of one dtype are types in Theano: T.dmatrix("x").type == T.dmatrix.
+globals().update(
+    (name, globals()[name]().type)
+    for letter in "bwilfdcz"
+    for name in (
+        letter + shape
+        for shape in ("scalar", "vector", "matrix", "row", "col", "tensor3", "tensor4", "tensor5")
+    )
+)
+
 Variable = TensorVariable
 _shared = shared  # which scripts use, though it is private
 as_tensor = basic.as_tensor_variable

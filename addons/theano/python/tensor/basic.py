@@ -15,7 +15,7 @@ import numpy as np
 import spanwise as sw
 import spanwise.tensor as T  # noqa: N812
 from spanwise.gradient import DisconnectedType
-from spanwise.graph import Constant, Variable
+from spanwise.graph import Constant, Variable, recipe_of
 from spanwise.tensor import *  # noqa: F403
 
 from .._config import config
@@ -673,13 +673,19 @@ def extract_constant(x: Any, **options: Any) -> Any:
         return x
 
 
-def get_scalar_constant_value(v: Any) -> Any:
-    """The value of a constant of one element, a NumPy array of rank 0. Raises NotScalarConstantError, a
-    TypeError, for others."""
-    if isinstance(v, Constant) and v.value.size == 1:
-        return np.asarray(v.value.numpy()).reshape(())
+def get_scalar_constant_value(v: Any, *args: Any, **options: Any) -> Any:
+    """The value that all elements of a constant have, a NumPy array of rank 0, also where the constant is
+    broadcast or its axes are moved. Raises NotScalarConstantError, a TypeError, for others."""
+    while isinstance(v, Variable) and v.owner is not None:
+        if recipe_of(v.owner.op)[0] not in ("broadcast_to", "dimshuffle", "reshape"):
+            break
+        v = v.owner.inputs[0]
+    if isinstance(v, Constant) and v.value.size > 0:
+        host = v.value.numpy()
+        if (host == host.flat[0]).all():
+            return np.asarray(host.flat[0])
     if isinstance(v, (int, float, np.number)):
         return np.asarray(v)
     raise NotScalarConstantError(
-        f"get_scalar_constant_value: expected a constant of one element, got {v}"
+        f"get_scalar_constant_value: expected a constant whose elements are equal, got {v}"
     )
