@@ -108,6 +108,20 @@ __all__ = [
 ]  # fmt: skip
 
 
+def inputs_of(variable_list: Any, blockers: Any = None) -> list[Variable]:
+    """The variables without a node, or of `blockers`, that variables are computed from, in the order of
+    Theano: from the last variable to the first, each to the inputs of its node before other variables."""
+    blocked, pending = set(blockers or ()), list(variable_list)
+    seen: dict[Variable, None] = {}
+    while pending:
+        x = pending.pop()
+        if x not in seen:
+            seen[x] = None
+            if x.owner is not None and x not in blocked:
+                pending += reversed(x.owner.inputs)
+    return [x for x in seen if x.owner is None or x in blocked]
+
+
 def clone(output: Any, replace: Any = None, strict: bool = True, share_inputs: bool = True) -> Any:
     """A copy of the graph of `output`, a variable or a list, dict or tuple of them. `replace` maps
     variables to others of the same dtype and rank, or with strict=False to others that are cast; with
@@ -116,10 +130,8 @@ def clone(output: Any, replace: Any = None, strict: bool = True, share_inputs: b
     if not strict:
         pairs = [(old, T.as_variable(new).astype(old.dtype)) for old, new in pairs]
     if not share_inputs:
-        from ._old_names import inputs
-
         known = {old for old, _ in pairs}
-        roots = inputs(output.values() if isinstance(output, Mapping) else _listed(output))
+        roots = inputs_of(output.values() if isinstance(output, Mapping) else _listed(output))
         pairs += [(x, x.clone()) for x in roots if type(x) is Variable and x not in known]
     return _clone(output, dict(pairs))
 

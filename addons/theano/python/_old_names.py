@@ -29,20 +29,6 @@ from ._ops import Op as Op
 # ---- theano.gof ----
 
 
-def inputs(variable_list: Any, blockers: Any = None) -> list[Variable]:
-    """The variables without a node, or of `blockers`, that variables are computed from, in the order of
-    Theano: from the last variable to the first, each to the inputs of its node before other variables."""
-    blocked, pending = set(blockers or ()), list(variable_list)
-    seen: dict[Variable, None] = {}
-    while pending:
-        x = pending.pop()
-        if x not in seen:
-            seen[x] = None
-            if x.owner is not None and x not in blocked:
-                pending += reversed(x.owner.inputs)
-    return [x for x in seen if x.owner is None or x in blocked]
-
-
 def io_toposort(inputs: list[Variable], outputs: list[Variable]) -> list[Apply]:
     """The nodes from `inputs` to `outputs`, each after those that it reads."""
     return list(ancestors(outputs, inputs))

@@ -54,7 +54,8 @@ _MODULES = {
     },
     "gof.fg": {"_old_names": "FunctionGraph", "_errors": "MissingInputError"},
     "gof.graph": {
-        "_old_names": "Apply Constant Variable ancestors clone inputs io_toposort is_same_graph list_of_nodes"
+        "_namespace": "inputs=inputs_of",
+        "_old_names": "Apply Constant Variable ancestors clone io_toposort is_same_graph list_of_nodes",
     },
     "gof.op": {"_ops": "Op", "_old_names": "COp"},
     "gof.opt": {"_old_names": "LocalOptimizer Optimizer in2out local_optimizer out2in"},
