@@ -16,7 +16,8 @@ signatures and from TYPES, a file in the syntax of stubs that has what signature
 Without an entry a parameter is of type Any, and a result of type Array, or of the class itself in
 the classes Array and Variable and of __enter__; the results that Python requires are known. The
 result `_Promoted` is a Variable where one of the first two operands is one, else an Array: the
-function is overloaded.
+function is overloaded. The result `_OfDType` is an Array of the type that `dtype` is or has, where the
+type checker knows one.
 
 `tensor.pyi` has the names of spanwise.tensor, most of which that module makes by loops.
 """
@@ -37,12 +38,21 @@ from stub_signatures import Qualified, arguments_of, defaults_of, from_pybind, f
 HEADER = """# Generated from {} by scripts/make_stubs.py.
 # mypy: disable-error-code="overload-overlap, misc"
 """
+# The scalar type of an array's elements, Any where a type checker cannot know it.
+TYPE_VARIABLES = """\
+_Scalar = TypeVar("_Scalar", bound=np.generic, default=Any)
+_Other = TypeVar("_Other", bound=np.generic)
+"""
 # Members that every class has, or that type checkers have no use for.
 SKIPPED = {
     *("__doc__", "__module__", "__new__", "__dict__", "__weakref__", "__repr__", "__str__"),
     *("__reduce__", "__reduce_ex__", "__getattribute__", "__setattr__", "__delattr__", "__dir__"),
     *("__delitem__", "__format__", "__text_signature__", "__array_struct__", "__array_interface__"),
-    *("__dlpack_c_exchange_api__", "__pybind11_module_local_v11_gcc_libstdcpp_cxxabi1018__"),
+    *(
+        "__class_getitem__",
+        "__dlpack_c_exchange_api__",
+        "__pybind11_module_local_v11_gcc_libstdcpp_cxxabi1018__",
+    ),
 }
 # Classes whose methods return the class unless TYPES says otherwise.
 RETURN_OWN_CLASS = {"Array", "Variable"}
@@ -104,7 +114,7 @@ class Writer:
 
     def text(self):
         header = HEADER.format("the signatures of the extension module")
-        lines = [header, *(ast.unparse(node) for node in self.types.head), ""]
+        lines = [header, *(ast.unparse(node) for node in self.types.head), TYPE_VARIABLES]
         for name, value in vars(self.module).items():
             if name.startswith("__") and name != "__version__":
                 continue
@@ -183,6 +193,7 @@ class Writer:
         for member, entry in entries.items():
             if member not in vars(cls) or type(vars(cls)[member]).__name__ == "member_descriptor":
                 lines.append(overloaded(self.annotated(entry)))
+        bases += map(ast.unparse, getattr(self.types.classes.get(name), "bases", []))
         head = [f"@{ast.unparse(decorator)}" for decorator in self.decorators(name)]
         head.append(f"class {name}({', '.join(bases)}):" if bases else f"class {name}:")
         body = [f"    {line}" for text in lines for line in text.split("\n")] or ["    ..."]
@@ -236,8 +247,11 @@ OPTIONS = {"out", "where", "initial", "dtype", "device", "axis", "sorter"}
 
 
 def overloaded(definition):
-    """The text of a definition; several ones, for arrays and for variables, if its result is _Promoted."""
+    """The text of a definition; several ones, for arrays and for variables, if its result is _Promoted, and
+    for scalar types if it is _OfDType."""
     returns = getattr(definition, "returns", None)
+    if isinstance(returns, ast.Name) and returns.id == "_OfDType":
+        return of_dtype(definition)
     if not isinstance(returns, ast.Name) or returns.id != "_Promoted":
         return ast.unparse(definition)
     positional = [*definition.args.posonlyargs, *definition.args.args]
@@ -264,6 +278,35 @@ def overloaded(definition):
     definition.returns = ast.Name("Array")
     if not texts:
         return ast.unparse(definition)
+    return "\n".join(f"@overload\n{text}" for text in [*texts, ast.unparse(definition)])
+
+
+def of_dtype(definition):
+    """The text of the overloads of a function whose parameter `dtype` decides the type of the result."""
+    variants = []
+    names = [argument.arg for argument in definition.args.args]
+    if names[0] in ("x", "a") and "dtype" in names:  # of NumPy's arrays, as they are
+        variants.append((names[0], "npt.NDArray[_Other]", {"dtype": "None"}))
+    variants.append(("dtype", "builtins.type[_Other] | np.dtype[_Other]", {}))
+    texts = []
+    for name, annotation, others in variants:
+        variant = copy.deepcopy(definition)
+        arguments = variant.args
+        place = names.index(name)
+        required = len(arguments.args) - len(arguments.defaults)
+        if place > required:  # behind parameters with defaults: by keyword
+            arguments.kwonlyargs[:0] = arguments.args[place:]
+            later = arguments.defaults[place - required + 1 :]
+            arguments.kw_defaults[:0] = [None, *later]
+            del arguments.args[place:], arguments.defaults[place - required :]
+        else:
+            del arguments.defaults[: place + 1 - required]
+        for argument in arguments_of(variant):
+            text = annotation if argument.arg == name else others.get(argument.arg)
+            argument.annotation = ast.parse(text).body[0].value if text else argument.annotation
+        variant.returns = ast.parse("Array[_Other]").body[0].value
+        texts.append(ast.unparse(variant))
+    definition.returns = ast.Name("Array")
     return "\n".join(f"@overload\n{text}" for text in [*texts, ast.unparse(definition)])
 
 

@@ -11,10 +11,11 @@ import os
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType, SimpleNamespace, TracebackType
-from typing import Any, Literal, NoReturn, SupportsIndex, TypeAlias, final, overload
+from typing import Any, Generic, Literal, NoReturn, SupportsIndex, TypeAlias, final, overload
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import TypeVar
 
 from ._bridges import Bridges
 from .graph import KernelOp, Maker, Op
@@ -117,11 +118,14 @@ class _Flags:
     writeable: bool = ...
     def __getitem__(self, key: str) -> bool: ...
 
-class Array:
+class Array(Generic[_Scalar]):
     def __init__(
         self, x: _ArrayLike, /, dtype: _DTypeLike | None = None, device: _DeviceLike | None = None
     ) -> None: ...
-    T = mT = Array
+    T = mT = Array[_Scalar]
+    __getitem__ = __pos__ = conj = conjugate = copy = flatten = ravel = Array[_Scalar]
+    repeat = swapaxes = take = to_device = Array[_Scalar]
+    astype = _OfDType
     itemsize = nbytes = ndim = ptr = size = int
     shape = strides = tuple[int, ...]
     device = _Device
@@ -136,13 +140,13 @@ class Array:
         *shape: SupportsIndex | Sequence[SupportsIndex],
         order: Literal["C", "F", "A"] = "C",
         copy: bool | None = None,
-    ) -> Array: ...
-    def transpose(self, *axes: SupportsIndex | Sequence[SupportsIndex] | None) -> Array: ...
-    def squeeze(self, axis: _ShapeLike | None): ...
+    ) -> Array[_Scalar]: ...
+    def transpose(
+        self, *axes: SupportsIndex | Sequence[SupportsIndex] | None
+    ) -> Array[_Scalar]: ...
+    def squeeze(self, axis: _ShapeLike | None) -> Array[_Scalar]: ...
     def fill(self, value: _ArrayLike) -> None: ...
     def item(self, *args: SupportsIndex | tuple[SupportsIndex, ...]) -> Any: ...
-    def conj(self) -> Array: ...
-    def conjugate(self) -> Array: ...
     def __array__(self, dtype: npt.DTypeLike | None) -> npt.NDArray[Any]: ...
     def __array_function__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any: ...
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any: ...
@@ -153,11 +157,11 @@ class Array:
     setflags = put = None
     _repr_html_ = str
     tobytes = bytes
-    def get(self, out: npt.NDArray[Any] | None) -> npt.NDArray[Any]: ...
+    def get(self, out: npt.NDArray[Any] | None) -> npt.NDArray[_Scalar]: ...
     data_ptr = int
-    numpy = npt.NDArray[Any]
+    numpy = npt.NDArray[_Scalar]
     tolist = __array_namespace__ = Any
-    __iter__ = Iterator[Array]
+    __iter__ = Iterator[Array[_Scalar]]
     __divmod__ = __rdivmod__ = tuple[Array, Array]
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = _Promoted
     __matmul__ = __rmatmul__ = __truediv__ = __rtruediv__ = _Promoted
@@ -167,7 +171,9 @@ class Array:
     __lt__ = __le__ = __gt__ = __ge__ = _Promoted
     __eq__ = __ne__ = Array
 
-def array(copy: bool | None, order: _Order | None): ...
+def array(copy: bool | None, order: _Order | None) -> _OfDType: ...
+
+arange = asarray = empty = eye = full = ones = zeros = _OfDType
 
 copyto = put = None
 may_share_memory = _overrides_ufuncs = bool

@@ -77,6 +77,11 @@ def blended(parts: Sequence[sw.Array], weight: float) -> sw.Array:
     return sw.where(both > 1, 1, both)
 
 
+def mask_of(x: sw.Array[np.float32]) -> sw.Array[np.bool_]:
+    """Arrays whose scalar type is known to the checker."""
+    return (x > 0).astype(np.bool_)
+
+
 def chosen(x: sw.Array, indices: sw.Array) -> sw.Array:
     """Indexing by arrays and masks; assignment to parts."""
     picked = x[indices]
@@ -246,6 +251,7 @@ def main() -> dict[str, object]:
             "rows": len(list(both.rows())),
             "statistics": statistics(image.pixels),
             "blended": blended([x, x], 0.5).shape,
+            "mask": mask_of(sw.zeros(2, np.float32)).tolist(),
             "chosen": chosen(sw.arange(5), sw.array([1, 4])).tolist(),
             "scaled": x.tolist(),
             "names": Scaler(cpu).parameters(),
@@ -293,4 +299,11 @@ if TYPE_CHECKING:
     t23: str = sw.concatenate([a, a])  # type: ignore[assignment]
     t24: sw.Array = T.concatenate([v, v])  # type: ignore[assignment]
     t25: str = sw.unique_all(a).values  # type: ignore[assignment]
+    f32 = sw.zeros(3, np.float32)
+    t26: sw.Array[np.float64] = f32  # type: ignore[assignment]
+    t27: npt.NDArray[np.int64] = f32.reshape(3, 1)[0].T.numpy()  # type: ignore[assignment]
+    i8, f64 = f32.astype(np.int8), sw.asarray(np.ones(3))
+    t28: sw.Array[np.float32] = i8  # type: ignore[assignment]
+    t29: sw.Array[np.int8] = f64  # type: ignore[assignment]
+    t30: sw.Array[np.float32] = f32 + 1  # Any: of operands of all libraries
     T.no_such_function(v)  # type: ignore[attr-defined]
