@@ -11,6 +11,7 @@ import sys
 
 from python_tests import python_tests_pass
 
+#: The last one compares with NumPy 2's rules for dtypes, which older ones do not have.
 FOLDERS = ("tests/bridges", "tests/addons/dask", "tests/python/functions")
 PEERS = ("torch", "jax", "dask", "numpy", "zarr")
 
@@ -21,7 +22,8 @@ def main() -> int:
             print(f"spanwise: {name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
             print(f"spanwise: {name} is not installed")
-    return 0 if python_tests_pass("release", *FOLDERS) else 1
+    is_numpy_2 = int(importlib.metadata.version("numpy").partition(".")[0]) >= 2
+    return 0 if python_tests_pass("release", *FOLDERS[: 3 if is_numpy_2 else 2]) else 1
 
 
 if __name__ == "__main__":

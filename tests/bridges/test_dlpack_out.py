@@ -122,7 +122,8 @@ def test_export_to_the_host_from_any_device(device):
     assert managed.tensor.device.type == dlpack.CPU
     assert managed.flags == (0 if device.kind == "cpu" else dlpack.IS_COPIED)
     assert sw.from_dlpack(capsule).tolist() == [0.0, 1.0, 2.0]
-    assert np.from_dlpack(ours, device="cpu").tolist() == [0.0, 1.0, 2.0]
+    if dlpack.NUMPY_ASKS_FOR_VERSIONS:
+        assert np.from_dlpack(ours, device="cpu").tolist() == [0.0, 1.0, 2.0]
 
 
 def test_export_to_another_device_is_refused(device):

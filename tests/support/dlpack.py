@@ -18,6 +18,10 @@ from typing import ClassVar
 
 import numpy as np
 
+#: NumPy before 2.1 asks producers for DLPack without versions, which has no read-only arrays, and takes no
+#: device.
+NUMPY_ASKS_FOR_VERSIONS = np.lib.NumpyVersion(np.__version__) >= "2.1.0"
+
 CPU, CUDA, PINNED, METAL, MANAGED = 1, 2, 3, 8, 13
 READ_ONLY, IS_COPIED, PADDED = 1, 2, 4
 

@@ -50,5 +50,10 @@ def __getattr__(name):
 
 
 def __dir__():
+    import numpy
+
     names = {*globals(), *_MODULE_OF, *_MODULES.split()}
+    # Functions that the installed NumPy computes: not those of newer ones.
+    borrowed = {name for name, module in _MODULE_OF.items() if module == "_numpy.borrowed"}
+    names -= {n for n in borrowed if not hasattr(numpy, n) and n != "explain_function"}
     return sorted(name for name in names if name[0] != "_" or name.startswith("__"))

@@ -3,6 +3,7 @@
 """dask.array computes with Spanwise chunks what it computes with NumPy chunks."""
 
 import importlib.util
+from importlib.metadata import version
 
 import numpy as np
 import pytest
@@ -102,6 +103,8 @@ def test_functions_of_numpy_are_clear_errors_on_a_gpu(
         expected = np.asarray(computed(expression, numpy_operands))
         np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-12)
         return
+    if "searchsorted" in expression and int(version("dask").partition(".")[0]) < 2026:
+        pytest.skip("older versions of Dask compute it by functions of Spanwise")
     with pytest.raises((TypeError, ValueError), match=r"numpy\.[\w.]+: .*cannot read the memory"):
         computed(expression, our_operands)
 

@@ -12,7 +12,7 @@ import pytest
 
 import spanwise as sw
 from spanwise import _names
-from spanwise._numpy import by_sort
+from spanwise._numpy import borrowed, by_sort
 
 #: Name -> arguments, or None where a test of its own calls it, of: strided matrices a (float64), h (float32, positive definite), c (complex64) and
 #: e (no rows); vectors v (float64), n (nan, 1, -inf), i (int32, sorted, 0 to 3), u (uint8) and t (bool); z of rank 0.
@@ -420,3 +420,11 @@ def test_joined_ranges_index_expressions_and_vectorize_equal_numpy(device):
         np.testing.assert_array_equal(clipped(a, 2).numpy(), np.minimum(host, 2))
         assert clipped.__doc__ == "The smaller one." and isinstance(clipped(a, 1.5), sw.Array)
         assert sw.vectorize(otypes=["f8"])(lambda x: x)(a).dtype == "float64"
+
+
+def test_a_function_of_a_newer_numpy_is_named_and_not_listed(monkeypatch):
+    with pytest.raises(AttributeError, match=r"numpy\.of_numpy_9, which NumPy \d.* does not have"):
+        borrowed.borrowed("of_numpy_9")
+    assert "bitwise_count" in dir(sw) or not hasattr(np, "bitwise_count")
+    monkeypatch.delattr(np, "trapezoid", raising=False)
+    assert "trapezoid" not in dir(sw) and "explain_function" in dir(sw)

@@ -37,7 +37,13 @@ _Views = dict[int, tuple[Any, Array]]
 def borrowed(path: str) -> Callable[..., Any]:
     """The function of the qualified name in NumPy: "median", "linalg.svd". Raises AttributeError if
     the installed NumPy does not have it."""
-    function = _member("numpy", path)
+    try:
+        function = _member("numpy", path)
+    except AttributeError:
+        version = import_module("numpy").__version__
+        raise AttributeError(
+            f"spanwise.{path} calls numpy.{path}, which NumPy {version} does not have; a newer one has it"
+        ) from None
 
     @functools.wraps(function)
     def call(*args: Any, device: Any = None, **kwargs: Any) -> Any:
