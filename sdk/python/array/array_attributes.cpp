@@ -222,6 +222,8 @@ PyMethodDef protocol_methods[] = {
              "by it.\nThe current stream waits for earlier work on the array; what uses the "
              "address must be queued\non that stream.",
              &data_ptr_method>(),
+    {"__class_getitem__", &Py_GenericAlias, METH_O | METH_CLASS,
+     "spanwise.Array[numpy.float32], in annotations: the scalar type of the elements."},
     {}};
 
 PyGetSetDef priority_attribute[] = {

@@ -116,7 +116,9 @@ void attach(PyTypeObject* type, const char* name, PyObject* descriptor) {
 
 void add_methods(PyTypeObject* type, PyMethodDef* methods) {
   for (; methods->ml_name != nullptr; ++methods)
-    attach(type, methods->ml_name, PyDescr_NewMethod(type, methods));
+    attach(type, methods->ml_name,
+           (methods->ml_flags & METH_CLASS) != 0 ? PyDescr_NewClassMethod(type, methods)
+                                                 : PyDescr_NewMethod(type, methods));
 }
 
 void add_attributes(PyTypeObject* type, PyGetSetDef* attributes) {

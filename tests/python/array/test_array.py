@@ -285,3 +285,8 @@ def test_sync_returns_the_array_after_its_stream_is_done(device):
     assert isinstance(array.stream, sw.Stream)
     assert array.stream.device == device
     assert array.stream.query()
+
+
+def test_the_class_takes_a_scalar_type_in_annotations():
+    assert sw.Array[np.float32].__origin__ is sw.Array
+    assert sw.Array[np.float32].__args__ == (np.float32,)
