@@ -138,9 +138,29 @@ int set_writeable(PyObject* self, PyObject* value, void*) {
   return 0;
 }
 
+// a.flags["WRITEABLE"] = False
+int assign_flag(PyObject* self, PyObject* key, PyObject* value) {
+  const std::string name = PyUnicode_Check(key) ? std::string(text_in(key)) : std::string();
+  if (name == "WRITEABLE" || name == "W") return set_writeable(self, value, nullptr);
+  throw py::key_error(
+      text("Array.flags: expected WRITEABLE, the flag that can be set, got ", name));
+}
+
+constexpr const char* shown_flags[] = {"C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE",
+                                       "ALIGNED"};
+
+PyObject* compare_flags(PyObject* self, PyObject* other, int operation) {
+  if (Py_TYPE(other) != flags_type || (operation != Py_EQ && operation != Py_NE))
+    Py_RETURN_NOTIMPLEMENTED;
+  const bool are_equal = std::ranges::all_of(shown_flags, [&](const char* name) {
+    return has_flag(owner_in(self), name) == has_flag(owner_in(other), name);
+  });
+  return PyBool_FromLong(are_equal == (operation == Py_EQ));
+}
+
 PyObject* flags_repr(PyObject* self) {
   std::string out;
-  for (const char* name : {"C_CONTIGUOUS", "F_CONTIGUOUS", "OWNDATA", "WRITEABLE", "ALIGNED"}) {
+  for (const char* name : shown_flags) {
     const bool is_set = has_flag(owner_in(self), name);
     out += text("  ", name, " : ", is_set ? "True" : "False", "\n");
   }
@@ -359,6 +379,9 @@ SW_BIND(array_flags, array_type) {
                          {slot(Py_tp_dealloc, &flags_dealloc),
                           slot(Py_tp_repr, guarded<&flags_repr>),
                           slot(Py_mp_subscript, guarded<&flags_subscript>),
+                          slot(Py_mp_ass_subscript, guarded<&assign_flag>),
+                          slot(Py_tp_richcompare, guarded<&compare_flags>),
+                          slot(Py_tp_hash, &PyObject_HashNotImplemented),
                           {Py_tp_getset, flag_attributes},
                           {Py_tp_doc, const_cast<char*>(doc)}});
   add_type(module, "_Flags", flags_type);

@@ -43,6 +43,19 @@ def test_flags_are_readable_by_numpys_names():
         array.flags["COLOUR"]
 
 
+def test_flags_compare_and_writeable_is_set_by_its_name():
+    a, b = sw.zeros((2, 3), device="cpu"), sw.ones((4, 1, 2), device="cpu")
+    assert a.flags == b.flags and a.flags != b.T.flags and a.flags != 3
+    a.flags["WRITEABLE"] = False
+    assert not a.flags.writeable and a.flags != b.flags
+    with pytest.raises(sw.ReadOnlyError):
+        a.flags["W"] = True
+    with pytest.raises(KeyError, match="WRITEABLE"):
+        a.flags["ALIGNED"] = False
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(a.flags)
+
+
 def test_unaligned_memory_is_reported():
     raw = np.zeros(17, np.uint8)[1:]
     if raw.ctypes.data % 4:
