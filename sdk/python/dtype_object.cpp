@@ -388,9 +388,23 @@ PyObject* compare_dtypes(PyObject* self, PyObject* other, int operation) {
 
 py::str name_of_dtype(PyObject* self) { return dtype_of_self(self).name(); }
 py::str repr_of_dtype(PyObject* self) { return "spanwise." + dtype_of_self(self).name(); }
-Py_hash_t hash_of_dtype(PyObject* self) { return py::hash(name_of_dtype(self)); }
+// NumPy's hash, since the dtypes are equal; NumPy is imported for it.
+Py_hash_t hash_of_dtype(PyObject* self) {
+  PyObject* numpy_dtype = find_numpy_dtype(dtype_of_self(self));
+  return numpy_dtype != nullptr ? py::hash(numpy_dtype) : py::hash(name_of_dtype(self));
+}
 
 py::object numpy_dtype_of(PyObject* self) { return numpy_dtype(dtype_of_self(self)); }
+
+// The numpy.dtype's class once NumPy is imported, for isinstance(dtype, numpy.dtype) in programs
+// that take no other dtypes; type(dtype) stays spanwise.dtype.
+PyObject* class_of_dtype(PyObject* self) {
+  static const py::handle name = py::str("numpy").release();
+  const auto numpy = py::reinterpret_steal<py::object>(PyImport_GetModule(name.ptr()));
+  if (!numpy && PyErr_Occurred()) throw py::error_already_set();
+  PyObject* numpy_dtype = numpy ? find_numpy_dtype(dtype_of_self(self)) : nullptr;
+  return Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(numpy_dtype ? numpy_dtype : self)));
+}
 
 py::tuple reduce_dtype(PyObject* self) {
   return py::make_tuple(py::type::of(py::handle(self)), py::make_tuple(name_of_dtype(self)));
@@ -413,6 +427,7 @@ PyGetSetDef attributes_of_dtype[] = {
     of_dtype<[](DType d) { return d.is_computable(); }>(
         "is_computable",
         "Whether it can be cast and computed with; other dtypes can only be copied."),
+    attribute<&class_of_dtype>("__class__", "The numpy.dtype's class once NumPy is imported."),
     attribute<&numpy_dtype_of>("__numpy_dtype__", "The result of numpy.dtype(self)."),
     // NumPy before 2.4 reads .dtype instead.
     attribute<&numpy_dtype_of>("dtype", "The numpy.dtype."),
@@ -424,7 +439,7 @@ constexpr const char* dtype_doc =
     "dtype(x, /)\n--\n\n"
     "The type of one element, from a name, a NumPy dtype or scalar type, a Python type, or an\n"
     "object with a .dtype. Equal to the corresponding numpy.dtype, scalar type and name; the hash\n"
-    "is that of its name. Raises DTypeError.";
+    "is the numpy.dtype's. Raises DTypeError.";
 
 }  // namespace
 

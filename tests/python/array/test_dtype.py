@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """dtypes: every spelling is read, promotion and casting are NumPy's."""
 
+import copy
 import itertools
 import pickle
 import subprocess
@@ -149,12 +150,29 @@ def test_error_for_longdouble_names_float64(dtype):
         sw.zeros(3, dtype)
 
 
-def test_equal_dtypes_hash_alike_and_by_name():
+def test_equal_dtypes_hash_alike_and_as_numpys():
     assert {sw.float32: 1}[sw.dtype("f4")] == 1
-    assert {sw.float32: 1}["float32"] == 1
+    for name in IN_NUMPY:
+        assert {np.dtype(name): 1}[getattr(sw, name)] == {getattr(sw, name): 1}[np.dtype(name)] == 1
     assert len(
         {sw.dtype(name) for name in COMPUTABLE} | {getattr(sw, n) for n in COMPUTABLE}
     ) == len(COMPUTABLE)
+
+
+@pytest.mark.parametrize("name", IN_NUMPY)
+def test_programs_that_ask_for_numpys_class_accept_a_dtype(name):
+    dtype = sw.ones(2, name, device="cpu").dtype
+    assert isinstance(dtype, np.dtype) and isinstance(dtype, sw.dtype)
+    assert isinstance(dtype, type(np.dtype(name))) and type(dtype) is sw.dtype
+    missing = {x for x in dir(np.dtype(name)) if not x.startswith("_")} - {*dir(dtype)}
+    assert not missing
+    assert copy.deepcopy(dtype) is dtype or copy.deepcopy(dtype) == dtype
+    assert np.zeros(2, dtype).dtype == np.promote_types(dtype, name) == dtype
+
+
+def test_dtypes_that_numpy_lacks_are_of_our_class():
+    assert sw.dtype("float32x4").__class__ is sw.dtype
+    assert hash(sw.dtype("float32x4")) == hash(sw.dtype("float32x4"))
 
 
 @pytest.mark.parametrize("name", [*COMPUTABLE, "float8_e4m3fn", "opaque24", "float32x4"])
