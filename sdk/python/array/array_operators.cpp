@@ -132,6 +132,18 @@ int array_bool(PyObject* self) {
   return PyObject_IsTrue(python_number(array).ptr());
 }
 
+// The hash of the number, as a scalar of NumPy has, for an array of rank 0 that is no view. It is
+// read-only from then on: a set or a dict does not find a key whose value has changed.
+Py_hash_t array_hash(PyObject* self) {
+  Array& array = array_in(self);
+  if (array.rank() != 0 || !py::handle(self).attr("base").is_none())
+    throw py::type_error(text("unhashable type: 'spanwise.Array' of shape ", array.shape(),
+                              "; an element that is no view is hashable, such as a[0]"));
+  const Py_hash_t hash = py::hash(python_number(array));
+  array.set_readonly();
+  return hash;
+}
+
 PyObject* array_index(PyObject* self) {
   const Array& array = array_in(self);
   if (!array.dtype().is_integer()) {

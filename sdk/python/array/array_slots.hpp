@@ -23,6 +23,7 @@ void array_release_buffer(PyObject* self, Py_buffer* view) noexcept;
 
 // array_operators.cpp, with the operators
 int array_bool(PyObject* self);
+Py_hash_t array_hash(PyObject* self);
 PyObject* array_index(PyObject* self);
 PyObject* array_int(PyObject* self);
 PyObject* array_float(PyObject* self);

@@ -195,8 +195,7 @@ PyTypeObject* make_array_type() {
       slot(Py_tp_dealloc, &array_dealloc),
       slot(Py_tp_repr, guarded<&result_in_python<"_numpy.array_methods", "array_repr">>),
       slot(Py_tp_str, guarded<&result_in_python<"_numpy.array_methods", "array_str">>),
-      // Not hashable, as in NumPy: arrays are mutable and == is elementwise.
-      slot(Py_tp_hash, &PyObject_HashNotImplemented),
+      slot(Py_tp_hash, guarded<&array_hash>),
       slot(Py_tp_iter, &array_iter),
       {Py_tp_members, members},
       {Py_tp_getset, array_attributes},

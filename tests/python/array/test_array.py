@@ -7,6 +7,7 @@ import copy
 import gc
 import operator
 import weakref
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -103,9 +104,32 @@ def test_owner_of_imported_memory_lives_as_long_as_a_view():
     assert reference() is None
 
 
-def test_hash_of_an_array_raises():
-    with pytest.raises(TypeError, match="unhashable"):
-        hash(sw.zeros(2))
+def test_hash_of_an_array_raises(device):
+    a = sw.zeros((2,), device=device)
+    for array in (a, a[:1], a[0, ...]):
+        with pytest.raises(TypeError, match="unhashable"):
+            hash(array)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "bfloat16", "complex64"])
+def test_elements_are_hashed_by_value(device, dtype):
+    a = sw.asarray([1, 0, 1, 1], device="cpu").astype(dtype).to(device)
+    assert {*a} == {0, 1} and Counter(a) == {1: 3, 0: 1}
+    assert {1: "one"}[a[0]] == "one" and {a.max(): "one"}[1] == "one"
+    assert hash(a[1]) == hash(a[1].item())
+
+
+def test_a_hashed_element_keeps_its_value():
+    a = sw.asarray([2.0, 3.0], device="cpu")
+    total = a[0]
+    total += 1
+    hash(total)
+    with pytest.raises(sw.ReadOnlyError):
+        total += 1
+    del total
+    again = a[1]  # in the memory of the last one
+    again += 1
+    assert again == 4 and a.tolist() == [2, 3]
 
 
 @pytest.mark.parametrize("other", [None, "text", {}, b"bytes"])
