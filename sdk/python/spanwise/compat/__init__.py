@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """Modules with the names and arguments of older ones, of Theano (theano.misc, theano.sandbox.cuda)
-and of pygpu; ``alias_package``, by which the name of another library imports a package, and
-``alias_modules``, by which modules have names of other modules only."""
+and of pygpu; the backend of einops; ``alias_package``, by which the name of another library imports
+a package, and ``alias_modules``, by which modules have names of other modules only."""
 
 import sys as _sys
 from collections.abc import Callable as _Callable, Mapping as _Mapping
