@@ -163,6 +163,13 @@ const char* name_of(CUresult result) {
   }
 }
 
+// The graphs of the streams that are captured.
+std::map<CUstream, CUgraph>& captures() {
+  static auto& all = *new std::map<CUstream, CUgraph>;
+  return all;
+}
+bool is_captured(CUstream stream) { return captures().contains(stream); }
+
 CUcontext const the_context = reinterpret_cast<CUcontext>(std::malloc(1));
 constinit thread_local CUcontext current = nullptr;
 
@@ -252,13 +259,41 @@ struct Driver {
   static CUresult cuStreamCreateWithPriority(CUstream* stream, unsigned, int) {
     return make(stream, "stream");
   }
-  static CUresult cuStreamEndCapture(CUstream, CUgraph* graph) { return make(graph, "graph"); }
   static CUresult cuStreamDestroy(CUstream stream) { return destroy(stream, "stream"); }
   static CUresult cuStreamGetCtx(CUstream, CUcontext* context) {
     return *context = the_context, CUDA_SUCCESS;
   }
-  static CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
-    return *status = CU_STREAM_CAPTURE_STATUS_NONE, CUDA_SUCCESS;
+  static CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
+    *status = is_captured(stream) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+  }
+  static CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode) {
+    CUgraph graph = nullptr;
+    make(&graph, "graph");
+    const std::lock_guard lock(mutex());
+    captures()[stream] = graph;
+    return CUDA_SUCCESS;
+  }
+  static CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+    const std::lock_guard lock(mutex());
+    *graph = captures()[stream];
+    captures().erase(stream);
+    return CUDA_SUCCESS;
+  }
+  static CUresult cuStreamGetCaptureInfo(CUstream stream, CUstreamCaptureStatus* status,
+                                         cuuint64_t* id, CUgraph* graph, const CUgraphNode** nodes,
+                                         std::size_t* count) {
+    static const CUgraphNode node = nullptr;
+    cuStreamIsCapturing(stream, status);
+    const std::lock_guard lock(mutex());
+    *graph = is_captured(stream) ? captures()[stream] : nullptr;
+    *id = reinterpret_cast<std::uintptr_t>(*graph);
+    if (nodes != nullptr) *nodes = &node, *count = 1;
+    return CUDA_SUCCESS;
+  }
+  static CUresult cuGraphGetRootNodes(CUgraph, CUgraphNode* nodes, std::size_t* count) {
+    if (nodes != nullptr) *nodes = nullptr;
+    return *count = 1, CUDA_SUCCESS;
   }
   static CUresult cuEventCreate(CUevent* event, unsigned) { return make(event, "event"); }
   static CUresult cuEventDestroy(CUevent event) { return destroy(event, "event"); }

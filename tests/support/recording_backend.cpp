@@ -111,7 +111,10 @@ void* RecordingBackend::allocate(int, std::size_t bytes, StreamState& stream) {
   ++live_blocks_;
   blocks_[data] = Block{bytes, false};
   std::memset(data, 0xcd, bytes);
-  lazy(stream).queue([this, data] { blocks_[data].alive = true; });
+  if (lazy(stream).is_recorded())
+    blocks_[data].alive = true;  // memory is not allocated by the graph
+  else
+    lazy(stream).queue([this, data] { blocks_[data].alive = true; });
   return data;
 }
 
@@ -179,6 +182,59 @@ Ref<runtime::LaunchBatch> RecordingBackend::launch_batch(int) {
   return make_ref<RecordedBatch>(*this);
 }
 
+class LazyRecordedCall final : public runtime::RecordedCall {
+ public:
+  explicit LazyRecordedCall(RecordingBackend& backend) : backend_(backend) {}
+  ~LazyRecordedCall() override {
+    abort();
+    if (graph_ != 0) backend_.destroy_graph(graph_);
+  }
+  bool begin(StreamState& stream) override {
+    const Guard guard(backend_.mutex_);
+    stream_ = Ref<LazyStream>(&lazy(stream));
+    graph_ = first_graph + ++backend_.recorded_graphs_;
+    stream_->set_recorded(&work_, graph_);
+    backend_.note("record " + stream_->name());
+    return true;
+  }
+  bool end(std::span<const Copy>, std::span<const Copy>) override {
+    abort();
+    return !work_.empty();
+  }
+  void abort() noexcept override {
+    if (stream_ && stream_->is_recorded()) stream_->set_recorded(nullptr, 0);
+  }
+  bool launch(std::span<const Copy> before, std::span<const Copy> after) override {
+    const Guard guard(backend_.mutex_);
+    backend_.note("replay " + stream_->name());
+    queue_copies(before);
+    for (const std::function<void()>& work : work_) stream_->queue(work);
+    queue_copies(after);
+    return true;
+  }
+
+ private:
+  static constexpr std::uint64_t first_graph = 1000;  // tests number their captures from 1
+
+  void queue_copies(std::span<const Copy> copies) {
+    for (const Copy& copy : copies)
+      stream_->queue([&backend = backend_, copy] {
+        backend.check_access(copy.source, copy.bytes);
+        backend.check_access(copy.target, copy.bytes);
+        std::memcpy(copy.target, copy.source, copy.bytes);
+      });
+  }
+
+  RecordingBackend& backend_;
+  Ref<LazyStream> stream_;
+  std::uint64_t graph_ = 0;
+  std::deque<std::function<void()>> work_;
+};
+
+Ref<runtime::RecordedCall> RecordingBackend::recorded_call(int) {
+  return make_ref<LazyRecordedCall>(*this);
+}
+
 const runtime::ElementLoops RecordingBackend::loops{
     [](const Array& source, const Array& target, StreamState& stream) {
       RecordingBackend& backend = lazy(stream).backend();
@@ -210,6 +266,7 @@ const runtime::ElementLoops RecordingBackend::loops{
 void RecordingBackend::upload(const void* host, void* device, std::size_t bytes,
                               StreamState& stream) {
   const Guard guard(mutex_);
+  if (lazy(stream).is_recorded()) fail<DeviceError>("recording backend: an upload is recorded");
   note(text("upload ", lazy(stream).name(), ' ', bytes));
   const auto* first = static_cast<const std::byte*>(host);
   lazy(stream).queue([this, device, staged = std::vector<std::byte>(first, first + bytes)] {

@@ -70,6 +70,8 @@ class RecordingBackend final : public runtime::Backend {
   void synchronize(int ordinal) override;
   /// Does not delay launches; records "open d0" and "close d0".
   Ref<runtime::LaunchBatch> launch_batch(int ordinal) override;
+  /// Records "record d0" for a recorded call, and "replay d0" for each launch of it.
+  Ref<runtime::RecordedCall> recorded_call(int ordinal) override;
   static const runtime::ElementLoops loops;
   void upload(const void* host, void* device, std::size_t bytes,
               runtime::StreamState& stream) override;
@@ -86,6 +88,7 @@ class RecordingBackend final : public runtime::Backend {
  private:
   friend class LazyStream;
   friend class RecordedBatch;
+  friend class LazyRecordedCall;
   friend class LazyEvent;
   struct Block {
     std::size_t bytes = 0;
@@ -104,6 +107,7 @@ class RecordingBackend final : public runtime::Backend {
   std::map<std::uint64_t, std::vector<Ref<const RefCounted>>> attached_;  // by graph
   std::vector<std::string> detached_;
   int flushes_ = 0;
+  std::uint64_t recorded_graphs_ = 0;
   int created_streams_ = 0, recorded_events_ = 0, faults_ = 0, live_blocks_ = 0, work_done_ = 0;
   std::vector<std::string> log_;
   std::map<const std::byte*, Block> blocks_;

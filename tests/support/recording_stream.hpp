@@ -104,7 +104,15 @@ class LazyStream final : public StreamState {
 
   const std::string& name() const noexcept { return name_; }
   RecordingBackend& backend() const noexcept { return backend_; }
-  void queue(std::function<void()> work) { work_.push_back(std::move(work)); }
+  void queue(std::function<void()> work) {
+    (recorded_ != nullptr ? *recorded_ : work_).push_back(std::move(work));
+  }
+  /// From here on work goes to `recorded` instead, as in a captured stream; null: no longer.
+  void set_recorded(std::deque<std::function<void()>>* recorded, std::uint64_t graph) noexcept {
+    recorded_ = recorded;
+    set_capture(recorded != nullptr, graph);
+  }
+  bool is_recorded() const noexcept { return recorded_ != nullptr; }
   void run() {
     while (!work_.empty()) step();
   }
@@ -126,6 +134,7 @@ class LazyStream final : public StreamState {
   bool is_captured_ = false;
   std::uint64_t graph_ = 0;
   std::deque<std::function<void()>> work_;
+  std::deque<std::function<void()>>* recorded_ = nullptr;
 };
 
 inline LazyEvent::LazyEvent(RecordingBackend& backend, LazyStream& stream, int number, bool timing)

@@ -207,6 +207,33 @@ class LaunchBatch : public RefCounted {
   virtual void close() = 0;
 };
 
+/// The work that a thread queues on a stream, recorded once and queued again at each launch(), with
+/// copies before and after it whose addresses change between launches. Memory that the recorded
+/// work uses must stay allocated as long as this object; what is allocated or released while
+/// recording does (graph_memory.hpp).
+class RecordedCall : public RefCounted {
+ public:
+  /// `bytes` bytes of the device, at least one.
+  struct Copy {
+    const void* source = nullptr;
+    void* target = nullptr;
+    std::size_t bytes = 0;
+    bool operator==(const Copy&) const = default;
+  };
+  /// From now on the work that the calling thread queues on `stream` is recorded instead of run;
+  /// the stream is captured for this thread (StreamState::is_captured). Returns false and changes
+  /// nothing where that is impossible now.
+  virtual bool begin(StreamState& stream) = 0;
+  /// Ends recording, on the thread of begin(). Returns false if the work cannot be repeated.
+  virtual bool end(std::span<const Copy> before, std::span<const Copy> after) = 0;
+  /// Ends recording after an error; the object can only be destroyed.
+  virtual void abort() noexcept = 0;
+  /// Queues the copies, as many and as large as in end(), and the work on the stream of begin().
+  /// Returns false, with nothing queued, if the device rejects these copies; the object can then
+  /// only be destroyed. Throws DeviceError.
+  virtual bool launch(std::span<const Copy> before, std::span<const Copy> after) = 0;
+};
+
 /// The compiler option for kernels that support LaunchCheck.
 inline constexpr const char* check_option = "-DSW_KERNEL_CHECK";
 /// Macro, with its value, by which options make the lanes of a warp run in step on the CPU.
@@ -340,6 +367,8 @@ class Backend {
   /// An object that batches consecutive launches; null where the back end submits every launch at
   /// once.
   virtual Ref<LaunchBatch> launch_batch([[maybe_unused]] int ordinal) { return {}; }
+  /// An object that records calls; null where the back end cannot.
+  virtual Ref<RecordedCall> recorded_call([[maybe_unused]] int ordinal) { return {}; }
 
   /// library_gemm() of linear_algebra.hpp.
   virtual bool gemm([[maybe_unused]] const GemmCall& call, [[maybe_unused]] StreamState& stream) {
@@ -356,6 +385,10 @@ class Backend {
   }
   virtual void release_pinned([[maybe_unused]] int ordinal, [[maybe_unused]] void* data,
                               [[maybe_unused]] std::size_t bytes) noexcept {}
+  /// Host memory that work of the device may write, never freed. Throws OutOfMemoryError.
+  virtual void* allocate_mapped([[maybe_unused]] int ordinal, std::size_t bytes) {
+    return ::operator new(bytes);
+  }
   /// As upload, from pinned memory: may return while the copy is still queued.
   virtual void upload_pinned(const void* host, void* device, std::size_t bytes,
                              StreamState& stream) {

@@ -13,6 +13,7 @@
 #include "runtime/stream_order.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/core/fork.hpp"
+#include "spanwise/runtime/queued_work.hpp"
 #include "spanwise/runtime/stream.hpp"
 
 // Streams and events, the current stream of each thread, and ordering between streams.
@@ -129,6 +130,7 @@ struct FailedWaits {
   Mutex mutex;
   std::vector<std::pair<Device, std::string>> reasons;
   bool has_lost_one = false;  // there was no memory for a reason: the next wait of any device fails
+  std::vector<void (*)(Device)> checks;
 
   auto find(Device device) {
     return std::ranges::find_if(reasons, [&](const auto& each) { return each.first == device; });
@@ -146,8 +148,11 @@ FailedWaits& failed_waits() {
 void throw_failed_wait(Device device) {
   FailedWaits& failed = failed_waits();
   std::string reason;
+  std::vector<void (*)(Device)> checks;
+  bool has_failed = true;
   {
     const std::lock_guard lock(failed.mutex);
+    checks = failed.checks;
     const auto entry = failed.find(device);
     if (entry != failed.reasons.end()) {
       reason = std::move(entry->second);
@@ -155,14 +160,38 @@ void throw_failed_wait(Device device) {
     } else if (std::exchange(failed.has_lost_one, false)) {
       reason = "out of memory";
     } else {
-      return;
+      has_failed = false;
     }
-    any_wait_fails.store(!failed.reasons.empty() || failed.has_lost_one, std::memory_order_release);
+    any_wait_fails.store(!checks.empty() || !failed.reasons.empty() || failed.has_lost_one,
+                         std::memory_order_release);
+  }
+  if (!has_failed) {
+    for (const auto check : checks) check(device);
+    return;
   }
   fail<CollectiveError>("waiting for ", device,
                         ": collective work was ended before it was complete, "
                         "so results that depend on it are not valid: ",
                         reason);
+}
+
+void add_wait_check(void (*check)(Device)) {
+  FailedWaits& failed = failed_waits();
+  const std::lock_guard lock(failed.mutex);
+  if (std::ranges::find(failed.checks, check) != failed.checks.end()) return;
+  failed.checks.push_back(check);
+  any_wait_fails.store(true, std::memory_order_release);
+}
+
+namespace {
+constinit thread_local bool is_recording_here = false;
+}
+bool is_recording() noexcept { return is_recording_here; }
+RecordingScope::RecordingScope() noexcept { is_recording_here = true; }
+RecordingScope::~RecordingScope() { is_recording_here = false; }
+
+void* allocate_mapped(Device device, std::size_t bytes) {
+  return backend_for(device).allocate_mapped(working_device(device).ordinal(), bytes);
 }
 
 }  // namespace spanwise::runtime

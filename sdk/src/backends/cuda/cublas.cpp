@@ -108,19 +108,23 @@ void create_once(const cublas::Api& api, const DeviceContext& context, cublas::H
   handle = created;
 }
 
-/// The workspace of one call, so that calls on several streams share no memory (cuBLAS
-/// documentation, cublasSetWorkspace: 32 MiB from compute capability 9.0 on, else 4 MiB). A
-/// captured call uses cuBLAS's own workspace, because this one is freed before the graph runs.
+/// The workspace of one call, so that calls on several streams share no memory. A recorded call
+/// uses that of the recording's stream, one in a capture of another library cuBLAS's own workspace,
+/// because this one is freed before the graph runs.
 class CublasWorkspace {
  public:
   explicit CublasWorkspace(CudaStream& stream) : stream_(stream) {
     DeviceContext& context = stream.context();
-    if (is_capturing(context.api, stream.raw())) return;
-    bytes_ = (context.info.major >= 9 ? std::size_t{32} : std::size_t{4}) << 20;
-    data_ = context.memory().allocate(bytes_, stream);
+    bytes_ = workspace_bytes(context);
+    if (stream_recording.stream == &stream) {
+      data_ = stream_recording.workspace;
+    } else if (!is_capturing(context.api, stream.raw())) {
+      data_ = context.memory().allocate(bytes_, stream);
+      is_owned_ = true;
+    }
   }
   ~CublasWorkspace() {
-    if (data_ != nullptr) stream_.context().memory().deallocate(data_, bytes_, stream_);
+    if (is_owned_) stream_.context().memory().deallocate(data_, bytes_, stream_);
   }
   CublasWorkspace(const CublasWorkspace&) = delete;
   CublasWorkspace& operator=(const CublasWorkspace&) = delete;
@@ -134,6 +138,7 @@ class CublasWorkspace {
   CudaStream& stream_;
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
+  bool is_owned_ = false;
 };
 
 /// A factor in the scale types of cuBLAS.
@@ -151,6 +156,10 @@ class Scale {
 };
 
 }  // namespace
+
+std::size_t workspace_bytes(const DeviceContext& context) noexcept {
+  return (context.info.major >= 9 ? std::size_t{32} : std::size_t{4}) << 20;
+}
 
 std::optional<CublasCall> cublas_call(const GemmCall& call, bool allow_tf32) {
   const int single = allow_tf32 ? cublas::compute_tf32 : cublas::compute_32;

@@ -63,6 +63,11 @@ std::filesystem::path library_path();
 namespace spanwise::cuda {
 
 class CudaStream;
+class DeviceContext;
+
+/// The size of the workspace that products need (cuBLAS documentation, cublasSetWorkspace: 32 MiB
+/// from compute capability 9.0 on, else 4 MiB).
+std::size_t workspace_bytes(const DeviceContext& context) noexcept;
 
 /// library_gemm() on a GPU, with cuBLAS: float16, bfloat16, float32 (in TF32 only if config
 /// "allow_tf32" is set), float64 and complex numbers. Returns false, with nothing queued, if cuBLAS

@@ -18,6 +18,7 @@
 #include "backends/cuda/device_context.hpp"
 #include "backends/cuda/driver.hpp"
 #include "backends/cuda/launch/launch_chain.hpp"
+#include "backends/cuda/launch/recorded_call.hpp"
 #include "runtime/backend.hpp"
 #include "spanwise/core/device.hpp"
 #include "spanwise/core/error.hpp"
@@ -146,6 +147,12 @@ ComputeCapability capability_of(int ordinal) {
   return {info.major, info.minor};
 }
 
+// The addresses and the contents of host memory may change before a recorded call is repeated.
+void refuse_while_recording() {
+  if (stream_recording.stream != nullptr) [[unlikely]]
+    fail<DeviceError>("cuda: a copy from or to the host cannot be part of a recorded call");
+}
+
 /// The backend of NVIDIA GPUs. Each member looks up its DeviceContext and forwards to the functions
 /// in the other files of this folder.
 class CudaBackend final : public runtime::Backend {
@@ -258,18 +265,33 @@ class CudaBackend final : public runtime::Backend {
   Ref<runtime::LaunchBatch> launch_batch(int ordinal) override {
     return make_ref<CudaLaunchBatch>(DeviceContext::of(ordinal));
   }
+  Ref<runtime::RecordedCall> recorded_call(int ordinal) override {
+    return make_recorded_call(DeviceContext::of(ordinal));
+  }
 
   bool gemm(const GemmCall& call, StreamState& stream) override {
     return cuda::gemm(call, cuda_stream(stream));
   }
+  void* allocate_mapped(int ordinal, std::size_t bytes) override {
+    const DeviceContext& context = DeviceContext::of(ordinal);
+    const ContextGuard guard(context);
+    const RelaxedCaptureMode relaxed(context.api);
+    void* data = nullptr;
+    check(context.api, context.api.mem_host_alloc(&data, bytes, CU_MEMHOSTALLOC_PORTABLE),
+          "allocating ", bytes, " bytes of the host for ", context.device);
+    return data;
+  }
   void upload(const void* host, void* device, std::size_t bytes, StreamState& stream) override {
+    refuse_while_recording();
     cuda::upload(host, device, bytes, cuda_stream(stream));
   }
   void upload_pinned(const void* host, void* device, std::size_t bytes,
                      StreamState& stream) override {
+    refuse_while_recording();
     cuda::upload_pinned(host, device, bytes, cuda_stream(stream));
   }
   void download(const void* device, void* host, std::size_t bytes, StreamState& stream) override {
+    refuse_while_recording();
     cuda::download(device, host, bytes, cuda_stream(stream));
   }
   void copy_peer(const void* source, int source_ordinal, void* target, int target_ordinal,

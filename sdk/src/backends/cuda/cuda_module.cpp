@@ -276,6 +276,8 @@ void CudaKernel::launch(const Dim3& grid, const Dim3& block, std::int64_t shared
 
 CUresult CudaKernel::start(const LaunchShape& shape, CUstream stream, void* const* arguments) {
   using Clock = std::chrono::steady_clock;
+  if (stream_recording.stream != nullptr) [[unlikely]]
+    return launch_directly(shape, stream, arguments);
   const auto [path, is_timed] = tuner_.plan();
   const Clock::time_point begin = is_timed ? Clock::now() : Clock::time_point{};
   if (path == LaunchPath::graph) {
@@ -285,12 +287,17 @@ CUresult CudaKernel::start(const LaunchShape& shape, CUstream stream, void* cons
     }
     if (is_timed) tuner_.record_refusal();
   }
-  const auto &grid = shape.grid, &block = shape.block;
-  const CUresult code = context_.api.launch_kernel(function_, grid.x, grid.y, grid.z, block.x,
-                                                   block.y, block.z, shape.shared_bytes, stream,
-                                                   const_cast<void**>(arguments), nullptr);
+  const CUresult code = launch_directly(shape, stream, arguments);
   if (is_timed && path == LaunchPath::direct) tuner_.record(path, Clock::now() - begin);
   return code;
+}
+
+CUresult CudaKernel::launch_directly(const LaunchShape& shape, CUstream stream,
+                                     void* const* arguments) const {
+  const auto &grid = shape.grid, &block = shape.block;
+  return context_.api.launch_kernel(function_, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                    shape.shared_bytes, stream, const_cast<void**>(arguments),
+                                    nullptr);
 }
 
 void CudaKernel::check_attributes(const runtime::LaunchAttributes& attributes, const Dim3& grid,

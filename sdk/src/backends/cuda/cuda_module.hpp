@@ -101,6 +101,7 @@ class CudaKernel final : public runtime::LoadedKernel {
 
  private:
   int attribute(CUfunction_attribute id) const;
+  CUresult launch_directly(const LaunchShape& shape, CUstream stream, void* const* arguments) const;
   void read_slots(CUkernel kernel);
   void allow_dynamic_shared();
   void prepare(const Dim3& grid, const Dim3& block, std::int64_t shared_bytes);

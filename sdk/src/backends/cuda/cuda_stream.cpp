@@ -103,6 +103,10 @@ CudaStream::CudaStream(DeviceContext& context, CUstream stream, Owner owner)
 
 CudaStream::~CudaStream() {
   const ContextGuard guard(context_, std::nothrow);
+  if (recording_workspace_ != 0 && guard.ok()) {
+    const RelaxedCaptureMode relaxed(context_.api);
+    context_.api.mem_free_async(recording_workspace_, current());
+  }
   if (small_blocks_ != nullptr && guard.ok())
     context_.memory().release_cache(*small_blocks_, current());
   if (owner_ != Owner::ours) return;
@@ -145,6 +149,38 @@ void CudaStream::wait(runtime::EventState& event) {
   }
   check(context_.api, context_.api.stream_wait_event(stream, cuda_event.raw(), flags),
         "making a stream of ", device(), " wait for an event of ", event.device());
+}
+
+constinit thread_local StreamRecording stream_recording;
+
+void CudaStream::begin_recording(const StreamRecording& recording) noexcept {
+  flush_launches();
+  const std::lock_guard lock(recording_mutex_);
+  if (recording_threads_++ == 0) {
+    unrecorded_.store(current(), std::memory_order_relaxed);
+    stream_.store(reinterpret_cast<CUstream>(recorded_handle), std::memory_order_release);
+  }
+  stream_recording = recording;
+}
+
+void CudaStream::end_recording() noexcept {
+  stream_recording = {};
+  const std::lock_guard lock(recording_mutex_);
+  if (--recording_threads_ == 0)
+    stream_.store(unrecorded_.load(std::memory_order_relaxed), std::memory_order_release);
+}
+
+CUstream CudaStream::unrecorded_or_target() const noexcept {
+  return stream_recording.stream == this ? stream_recording.target
+                                         : unrecorded_.load(std::memory_order_relaxed);
+}
+
+void* CudaStream::recording_workspace(std::size_t bytes) {
+  const std::lock_guard lock(recording_mutex_);
+  if (recording_workspace_ == 0 && small_blocks_ != nullptr)
+    recording_workspace_ =
+        reinterpret_cast<CUdeviceptr>(context_.memory().allocate_outside_graph(bytes, *this));
+  return reinterpret_cast<void*>(recording_workspace_);
 }
 
 bool CudaStream::is_captured() noexcept {

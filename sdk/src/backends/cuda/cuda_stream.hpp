@@ -78,6 +78,17 @@ inline void flush_launches() noexcept {
     flush_held_launches();
 }
 
+class CudaStream;
+
+/// What the calling thread records instead of queueing it (launch/recorded_call.hpp): its work on
+/// `stream` goes to `target`, which is captured. Products use `workspace`.
+struct StreamRecording {
+  const CudaStream* stream = nullptr;
+  CUstream target = nullptr;
+  void* workspace = nullptr;
+};
+extern constinit thread_local StreamRecording stream_recording;
+
 /// A stream of a device's primary context, owned by Spanwise or by another library.
 class CudaStream final : public runtime::StreamState {
  public:
@@ -100,6 +111,14 @@ class CudaStream final : public runtime::StreamState {
   Ref<runtime::GraphState> end_capture() override;
   bool attach_to_graph(const RefCounted& object) noexcept override;
   void detach() noexcept override;
+
+  /// From here on the calling thread's work on this stream goes to recording.target; that of other
+  /// threads does not. Sets stream_recording, which end_recording() clears.
+  void begin_recording(const StreamRecording& recording) noexcept;
+  void end_recording() noexcept;
+  /// Memory for the products of all calls recorded on this stream, which run one after the other;
+  /// null without memory pools. The context must be current. Throws DeviceError.
+  void* recording_workspace(std::size_t bytes);
 
   DeviceContext& context() const noexcept { return context_; }
   /// The stream's block cache. Null for foreign streams other than the legacy stream: they may be
@@ -129,11 +148,25 @@ class CudaStream final : public runtime::StreamState {
     CUgraph graph = nullptr;
   };
   CaptureInfo capture_info() const noexcept;
-  /// The handle as stored, possibly CU_STREAM_PER_THREAD.
-  CUstream current() const noexcept { return stream_.load(std::memory_order_acquire); }
+  /// The handle as stored, possibly CU_STREAM_PER_THREAD; for a thread that records, the stream
+  /// that is captured.
+  CUstream current() const noexcept {
+    const CUstream stream = stream_.load(std::memory_order_acquire);
+    return reinterpret_cast<std::uintptr_t>(stream) == recorded_handle ? unrecorded_or_target()
+                                                                       : stream;
+  }
+  CUstream unrecorded_or_target() const noexcept;
+
+  /// Takes the place of the handle while threads record, so that others need not ask. No stream has
+  /// this handle.
+  static constexpr std::uintptr_t recorded_handle = 3;
 
   DeviceContext& context_;
-  std::atomic<CUstream> stream_;  // replaced in detach()
+  std::atomic<CUstream> stream_;               // replaced in detach() and begin_recording()
+  std::atomic<CUstream> unrecorded_{nullptr};  // the handle while stream_ is recorded_handle
+  Mutex recording_mutex_;
+  int recording_threads_ = 0;
+  CUdeviceptr recording_workspace_ = 0;
   Owner owner_;
   std::unique_ptr<SmallBlocks> small_blocks_;
   std::thread::id thread_ = std::this_thread::get_id();

@@ -68,9 +68,9 @@ namespace spanwise::cuda {
   X(stream_wait_event, cuStreamWaitEvent, 3020)                             \
   X(stream_get_ctx, cuStreamGetCtx, 9020)                                   \
   X(stream_is_capturing, cuStreamIsCapturing, 10000)                        \
-  X(stream_get_capture_info, cuStreamGetCaptureInfo, 11030)                 \
   X(stream_begin_capture, cuStreamBeginCapture, 10010)                      \
   X(stream_end_capture, cuStreamEndCapture, 10000)                          \
+  X(stream_get_capture_info, cuStreamGetCaptureInfo, 11030)                 \
   X(thread_exchange_capture_mode, cuThreadExchangeStreamCaptureMode, 10010) \
   X(event_create, cuEventCreate, 2000)                                      \
   X(event_destroy, cuEventDestroy, 4000)                                    \
@@ -100,9 +100,13 @@ namespace spanwise::cuda {
   X(graph_create, cuGraphCreate, 10000)                                     \
   X(graph_destroy, cuGraphDestroy, 10000)                                   \
   X(graph_add_kernel, cuGraphAddKernelNode, 12000)                          \
+  X(graph_add_memcpy, cuGraphAddMemcpyNode, 10000)                          \
+  X(graph_add_dependencies, cuGraphAddDependencies, 10000)                  \
+  X(graph_get_root_nodes, cuGraphGetRootNodes, 10000)                       \
   X(graph_instantiate, cuGraphInstantiateWithFlags, 11040)                  \
   X(graph_exec_destroy, cuGraphExecDestroy, 10000)                          \
   X(graph_exec_set_kernel, cuGraphExecKernelNodeSetParams, 12000)           \
+  X(graph_exec_set_memcpy, cuGraphExecMemcpyNodeSetParams, 10020)           \
   X(graph_launch, cuGraphLaunch, 10000)                                     \
   X(graph_retain_user_object, cuGraphRetainUserObject, 11030)               \
   X(user_object_create, cuUserObjectCreate, 11030)                          \

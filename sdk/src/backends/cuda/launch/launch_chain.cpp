@@ -264,8 +264,8 @@ void flush_held_launches() noexcept { open_batch->flush(); }
 bool CudaLaunchBatch::open(runtime::StreamState& stream) {
   auto& queue = cuda_stream(context_, stream);
   if (small_batches_ == max_small_batches || open_batch != nullptr || !usable_after_fork() ||
-      queue.peek() == CU_STREAM_PER_THREAD || runtime::launch_blocking() ||
-      !LaunchTuner::joins_kernels())
+      stream_recording.stream != nullptr || queue.peek() == CU_STREAM_PER_THREAD ||
+      runtime::launch_blocking() || !LaunchTuner::joins_kernels())
     return false;
   chains_ = chains_by_stream_.find(queue.peek(), [] { return Chains(); });
   if (chains_ == nullptr) return false;
