@@ -290,20 +290,21 @@ Bounds bounds_from(std::string_view mode) {
   fail<ArgumentError>("mode: expected \"raise\", \"wrap\" or \"clip\", got \"", mode, "\"");
 }
 
-Array index_by(const Array& array, std::span<const IndexPart> key) {
+Array index_by(const Array& array, std::span<const IndexPart> key, Bounds bounds) {
   if (const Array* indices = only_index(key, array)) return read_simple({array, *indices, 0});
   if (const Array* mask = only_mask(key, array)) return read_rows({array, *mask});
-  return read(select(array, key, Bounds::raise, /*writes=*/false));
+  return read(select(array, key, bounds, /*writes=*/false));
 }
 
-void assign_by(const Array& array, std::span<const IndexPart> key, const Array& value) {
+void assign_by(const Array& array, std::span<const IndexPart> key, const Array& value,
+               Bounds bounds) {
   check_writable(array);
   if (const Array* indices = only_index(key, array))
     if (try_write_simple({array, *indices, 0}, value)) return;
   if (const Array* mask = only_mask(key, array))
     if (try_write_rows({array, *mask}, value)) return;
   if (try_fill_masked(array, key, value)) return;
-  write(select(array, key, Bounds::raise, /*writes=*/true), value);
+  write(select(array, key, bounds, /*writes=*/true), value);
 }
 
 Array take(const Array& array, const Array& indices, int axis, Bounds bounds) {
@@ -399,7 +400,7 @@ Accumulation accumulation_from(std::string_view name) {
 }
 
 void accumulate_by(const Array& array, std::span<const IndexPart> key, const Array& value,
-                   Accumulation how) {
+                   Accumulation how, Bounds bounds) {
   check_writable(array);
   (void)accumulate_loops(array.dtype(), how);  // on every device, for its DTypeError
   if (const Array* indices = only_index(key, array))
@@ -407,10 +408,10 @@ void accumulate_by(const Array& array, std::span<const IndexPart> key, const Arr
   const IndexingBackend& backend = indexing_backends[array.device()];
   if (backend.needs_aligned && !is_aligned(array)) {
     const Array aligned = copy(array);
-    accumulate_by(aligned, key, value, how);
+    accumulate_by(aligned, key, value, how, bounds);
     return copy(aligned, array);
   }
-  const Selection selection = select(array, key, Bounds::raise, /*writes=*/true);
+  const Selection selection = select(array, key, bounds, /*writes=*/true);
   Array operand = broadcast_value(selection, value);
   if (backend.needs_aligned && !is_aligned(operand)) operand = copy(operand);
   backend.accumulate(selection, operand, how);

@@ -29,17 +29,21 @@ struct Ellipsis {};
 /// One part of an index. A bool array is a mask over as many axes as its rank.
 using IndexPart = std::variant<std::int64_t, Slice, NewAxis, Ellipsis, Array>;
 
-/// What happens to an out-of-range index: an error, modulo the extent, or clipped to the range.
-enum class Bounds { raise, wrap, clip };
+/// What happens to an out-of-range index: an error, modulo the extent, or clipped to the range. For
+/// indices on a GPU, `raise` waits for the check; with `raise_later` the next wait of the host for
+/// the device throws the error, and the results until then are of other elements.
+enum class Bounds { raise, wrap, clip, raise_later };
 /// "raise", "wrap" or "clip". Throws ArgumentError.
 SW_API Bounds bounds_from(std::string_view mode);
 
 /// array[key]. Throws BoundsError for indices that are not integers or bools, out of range, or do
 /// not broadcast; LayoutError if the result would have too many dimensions.
-SW_API Array index_by(const Array& array, std::span<const IndexPart> key);
+SW_API Array index_by(const Array& array, std::span<const IndexPart> key,
+                      Bounds bounds = Bounds::raise);
 /// array[key] = value. An element that is indexed repeatedly gets the last value in C order. Throws
 /// what index_by() and copy() throw, before anything is written.
-SW_API void assign_by(const Array& array, std::span<const IndexPart> key, const Array& value);
+SW_API void assign_by(const Array& array, std::span<const IndexPart> key, const Array& value,
+                      Bounds bounds = Bounds::raise);
 
 /// How accumulate_by() combines an element and a value.
 enum class Accumulation : std::uint8_t { add, subtract, multiply, maximum, minimum };
@@ -53,7 +57,7 @@ SW_API Accumulation accumulation_from(std::string_view name);
 /// an index is repeated. Throws what assign_by() throws, and DTypeError for products, maxima and
 /// minima of complex128 on a GPU.
 SW_API void accumulate_by(const Array& array, std::span<const IndexPart> key, const Array& value,
-                          Accumulation how);
+                          Accumulation how, Bounds bounds = Bounds::raise);
 
 /// numpy.take: array[:, ..., indices, ...] along `axis`, which is not negative, here and below.
 SW_API Array take(const Array& array, const Array& indices, int axis, Bounds bounds);

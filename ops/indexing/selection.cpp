@@ -41,7 +41,9 @@ Array usable_indices(const Array& indices, std::int64_t extent, int axis, const 
   if (!runs_on_host(ready.device()) && runs_on_host(target.device())) ready = to_device(ready, cpu);
   if (!ready.layout().is_row_major() || !is_item_aligned(ready)) ready = copy(ready);
   const IndexingBackend& backend = indexing_backends[ready.device()];
-  if (bounds == Bounds::raise) {
+  if (bounds == Bounds::raise_later && backend.check_later != nullptr && extent > 0) {
+    ready = backend.check_later(ready, extent, axis);
+  } else if (bounds == Bounds::raise || bounds == Bounds::raise_later) {
     if (const auto wrong = backend.find_outside(ready, extent))
       IndexedLayout::fail_outside(*wrong, axis, shape);
   } else if (extent == 0) {

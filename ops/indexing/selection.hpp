@@ -86,6 +86,9 @@ struct IndexingBackend {
   /// One of the `indices` (int64, aligned) outside [-extent, extent), the first on the CPU; nothing
   /// if all are inside. Waits.
   std::optional<std::int64_t> (*find_outside)(const Array& indices, std::int64_t extent);
+  /// The indices, clipped; if one is outside [-extent, extent), the next wait of the host for the
+  /// device throws BoundsError, which names `axis`. Null where find_outside() does not wait long.
+  Array (*check_later)(const Array& indices, std::int64_t extent, int axis) = nullptr;
   /// The indices mapped to [0, extent) by `bounds` (wrap or clip).
   Array (*apply_bounds)(const Array& indices, std::int64_t extent, Bounds bounds);
   /// count_true() and positions_of_true() of a bool array.

@@ -14,6 +14,7 @@
 
 #include "indexing.hpp"
 #include "selection.hpp"
+#include "spanwise/graph/rewrite.hpp"
 #include "spanwise/op_sdk.hpp"
 #include "spanwise/op_sdk/expression.hpp"
 #include "spanwise/runtime/copy.hpp"
@@ -40,6 +41,16 @@ class IndexPattern {
   /// The shape of the result for a value of `shape`, with TensorType::any for unknown extents.
   /// Throws BoundsError for too many indices.
   Shape known_shape(const Shape& shape, std::span<const Variable> inputs) const;
+  /// The axis and the bounds in a value of `shape` of an index that is one slice with step 1 of one
+  /// axis, and takes all of the axes before it; nothing for others.
+  struct OneSlice {
+    int axis;
+    std::int64_t start, stop;
+  };
+  std::optional<OneSlice> one_slice(const Shape& shape) const;
+  /// Whether indexing on a GPU only queues work: without masks, whose true elements are counted,
+  /// and with all integers on the host. The inputs of `node` from `first` on belong to the index.
+  bool never_waits(const Apply& node, std::size_t first) const;
   /// The index with the current values of the cells.
   std::vector<IndexPart> evaluate(std::span<const Ref<Cell>> cells, Device device) const;
 
@@ -240,6 +251,32 @@ Shape IndexPattern::known_shape(const Shape& shape, std::span<const Variable> in
   return result.shape();
 }
 
+std::optional<IndexPattern::OneSlice> IndexPattern::one_slice(const Shape& shape) const {
+  const auto is_full = [](const PatternPart& part) {
+    return part.kind == Kind::slice && !part.start && !part.stop && !part.step;
+  };
+  const int axis = static_cast<int>(parts_.size()) - 1;
+  if (axis < 0 || axis >= shape.size() || !std::all_of(parts_.begin(), parts_.end() - 1, is_full))
+    return std::nullopt;
+  const PatternPart& last = parts_.back();
+  const bool is_fixed = last.kind == Kind::slice && !(last.stop && last.stop->is_input) &&
+                        !(last.start && last.start->is_input) && !last.step;
+  const std::int64_t start = last.start ? last.start->value : 0;
+  const std::int64_t stop = last.stop ? last.stop->value : shape[axis];
+  if (!is_fixed || start < 0 || stop <= start) return std::nullopt;
+  return OneSlice{axis, start, stop};
+}
+
+bool IndexPattern::never_waits(const Apply& node, std::size_t first) const {
+  auto input = node.inputs().begin() + static_cast<std::ptrdiff_t>(first);
+  for (const PatternPart& part : parts_)
+    for (int i = 0; i < inputs_of(part); ++i, ++input) {
+      const TensorType& type = input->type();
+      if (part.kind == Kind::array ? type.dtype().is_bool() : type.device() != cpu) return false;
+    }
+  return true;
+}
+
 std::vector<IndexPart> IndexPattern::evaluate(std::span<const Ref<Cell>> cells,
                                               Device device) const {
   std::size_t next = 0;
@@ -333,10 +370,10 @@ class Subtensor final : public NamedOp {
                        from = context.input(0), to = context.output(0), device = context.device()] {
       const Array source = to_device(*from->value, device);
       const std::vector<IndexPart> key = op->pattern_.evaluate(cells, device);
-      to->value = op->pattern_.is_basic() ? view_by(source, key) : index_by(source, key);
+      to->value = op->pattern_.is_basic() ? view_by(source, key)
+                                          : index_by(source, key, Bounds::raise_later);
     };
-    if (!pattern_.is_basic()) return spanwise::make_thunk(take);
-    return make_async_thunk(take, are_on_host(context.node(), 1));
+    return make_async_thunk(take, pattern_.never_waits(context.node(), 1));
   }
 
  private:
@@ -391,10 +428,15 @@ class SetSubtensor final : public SameShapeOp {
     return derivatives;
   }
 
+  /// Of an op that stores values in an array of `shape`: IndexPattern::one_slice().
+  std::optional<IndexPattern::OneSlice> stored_slice(const Shape& shape) const {
+    return kind_ == Kind::set ? pattern_.one_slice(shape) : std::nullopt;
+  }
+
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return spanwise::make_thunk([op = Ref<const SetSubtensor>(this), cells = context.inputs(2),
-                                 from = context.input(0), value = context.input(1),
-                                 to = context.output(0), device = context.device()] {
+    const auto write = [op = Ref<const SetSubtensor>(this), cells = context.inputs(2),
+                        from = context.input(0), value = context.input(1), to = context.output(0),
+                        device = context.device()] {
       const Array& source = *from->value;
       const bool in_place = op->overwrites_ && source.device() == device && !source.readonly();
       if (in_place)
@@ -402,17 +444,19 @@ class SetSubtensor final : public SameShapeOp {
       else
         copy(source, output_array(*to, source.shape(), source.dtype(), device));
       op->write(*to->value, op->pattern_.evaluate(cells, device), *value->value);
-    });
+    };
+    return make_async_thunk(write, pattern_.never_waits(context.node(), 2));
   }
 
  private:
   void write(const Array& target, const std::vector<IndexPart>& key, const Array& value) const {
     if (kind_ == Kind::add)
-      accumulate_by(target, key, to_device(value, target.device()), Accumulation::add);
+      accumulate_by(target, key, to_device(value, target.device()), Accumulation::add,
+                    Bounds::raise_later);
     else if (pattern_.is_basic())
       copy(value, view_by(target, key));
     else
-      assign_by(target, key, to_device(value, target.device()));
+      assign_by(target, key, to_device(value, target.device()), Bounds::raise_later);
   }
 
   IndexPattern pattern_;
@@ -434,6 +478,84 @@ bool register_indexed(const char* name, Arguments... arguments) {
     register_indexed<Subtensor>("subtensor") &&
     register_indexed<SetSubtensor>("set_subtensor", SetSubtensor::Kind::set) &&
     register_indexed<SetSubtensor>("inc_subtensor", SetSubtensor::Kind::add);
+
+// ---- The rewrite "join_slices": a sum of zeros in which slices that cover an axis are stored, as
+// the derivative of a variable that is only read in slices, is their concatenation.
+
+using namespace expression;
+
+bool is_zeros(const Variable& x) {
+  if (const Apply* node = node_of(x, "broadcast_to")) return is_number(node->inputs()[0], 0);
+  if (x.value() == nullptr || x.value()->size() == 0) return false;
+  const Array host = contiguous(to_device(*x.value(), cpu));
+  const auto* bytes = static_cast<const unsigned char*>(host.data());
+  return std::all_of(bytes, bytes + host.nbytes(), [](unsigned char byte) { return byte == 0; });
+}
+
+struct StoredSlice {
+  IndexPattern::OneSlice place;
+  Variable value;
+};
+
+/// The terms of a sum, each of which stores a slice in zeros of the sum's shape.
+class SlicedSum {
+ public:
+  SlicedSum(const Apply& root, const NodeSurroundings& around)
+      : type_(root.output(0).type()), around_(around) {
+    are_slices_ = add(root.inputs()[0]) && add(root.inputs()[1]);
+  }
+
+  Variable joined() {
+    if (!are_slices_) return {};
+    std::sort(slices_.begin(), slices_.end(), [](const StoredSlice& a, const StoredSlice& b) {
+      return a.place.start < b.place.start;
+    });
+    const int axis = slices_[0].place.axis;
+    std::int64_t end = 0;
+    std::vector<Variable> values;
+    for (const StoredSlice& slice : slices_) {
+      if (slice.place.axis != axis || slice.place.start != end) return {};
+      end = slice.place.stop;
+      values.push_back(slice.value);
+    }
+    if (end != type_.shape()[axis]) return {};
+    return expression::apply("concatenate", values, {{"axis", std::int64_t{axis}}});
+  }
+
+ private:
+  bool add(const Variable& x) {
+    if (around_.readers(x).size() != 1 || slices_.size() > max_slices) return false;
+    if (const Apply* sum = node_of(x, "add")) return add(sum->inputs()[0]) && add(sum->inputs()[1]);
+    const Apply* node = node_of(x, "set_subtensor");
+    const auto* op = node != nullptr ? dynamic_cast<const SetSubtensor*>(&node->op()) : nullptr;
+    const auto place = op != nullptr ? op->stored_slice(type_.shape()) : std::nullopt;
+    if (!place || x.type() != type_ || !is_zeros(node->inputs()[0])) return false;
+    const TensorType& value = node->inputs()[1].type();
+    Shape shape = type_.shape();
+    shape[place->axis] = place->stop - place->start;
+    if (value.shape() != shape || value.dtype() != type_.dtype()) return false;
+    slices_.push_back({*place, node->inputs()[1]});
+    return true;
+  }
+
+  static constexpr std::size_t max_slices = 64;
+
+  const TensorType& type_;
+  const NodeSurroundings& around_;
+  std::vector<StoredSlice> slices_;
+  bool are_slices_ = false;
+};
+
+std::vector<Variable> join_slices(const Apply& node, const NodeSurroundings& around) {
+  const Variable sum = node.output_count() == 1 ? node.output(0) : Variable();
+  if (!sum || node_of(sum, "add") == nullptr || !sum.type().has_fixed_shape()) return {};
+  const Variable joined = SlicedSum(node, around).joined();
+  if (!joined) return {};
+  return {joined};
+}
+
+[[maybe_unused]] const bool join_slices_registered = register_node_rewrite(
+    {.name = "join_slices", .position = 45, .tags = {"fast_run"}, .apply_within = join_slices});
 
 }  // namespace
 }  // namespace spanwise::ops

@@ -258,9 +258,9 @@ class Concatenate final : public NamedOp {
   }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return spanwise::make_thunk([cells = context.inputs(), to = context.output(0), axis = axis_,
-                                 dtype = context.node().output(0).type().dtype(),
-                                 device = context.device()] {
+    return make_async_thunk([cells = context.inputs(), to = context.output(0), axis = axis_,
+                             dtype = context.node().output(0).type().dtype(),
+                             device = context.device()] {
       std::vector<Array> arrays;
       std::vector<Shape> shapes;
       for (const Ref<Cell>& cell : cells)

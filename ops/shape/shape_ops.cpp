@@ -356,10 +356,20 @@ class Arange final : public NamedOp {
   bool connects(const Apply&, int, int) const override { return false; }
 
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
-    return spanwise::make_thunk([cells = context.inputs(), to = context.output(0), dtype = dtype_,
-                                 device = context.device()] {
-      const Scalar start = item(*cells[0]->value), stop = item(*cells[1]->value),
-                   step = item(*cells[2]->value);
+    const auto inputs = context.node().inputs();
+    std::vector<std::optional<Scalar>> constants;
+    for (const Variable& input : inputs)
+      constants.push_back(input.value() != nullptr ? std::optional(item(*input.value()))
+                                                   : std::nullopt);
+    const bool is_async = std::ranges::all_of(inputs, [](const Variable& input) {
+      return input.value() != nullptr || input.type().device() == cpu;
+    });
+    const auto work = [cells = context.inputs(), constants, to = context.output(0), dtype = dtype_,
+                       device = context.device()] {
+      const auto number = [&](std::size_t i) {
+        return constants[i] ? *constants[i] : item(*cells[i]->value);
+      };
+      const Scalar start = number(0), stop = number(1), step = number(2);
       const std::int64_t length =
           arange_length(start.as_double(), stop.as_double(), step.as_double());
       const bool is_integer = start.dtype().is_integer() && step.dtype().is_integer();
@@ -368,7 +378,8 @@ class Arange final : public NamedOp {
                      : float_range(start.as_double(), start.as_double() + step.as_double(), length,
                                    float64, device);
       copy(range, output_array(*to, Shape{length}, dtype, device));
-    });
+    };
+    return make_async_thunk(work, is_async);
   }
 
  private:

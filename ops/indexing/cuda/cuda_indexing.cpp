@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -15,11 +16,13 @@
 #include "cuda_indexing.hpp"
 #include "embedded/indexing_text.hpp"
 #include "spanwise/core/error.hpp"
+#include "spanwise/core/fork.hpp"
 #include "spanwise/kernels/kernel.hpp"
 #include "spanwise/kernels/kernel_table.hpp"
 #include "spanwise/parse/c_text.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "spanwise/runtime/devices.hpp"
+#include "spanwise/runtime/queued_work.hpp"
 #include "spanwise/runtime/stream.hpp"
 #include "spanwise/strided/strided_call.hpp"
 
@@ -199,6 +202,12 @@ strided::Body index_body(IndexWork work) {
     body.statements = "    sw_e1 = sw_e0 % extent + (sw_e0 % extent < 0 ? extent : 0);\n";
   } else if (work == IndexWork::clip) {
     body.statements = "    sw_e1 = sw_e0 < 0 ? 0 : sw_e0 >= extent ? extent - 1 : sw_e0;\n";
+  } else if (work == IndexWork::check_later) {
+    body.parameters += "const long long axis, volatile long long* report, ";
+    body.statements =
+        "    if (sw_e0 < -extent || sw_e0 >= extent) {\n"
+        "      report[1] = sw_e0, report[2] = extent, report[3] = axis, report[0] = 1;\n"
+        "      sw_e1 = 0;\n    } else {\n      sw_e1 = sw_e0;\n    }\n";
   } else {
     body.arrays.pop_back();
     body.parameters += "unsigned long long* outside, ";
@@ -226,6 +235,65 @@ std::optional<std::int64_t> outside_on_gpu(const Array& indices, std::int64_t ex
   return words[1];
 }
 
+namespace {
+
+/// Host memory of each device to which kernels write an index that is outside: whether there is
+/// one, the index, the extent and the axis.
+using IndexReport = volatile std::int64_t;
+
+struct IndexReports {
+  Mutex mutex;
+  std::map<int, IndexReport*> by_ordinal;
+};
+IndexReports& index_reports() {
+  static NeverDestroyed<IndexReports> reports;
+  return *reports;
+}
+
+void throw_reported_index(Device device) {
+  if (runs_on_host(device)) return;
+  IndexReports& reports = index_reports();
+  std::int64_t index = 0, extent = 0, axis = 0;
+  {
+    const std::lock_guard lock(reports.mutex);
+    const auto found = reports.by_ordinal.find(device.ordinal());
+    if (found == reports.by_ordinal.end() || found->second[0] == 0) return;
+    index = found->second[1], extent = found->second[2], axis = found->second[3];
+    found->second[0] = 0;
+  }
+  fail<BoundsError>("Array: index ", index, " is out of bounds for axis ", axis, " with size ",
+                    extent, "; a compiled function has checked it on ", device,
+                    ", so its results and updates since the last wait are not valid");
+}
+
+IndexReport* report_of(Device device) {
+  IndexReports& reports = index_reports();
+  const std::lock_guard lock(reports.mutex);
+  IndexReport*& report = reports.by_ordinal[device.ordinal()];
+  if (report == nullptr) {
+    report = static_cast<IndexReport*>(runtime::allocate_mapped(device, 4 * sizeof(std::int64_t)));
+    report[0] = 0;
+    runtime::add_wait_check(throw_reported_index);
+  }
+  return report;
+}
+
+}  // namespace
+
+Array check_later_on_gpu(const Array& indices, std::int64_t extent, int axis) {
+  Array inside = empty(indices.shape(), int64, indices.device());
+  if (indices.size() == 0) return inside;
+  strided::StridedCall call(indices.shape());
+  call.add(indices, ArrayRole::read);
+  call.add(inside, ArrayRole::write);
+  call.plan();
+  long long axis_number = axis;
+  IndexReport* report = report_of(inside.device());
+  void* const parameters[] = {&extent, &axis_number, static_cast<void*>(&report)};
+  call.launch(index_kernel(IndexWork::check_later, call, inside.device()), parameters);
+  return inside;
+}
+
 Array apply_bounds_on_gpu(const Array& indices, std::int64_t extent, Bounds bounds) {
   Array bounded = empty(indices.shape(), int64, indices.device());
   if (indices.size() == 0) return bounded;
@@ -247,6 +315,7 @@ constexpr IndexingBackend cuda_backend{.takes_masks = false,
                                        .fill_masked = &fill_masked_on_gpu,
                                        .accumulate = &accumulate_on_gpu,
                                        .find_outside = &outside_on_gpu,
+                                       .check_later = &check_later_on_gpu,
                                        .apply_bounds = &apply_bounds_on_gpu,
                                        .count_true = &count_true_on_gpu,
                                        .positions_of_true = &positions_of_true_on_gpu,

@@ -146,12 +146,14 @@ class AddressLoop {
 /// What index_body() computes from each index of an index array: its arrays are the indices and,
 /// except for find_outside, the results (int64). Its parameters are the extent and, for
 /// find_outside, the address of two uint64 that become 1 and an out-of-range index if there is one.
-enum class IndexWork : std::uint8_t { find_outside, wrap, clip };
+enum class IndexWork : std::uint8_t { find_outside, check_later, wrap, clip };
 strided::Body index_body(IndexWork work);
 
 /// An index of `indices` (int64, aligned) outside [-extent, extent), if there is one. Downloads 16
 /// bytes, so the call waits.
 std::optional<std::int64_t> outside_on_gpu(const Array& indices, std::int64_t extent);
+/// IndexingBackend::check_later().
+Array check_later_on_gpu(const Array& indices, std::int64_t extent, int axis);
 /// The indices mapped to [0, extent) by `bounds` (wrap or clip).
 Array apply_bounds_on_gpu(const Array& indices, std::int64_t extent, Bounds bounds);
 
