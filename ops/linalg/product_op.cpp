@@ -291,6 +291,7 @@ class LinearSum {
     for (const std::vector<Term>* terms : {&products_, &others_})
       for (const Term& term : *terms)
         if (term.factor == 0 || !std::isfinite(term.factor)) return {};
+    if (const Variable joined = others_.empty() ? joined_product() : Variable()) return joined;
     std::optional<Term> sum;
     if (!others_.empty()) sum = others_[0];
     for (const Term& product : products_) {
@@ -304,6 +305,33 @@ class LinearSum {
   }
 
  private:
+  // a0 @ b0 + a1 @ b1 + ... as the product of the joined factors, [a0, a1, ...] @ [b0; b1; ...]:
+  // for several products along short axes, as in the derivative of weights that are used in several
+  // steps. Copying the factors takes less time than these products. Null for others.
+  Variable joined_product() const {
+    constexpr std::size_t min_products = 3;
+    constexpr std::int64_t max_depth = 256, min_side = 64;
+    if (products_.size() < min_products) return {};
+    std::vector<Variable> left, right;
+    for (const Term& term : products_) {
+      const auto factors = term.variable.owner()->inputs();
+      const TensorType &a = factors[0].type(), &b = factors[1].type();
+      const bool fits = term.factor == products_[0].factor && a.rank() == 2 && b.rank() == 2 &&
+                        a.has_fixed_shape() && b.has_fixed_shape() && a.dtype() == type_.dtype() &&
+                        b.dtype() == type_.dtype() && a.shape()[1] <= max_depth &&
+                        a.shape()[0] >= min_side && b.shape()[1] >= min_side;
+      if (!fits) return {};
+      left.push_back(matrix_transpose(factors[0]));
+      right.push_back(factors[1]);
+    }
+    const auto stacked = [](const std::vector<Variable>& parts) {
+      return expression::apply("concatenate", parts, {{"axis", std::int64_t{0}}});
+    };
+    const std::vector<Variable> factors{matrix_transpose(stacked(left)), stacked(right)};
+    const double factor = products_[0].factor;
+    return factor == 1 ? expression::apply("matmul", factors) : (*affine_op(factor, 1))(factors)[0];
+  }
+
   void add(const Variable& variable, double factor) {
     const Apply* node = variable.owner();
     if (node != nullptr && around_.readers(variable).size() == 1) {

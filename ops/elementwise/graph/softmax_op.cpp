@@ -68,11 +68,67 @@ class SoftmaxOp final : public Op {
   std::unique_ptr<Thunk> make_thunk(const ThunkContext& context) const override {
     return std::make_unique<SoftmaxThunk>(shared_, context);
   }
+  std::vector<ExtentSource> extent_sources(const Apply&, int, int axis) const override {
+    return {{0, axis}};
+  }
+  std::vector<Cotangent> gradient(const Apply& node,
+                                  std::span<const Cotangent> outputs) const override {
+    const Variable y = node.output(0), &g = outputs[0].variable();
+    const auto total = [&](const Variable& value) {
+      return apply("sum", {value},
+                   {{"axis", std::vector<std::int64_t>{shared_->axis}}, {"keepdims", true}});
+    };
+    if (shared_->is_logarithm) return {g - call("exp", y) * total(g)};
+    return {y * (g - total(g * y))};
+  }
 
  private:
   std::shared_ptr<const SoftmaxNodes> shared_;
   std::string name_;
 };
+
+// The node of softmax(x) along `axis`, or of its logarithm, and the nodes that compute it where one
+// pass cannot.
+Variable softmax_node(const Variable& x, int axis, bool is_logarithm) {
+  const OpProperties along{{"axis", std::vector<std::int64_t>{axis}}, {"keepdims", true}};
+  const Variable highest = apply("max", {x}, along), shifted = x - highest,
+                 power = call("exp", shifted), sum = apply("sum", {power}, along);
+  FusedNodes nodes{{}, {x}, {}};
+  for (const Variable& value : {highest, shifted, power, sum})
+    nodes.nodes.emplace_back(value.owner());
+  if (is_logarithm) nodes.nodes.emplace_back(call("log", sum).owner());
+  const Variable result = is_logarithm ? shifted - nodes.nodes.back()->output(0) : power / sum;
+  nodes.nodes.emplace_back(result.owner());
+  nodes.outputs.push_back(result);
+  const Ref<const Op> op = make_ref<const SoftmaxOp>(
+      std::make_shared<const SoftmaxNodes>(SoftmaxNodes{axis, is_logarithm, std::move(nodes)}));
+  op->set_recipe({"log_softmax", {{"axis", std::int64_t{axis}}}});
+  return (*op)(std::span(&x, 1))[0];
+}
+
+/// The registered op "log_softmax", whose nodes are of SoftmaxOp.
+class LogSoftmaxOp final : public NamedOp {
+ public:
+  explicit LogSoftmaxOp(std::int64_t axis)
+      : NamedOp(text("LogSoftmax{axis=", axis, '}')), axis_(static_cast<int>(axis)) {}
+  Ref<Apply> make_node(std::span<const Variable> inputs) const override {
+    expect_arity(*this, inputs, 1);
+    const TensorType& type = inputs[0].type();
+    if (!type.dtype().is_floating() || axis_ < 0 || axis_ >= type.rank())
+      fail<GraphError>(name(), ": expected a variable of a floating dtype with that axis, got ",
+                       type);
+    return Ref<Apply>(softmax_node(inputs[0], axis_, /*is_logarithm=*/true).owner());
+  }
+  std::unique_ptr<Thunk> make_thunk(const ThunkContext&) const override {
+    fail<GraphError>(name(), ": its nodes have another op");
+  }
+
+ private:
+  int axis_;
+};
+
+[[maybe_unused]] const bool log_softmax_registered =
+    register_op_with<LogSoftmaxOp, std::int64_t>("log_softmax", "axis");
 
 // The one axis that `reduction`, a node that keeps the axes, reduces; -1 for others.
 int only_axis(const Apply* reduction) {
