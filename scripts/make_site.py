@@ -108,6 +108,7 @@ PARTS = {
         "concepts/exchange",
         "mixing",
         "concepts/graphs",
+        "concepts/repeated_calls",
         "graph-ops",
         "concepts/gradients",
         "concepts/symbolic",

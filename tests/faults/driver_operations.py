@@ -134,6 +134,20 @@ def compiled_function() -> tuple[Call, Any]:
 
 
 @operation
+def recorded_function() -> tuple[Call, Any]:
+    x = tensor.fmatrix("x")
+    w = sw.shared(A, target=GPU)
+    y = x
+    for axis in (0, 1) * 6:
+        y = x + y.sum(axis=axis, keepdims=True)
+    function = sw.function([x], y, updates={w: w + y})
+    a = sw.asarray(A, device=GPU)
+    for _ in range(6):
+        function(a)
+    return lambda: function(a).shape, A.shape
+
+
+@operation
 def memory_figures() -> tuple[Call, Any]:
     def call() -> Any:
         stats = sw.memory.stats(GPU)

@@ -68,6 +68,7 @@ class TestOp final : public Op {
 
   AliasMap views, destroys;
   LazyWork lazy_work;                    ///< makes the thunks lazy
+  bool is_async = false;                 ///< Thunk::is_async() of the thunks
   mutable std::vector<bool> recyclable;  ///< the argument of the last make_thunk
 
  private:
@@ -88,6 +89,7 @@ class TestOp final : public Op {
       return {};
     }
     bool lazy() const override { return static_cast<bool>(op_->lazy_work); }
+    bool is_async() const override { return op_->is_async; }
 
    private:
     Ref<const TestOp> op_;

@@ -17,12 +17,13 @@
 #include "spanwise/op_sdk/expression.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/queued_work.hpp"
 
 namespace spanwise::ops {
 
 const Array& cached_array(std::optional<Array>& cached, const Shape& shape, DType dtype,
                           Device device) {
-  if (!cached || cached->shape() != shape) {
+  if (!cached || cached->shape() != shape || runtime::is_recording()) {
     cached.reset();
     cached.emplace(empty(shape, dtype, device));
   }

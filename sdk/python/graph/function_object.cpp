@@ -253,6 +253,10 @@ PyGetSetDef compiled_attributes[] = {
     attribute<&get_maker>("maker", "maker.fgraph is the graph after all rewrites."),
     attribute<[](PyObject* self) { return py::str(binding_in(self).function.mode()); }>(
         "mode", "\"fast_run\", \"fast_compile\" or \"debug\"."),
+    attribute<[](PyObject* self) {
+      return py::int_(without_gil([&] { return binding_in(self).function.repeated_calls(); }));
+    }>("repeated_calls",
+       "The calls that repeated a recorded call on a GPU, without running the nodes one by one."),
     attribute<&get_profile>("profile", "A Profile; None without profile=True."),
     attribute<[](PyObject* self) { return py::bool_(binding_in(self).trust_input); }, &set_trust>(
         "trust_input",

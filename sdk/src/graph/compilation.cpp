@@ -211,6 +211,8 @@ class Compilation {
   void order_nodes();
   void put_host_nodes_first();
   VariableSet scalars_needed_on_device() const;
+  bool may_stay_on_host(const Variable& variable) const;
+  bool may_be_specialised() const;
   void make_input_slots();
   void make_result_slots();
   bool runs_in_order(const std::vector<Step>& steps) const;
@@ -224,12 +226,13 @@ class Compilation {
   std::vector<Variable> inputs_;
   VariableSet input_set_, mutable_inputs_;
   // the function's outputs, then the new values of shared variables
-  std::vector<Variable> outputs_;
+  std::vector<Variable> outputs_, unplaced_outputs_;
   std::size_t output_count_;
   std::vector<Ref<Apply>> nodes_;
   std::vector<OrderEdge> readers_first_;
   VariableSet escaping_;  // variables whose buffers the function returns
   NodeSet shape_nodes_;
+  VariableSet needed_on_device_;  // scalars_needed_on_device()
   std::unordered_map<Variable, Ref<Cell>> cells_;
   std::vector<KeptResult> kept_;
   bool allow_gc_ = false;
@@ -279,6 +282,7 @@ void Compilation::build_graph() {
   for (const auto& [shared, value] : options_.updates) outputs_.push_back(value);
   outputs_ = apply_givens(outputs_, options_.givens, inputs_);
   check_used_inputs(options_.name, inputs_, outputs_, options_.on_unused_input);
+  unplaced_outputs_ = outputs_;
   place_on_devices();
   rewrite();
   MemoryRoots buffers(input_set_, Through::views_and_overwriting);
@@ -315,6 +319,20 @@ void Compilation::build_program() {
   state_->outputs.assign(outputs_.begin(), outputs_.begin() + static_cast<long>(output_count_));
   state_->program =
       Program(options_.name, std::move(steps), readers_first_, results, std::move(how));
+  if (may_be_specialised()) {
+    FunctionOptions options = options_;  // settings may be others when it is compiled again
+    options.device = device_;
+    options.mode.name = state_->mode;
+    options.allow_gc = allow_gc_;
+    state_->specialised = std::make_unique<SpecialisedFunctions>(
+        inputs_, std::move(unplaced_outputs_), std::move(options));
+  }
+  const auto is_of_steps = [](const ResultSlot& slot) {
+    return !slot.is_leaf && !slot.is_borrowed;
+  };
+  if (!runs_on_host(device_) && !allow_gc_ && mutable_inputs_.empty() &&
+      state_->program.is_recordable() && std::ranges::all_of(state_->result_slots, is_of_steps))
+    state_->recorded_calls = std::make_unique<RecordedCalls>();
 }
 
 // The rewrites for numerical stability are kept, since they change values on purpose.
@@ -465,12 +483,14 @@ void Compilation::make_result_slots() {
 }
 
 // Variables that a node or the caller needs on the function's device; only those of rank 0 are
-// looked up. Other rank-0 inputs may stay on the host: transferring a number that an index or a
-// kernel takes by value would be wasted. A node whose inputs all have rank 0 needs them on the
-// device, since its output may be a view of one of them (reshape, ifelse).
+// looked up. Other rank-0 inputs and constants may stay on the host: transferring a number that an
+// index or a kernel takes by value would be wasted, and so would reading it back for a node that
+// runs on the host. A node whose inputs all have rank 0 needs them on the device, since its output
+// may be a view of one of them (reshape, ifelse).
 VariableSet Compilation::scalars_needed_on_device() const {
   VariableSet needed(outputs_.begin(), outputs_.end());
   for (const Ref<Apply>& node : nodes_) {
+    if (device_of(*node, device_) == cpu) continue;
     const auto inputs = node->inputs();
     const bool has_axes =
         std::ranges::any_of(inputs, [](const Variable& input) { return input.type().rank() > 0; });
@@ -481,18 +501,39 @@ VariableSet Compilation::scalars_needed_on_device() const {
 
 void Compilation::make_input_slots() {
   state_->has_mutable_inputs = !mutable_inputs_.empty();
-  const VariableSet needed_on_device = device_ == cpu ? VariableSet() : scalars_needed_on_device();
+  if (device_ != cpu) needed_on_device_ = scalars_needed_on_device();
   for (const Variable& input : inputs_) {
     const Ref<Cell> cell = make_ref<Cell>();
     cell->computed = true;
     cells_.emplace(input, cell);
     const TensorType& type = input.type();
-    const bool may_stay_on_host =
-        type.rank() == 0 && !type.device() && device_ != cpu && !needed_on_device.contains(input);
     state_->input_slots.push_back({cell, type, type.device().value_or(device_), input.label(),
                                    type.has_fixed_extents(), mutable_inputs_.contains(input),
-                                   may_stay_on_host});
+                                   may_stay_on_host(input)});
   }
+}
+
+// Whether compiling for fixed shapes may give another program. Ops without a recipe may depend on
+// how often their nodes are made.
+bool Compilation::may_be_specialised() const {
+  constexpr std::size_t min_nodes = 8;  // a check of the shapes costs as much as a short node
+  const auto is_open = [](const Variable& variable) { return !variable.type().has_fixed_shape(); };
+  const bool is_checked = state_->mode == "debug" || state_->mode == "nan_guard";
+  return nodes_.size() >= min_nodes && !is_checked && !options_.profile &&
+         mutable_inputs_.empty() && !options_.preallocate && SpecialisedFunctions::is_enabled() &&
+         (std::ranges::any_of(inputs_, is_open) ||
+          std::ranges::any_of(cells_,
+                              [&](const auto& cell) {
+                                return cell.first.container() != nullptr && is_open(cell.first);
+                              })) &&
+         std::ranges::all_of(nodes_for(unplaced_outputs_, input_set_),
+                             [](const Ref<Apply>& node) { return node->op().recipe() != nullptr; });
+}
+
+// Of an input or a constant.
+bool Compilation::may_stay_on_host(const Variable& variable) const {
+  return variable.type().rank() == 0 && !variable.type().device() && device_ != cpu &&
+         !needed_on_device_.contains(variable);
 }
 
 const Ref<Cell>& Compilation::cell_of(const Variable& variable) {
@@ -511,7 +552,8 @@ Ref<Cell> Compilation::leaf_cell(const Variable& variable) {
   }
   if (variable.value() == nullptr) fail_missing(variable);
   // Read-only, since a thunk that writes to a constant would change every later call.
-  const Device device = variable.type().device().value_or(device_);
+  const Device device =
+      may_stay_on_host(variable) ? cpu : variable.type().device().value_or(device_);
   cell->value = to_device(*variable.value(), device).as_readonly();
   state_->constant_cells.push_back(cell);
   return cell;
@@ -531,14 +573,21 @@ void Compilation::fail_missing(const Variable& leaf) const {
 }
 
 }  // namespace
+
+Ref<FunctionState> compile_function(std::vector<Variable> inputs, std::vector<Variable> outputs,
+                                    FunctionOptions options) {
+  Compilation compilation(std::move(inputs), std::move(outputs), std::move(options));
+  return compilation.run();
+}
+
 }  // namespace spanwise::graph
 
 namespace spanwise {
 
 CompiledFunction function(std::vector<Variable> inputs, std::vector<Variable> outputs,
                           FunctionOptions options) {
-  graph::Compilation compilation(std::move(inputs), std::move(outputs), std::move(options));
-  return CompiledFunction(compilation.run());
+  return CompiledFunction(
+      graph::compile_function(std::move(inputs), std::move(outputs), std::move(options)));
 }
 
 }  // namespace spanwise

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 
 #include "core/string_utils.hpp"
@@ -76,19 +77,56 @@ std::vector<Array> FunctionState::run(std::span<const Array> arguments, std::spa
   if (!buffers.empty()) load_buffers(buffers);
   if (!shared_slots.empty()) load_shared_values();
   if (has_mutable_inputs) resolve_aliases();
+  if (specialised == nullptr || !buffers.empty())
+    return run_loaded(original_arguments, !buffers.empty());
+  if (FunctionState* const function = specialised->find(*this)) return run_specialised(*function);
+  if (!specialised->measures()) return run_loaded(original_arguments, false);
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  std::vector<Array> results = run_loaded(original_arguments, false);
+  specialised->add_time(*this, Clock::now() - start);
+  return results;
+}
+
+// The call whose inputs and shared values are in the cells; `originals` are copies of its inputs in
+// mode "debug".
+std::vector<Array> FunctionState::run_loaded(std::span<const Array> originals, bool has_buffers) {
+  if (recorded_calls && !has_buffers)
+    if (std::optional<std::vector<Array>> results = recorded_calls->run(*this))
+      return *std::move(results);
   if (times != nullptr) times->begin_call();
   program.run();
   std::vector<Array> results = collect_results();
-  if (unrewritten) check_rewrites(original_arguments, results);
+  if (unrewritten) check_rewrites(originals, results);
   if (!updated.empty()) commit(results);
   if (times != nullptr) times->end_call();
   return results;
+}
+
+// The calling thread holds the mutex of the only function that calls `function`, and the locks of
+// the shared variables that both update. The cells keep nothing: a reference to a shared value
+// would prevent `function` from writing to its memory.
+std::vector<Array> FunctionState::run_specialised(FunctionState& function) {
+  std::vector<Array> arguments;
+  arguments.reserve(input_slots.size());
+  for (const InputSlot& slot : input_slots) {
+    arguments.push_back(*std::move(slot.cell->value));
+    slot.cell->value.reset();
+  }
+  for (const SharedSlot& slot : shared_slots) slot.cell->value.reset();
+  return function.run(arguments);
 }
 
 std::optional<FunctionProfile> FunctionState::profile() {
   if (times == nullptr) return std::nullopt;
   const CallLock call_lock(mutex_, name);
   return times->profile(program.steps());
+}
+
+std::int64_t FunctionState::repeated_calls() {
+  const CallLock call_lock(mutex_, name);
+  return (recorded_calls ? recorded_calls->repeats() : 0) +
+         (specialised ? specialised->repeated_calls() : 0);
 }
 
 std::vector<StepSpan> FunctionState::spans() {
@@ -100,6 +138,8 @@ std::vector<StepSpan> FunctionState::spans() {
 void FunctionState::free() {
   const CallLock call_lock(mutex_, name);
   for (const Ref<Cell>& cell : kept_cells) cell->value.reset();
+  if (recorded_calls) recorded_calls->clear();
+  if (specialised) specialised->clear();
 }
 
 void FunctionState::load_inputs(std::span<const Array> arguments) {
@@ -181,6 +221,7 @@ void FunctionState::commit(std::vector<Array>& results) {
     updated[i]->check(results[first + i]);
     results[first + i] = to_device(results[first + i], updated[i]->device());
   }
+  if (recorded_calls) recorded_calls->note_updates(std::span(results).subspan(first));
   {
     SharedAccess access;
     for (std::size_t i = 0; i < updated.size(); ++i)
@@ -285,6 +326,7 @@ std::vector<StepSpan> CompiledFunction::spans() const { return state_of(state_).
 double CompiledFunction::compile_seconds() const noexcept {
   return state_of(state_).compile_seconds;
 }
+std::int64_t CompiledFunction::repeated_calls() const { return state_of(state_).repeated_calls(); }
 
 std::vector<Ref<Apply>> CompiledFunction::toposort() const {
   std::vector<Ref<Apply>> nodes;

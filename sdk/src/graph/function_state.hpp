@@ -11,6 +11,8 @@
 
 #include "graph/graph_program.hpp"
 #include "graph/owned_mutex.hpp"
+#include "graph/recorded_calls.hpp"
+#include "graph/specialised_functions.hpp"
 #include "spanwise/graph/function.hpp"
 #include "spanwise/graph/shared.hpp"
 
@@ -64,19 +66,25 @@ class FunctionState final : public RefCounted {
   /// Cells of intermediate results: a buffer stays for the next call if nothing else references it.
   std::vector<Ref<Cell>> kept_cells;
   Program program;
-  std::unique_ptr<StepTimes> times;  ///< null unless the function is profiled
+  std::unique_ptr<StepTimes> times;                   ///< null unless the function is profiled
+  std::unique_ptr<SpecialisedFunctions> specialised;  ///< null where types fix all extents
+  std::unique_ptr<RecordedCalls> recorded_calls;      ///< null where calls cannot be recorded
   double compile_seconds = 0;
   /// In mode "debug", computes the outputs and the updates by the graph without rewrites.
   std::optional<CompiledFunction> unrewritten;
 
   std::optional<FunctionProfile> profile();
   std::vector<StepSpan> spans();
+  std::int64_t repeated_calls();
   std::vector<Array> call(std::span<const Array> arguments, std::span<Array> buffers = {});
   std::optional<std::vector<Array>> call_at_once(std::span<const Array> arguments);
   void free();
 
  private:
+  friend class RecordedCalls;
   std::vector<Array> run(std::span<const Array> arguments, std::span<Array> buffers = {});
+  std::vector<Array> run_loaded(std::span<const Array> originals, bool has_buffers);
+  std::vector<Array> run_specialised(FunctionState& function);
   void load_buffers(std::span<Array> buffers);
   void load_inputs(std::span<const Array> arguments);
   void load_shared_values();
@@ -92,5 +100,9 @@ class FunctionState final : public RefCounted {
 
   OwnedMutex mutex_;  // held by the running call
 };
+
+/// function() of function.hpp.
+Ref<FunctionState> compile_function(std::vector<Variable> inputs, std::vector<Variable> outputs,
+                                    FunctionOptions options);
 
 }  // namespace spanwise::graph

@@ -142,9 +142,11 @@ bool is_short_on_host(const Step& step) {
   if (!step.device.is_cpu() || !step.thunk->is_async() || !outputs_are_few_numbers(*step.node))
     return false;
   for (std::size_t i = 0; i < step.node->inputs().size(); ++i) {
-    const std::optional<Device>& device = step.node->inputs()[i].type().device();
-    const bool is_read = !step.node->op().reads_only_shape(static_cast<int>(i));
-    if (is_read && (!device || !device->is_cpu())) return false;
+    const Variable& input = step.node->inputs()[i];
+    const std::optional<Array>& value = step.inputs[i]->value;
+    const bool is_host_constant = input.value() != nullptr && value && value->device().is_cpu();
+    const bool is_on_host = is_host_constant || input.type().device() == cpu;
+    if (!is_on_host && !step.node->op().reads_only_shape(static_cast<int>(i))) return false;
   }
   return true;
 }
@@ -199,6 +201,20 @@ Program::Program(std::string function_name, std::vector<Step> steps,
       return runs_on_host(step.device) ? is_short_on_host(step) : step.thunk->is_async();
     });
   }
+}
+
+bool Program::is_recordable() const {
+  // A graph of fewer kernels is launched as fast by LaunchBatches, and without copies.
+  constexpr std::ptrdiff_t min_steps = 12;
+  const auto on_gpu = [](const Step& step) { return !runs_on_host(step.device); };
+  const auto first = std::ranges::find_if(steps_, on_gpu);
+  const auto is_repeatable = [&](const Step& step) {
+    return (runs_on_host(step.device) || step.device == first->device) &&
+           step.node->op().foldable(*step.node) &&
+           dynamic_cast<const SequencedOp*>(&step.node->op()) == nullptr;
+  };
+  return is_async_ && std::ranges::count_if(steps_, on_gpu) >= min_steps &&
+         std::ranges::all_of(steps_, is_repeatable);
 }
 
 template <Program::RunStep run_step>

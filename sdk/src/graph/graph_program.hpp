@@ -134,6 +134,9 @@ class Program {
   /// Whether a run only queues GPU work (Thunk::is_async() for every step) and at most computes
   /// some numbers on the host.
   bool is_async() const noexcept { return is_async_ && !runtime::launch_blocking(); }
+  /// Whether a run is determined by its inputs, the numbers of which it computes on the host, so
+  /// that its GPU work can be recorded and repeated, and has enough steps to be worth it.
+  bool is_recordable() const;
   /// Call after each run: returns reused buffers to their cells.
   void return_buffers() noexcept { options_.plan.return_buffers(); }
   const std::vector<Step>& steps() const noexcept { return steps_; }

@@ -130,7 +130,11 @@ Variable Variable::constant(Array value, TensorType type, std::string name) {
 }
 
 Variable Variable::shared(Ref<SharedValue> value, std::string name) {
-  Variable variable(value->type(), std::move(name));
+  TensorType type = value->type();
+  return shared(std::move(value), std::move(type), std::move(name));
+}
+Variable Variable::shared(Ref<SharedValue> value, TensorType type, std::string name) {
+  Variable variable(std::move(type), std::move(name));
   variable.node_->container_ = std::move(value);
   return variable;
 }

@@ -15,6 +15,7 @@
 #include "spanwise/core/fork.hpp"
 #include "spanwise/core/view.hpp"
 #include "spanwise/kernels/kernel_variables.hpp"
+#include "spanwise/runtime/queued_work.hpp"
 
 // kernel_op(): the op of a declared CUDA kernel, and the thunk that launches it.
 namespace spanwise {
@@ -342,6 +343,7 @@ class KernelThunk final : public Thunk {
     counter_.bytes_copied.fetch_add(array.nbytes(), std::memory_order_relaxed);
     if (&array == (scratch.value ? &*scratch.value : nullptr))
       return scratch.value.emplace(contiguous(Array(array)));
+    if (runtime::is_recording()) scratch.value.reset();
     const Array& target = output_array(scratch, array.shape(), array.dtype(), device_);
     copy(array, target);
     return target;

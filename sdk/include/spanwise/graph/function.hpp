@@ -144,6 +144,8 @@ class SW_API CompiledFunction {
   /// The first 100000 runs of its nodes; empty for a function compiled without `profile`.
   std::vector<StepSpan> spans() const;
   double compile_seconds() const noexcept;
+  /// The calls that repeated a recorded call on a GPU without running the nodes' thunks.
+  std::int64_t repeated_calls() const;
   /// The Apply nodes in execution order.
   std::vector<Ref<Apply>> toposort() const;
   /// Releases the buffers of intermediate results that are kept for the next call.

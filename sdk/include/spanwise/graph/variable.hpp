@@ -36,6 +36,8 @@ class SW_API Variable {
   static Variable constant(Array value, TensorType type, std::string name);
   /// A shared variable: see graph/shared.hpp.
   static Variable shared(Ref<SharedValue> value, std::string name);
+  /// The same with a type that also fixes extents, which the value has to have at each use.
+  static Variable shared(Ref<SharedValue> value, TensorType type, std::string name);
 
   explicit operator bool() const noexcept { return static_cast<bool>(node_); }
   const TensorType& type() const noexcept;
