@@ -41,7 +41,8 @@ THEANO = SimpleNamespace(
     name="spanwise.theano",
     T=theano_tensor,
     switch=theano_tensor.switch,
-    softmax=theano_tensor.nnet.softmax,
+    # Theano's takes floats only.
+    softmax=lambda x: theano_tensor.nnet.softmax(theano_tensor.cast(x, theano_tensor.exp(x).dtype)),
     ifelse=theano_ifelse,
     scan=theano.scan,
     grad=theano.grad,
