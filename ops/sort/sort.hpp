@@ -34,6 +34,7 @@ struct SortShape {
   bool by_digits = false;  ///< a pass over memory for each digit; else a block for each row
   bool is_long = false;    ///< positions in a row take 64 bits
   int threads = 32, items = 1;
+  int blocks = 1;  ///< of a multiprocessor, at least
 
   friend bool operator<(const SortShape& a, const SortShape& b) noexcept {
     return a.words() < b.words();
