@@ -26,18 +26,19 @@ _NAMES = {
     "_numpy.array_methods": "rebuild_array",
     # Functions that are borrowed from NumPy and CuPy.
     "_numpy.borrowed": """
-        apply_along_axis apply_over_axes argpartition argsort array2string array_equiv average
-        bartlett bincount bitwise_count blackman c_ convolve corrcoef correlate cov cross digitize
-        ediff1d explain_function fix frombuffer fromfile fromfunction fromiter fromstring gcd
-        genfromtxt geomspace hamming hanning histogram histogram2d histogram_bin_edges histogramdd
-        i0 identity interp intersect1d iscomplex isin isneginf isposinf isreal isscalar issubdtype
-        kaiser kron lcm lexsort load loadtxt logspace median nan_to_num nanargmax nanargmin
-        nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod nanquantile
-        nanstd nanvar packbits partition percentile piecewise poly polyadd polyder polydiv polyfit
-        polyint polymul polysub polyval quantile real_if_close roots save savetxt savez
-        savez_compressed setdiff1d setxor1d sinc sort sort_complex spacing trapezoid trim_zeros
-        union1d unique unique_all unique_counts unique_inverse unique_values unpackbits unwrap
-        r_ vander vectorize
+        apply_along_axis apply_over_axes argpartition argsort array2string array_equiv
+        asfortranarray average bartlett bincount bitwise_count blackman block c_ convolve
+        corrcoef correlate cov cross diag_indices_from digitize ediff1d explain_function fix
+        frombuffer fromfile fromfunction fromiter fromstring gcd genfromtxt geomspace hamming
+        hanning histogram histogram2d histogram_bin_edges histogramdd i0 identity interp
+        intersect1d iscomplex isfortran isin isneginf isposinf isreal isscalar issubdtype kaiser
+        kron lcm lexsort load loadtxt logspace may_share_memory median nan_to_num nanargmax
+        nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod
+        nanquantile nanstd nanvar packbits partition percentile piecewise poly polyadd polyder
+        polydiv polyfit polyint polymul polysub polyval quantile r_ real_if_close roots save
+        savetxt savez savez_compressed setdiff1d setxor1d shares_memory sinc sort sort_complex
+        spacing trapezoid trim_zeros union1d unique unique_all unique_counts unique_inverse
+        unique_values unpackbits unwrap vander vectorize
     """,
     "_numpy.einsum": "einsum",
     "_numpy.elementwise": """
