@@ -70,6 +70,7 @@ int product_calls = 0;
 constexpr linalg::ProductBackend product{
     .has_halves = false,
     .small = INT64_MAX,
+    .has_sums = false,
     .gemv = [](const linalg::ProductProblem&, Device) { return false; },
     .product =
         [](const linalg::ProductProblem& problem, Device device) {
