@@ -70,15 +70,14 @@ class CudaRecordedCall final : public runtime::RecordedCall {
     if (graph_ == nullptr || last.empty()) return false;
     const std::vector<CUgraphNode> first = root_nodes();
     if (first.empty()) return false;
-    for (const Copy& copy : before) {
-      if (!add_copy(before_, copy, {})) return false;
+    // One after the other: a graph without branches takes the host least to launch.
+    if (!add_copies(before_, before, {}) || !add_copies(after_, after, last)) return false;
+    if (!before_.empty()) {
       const std::vector<CUgraphNode> from(first.size(), before_.back().node);
       if (api_.graph_add_dependencies(graph_, from.data(), first.data(), first.size()) !=
           CUDA_SUCCESS)
         return false;
     }
-    for (const Copy& copy : after)
-      if (!add_copy(after_, copy, last)) return false;
     return api_.graph_instantiate(&exec_, graph_, 0) == CUDA_SUCCESS;
   }
 
@@ -131,14 +130,18 @@ class CudaRecordedCall final : public runtime::RecordedCall {
     api_.stream_destroy(std::exchange(captured_, nullptr));
   }
 
-  bool add_copy(std::vector<CopyNode>& nodes, const Copy& copy,
-                std::span<const CUgraphNode> dependencies) {
-    const CUDA_MEMCPY3D parameters = parameters_of(copy);
-    CUgraphNode node = nullptr;
-    if (api_.graph_add_memcpy(&node, graph_, dependencies.data(), dependencies.size(), &parameters,
-                              context_.handle) != CUDA_SUCCESS)
-      return false;
-    nodes.push_back({node, copy});
+  // The first copy depends on `dependencies`, each other one on the copy before it.
+  bool add_copies(std::vector<CopyNode>& nodes, std::span<const Copy> copies,
+                  std::span<const CUgraphNode> dependencies) {
+    for (const Copy& copy : copies) {
+      const CUDA_MEMCPY3D parameters = parameters_of(copy);
+      CUgraphNode node = nullptr;
+      if (!nodes.empty()) dependencies = std::span(&nodes.back().node, 1);
+      if (api_.graph_add_memcpy(&node, graph_, dependencies.data(), dependencies.size(),
+                                &parameters, context_.handle) != CUDA_SUCCESS)
+        return false;
+      nodes.push_back({node, copy});
+    }
     return true;
   }
 
