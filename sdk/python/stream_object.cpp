@@ -302,12 +302,14 @@ void bind_stream(py::module_& module) {
   });
 }
 
-// Leaves the capture, whose error is raised unless the code in it has raised one.
+// Leaves the capture, whose error is raised unless the code in it has raised one; of that nothing
+// is kept.
 void end_capture(CapturedGraph& self, bool has_failed) {
   leave_stream();
   try {
     const GilRelease unlocked;
     self.end();
+    if (has_failed) self = CapturedGraph(self.device());
   } catch (const Error&) {
     if (!has_failed) throw;
   }

@@ -61,9 +61,9 @@ def build(project: Path, folder: Path, prefix: Path, *options: str) -> None:
 def run_without_compilers(
     tmp_path: Path, code: str, python: str | Path = sys.executable, **environment: str
 ) -> str:
-    """The output of a program on a machine without compilers, CUDA and cached kernels: no program is
-    found, and the libraries of CUDA are hidden. With CUDA_VISIBLE_DEVICES= of the caller's the GPUs are
-    there, and only the compilers hidden."""
+    """The output of a program on a machine without compilers, GPUs and cached kernels: no program is
+    found, and of CUDA's libraries only those in /usr/local/cuda and in wheels. With CUDA_VISIBLE_DEVICES=
+    of the caller's the GPUs are there."""
     empty = tmp_path / "empty"
     empty.mkdir(exist_ok=True)
     hidden = {

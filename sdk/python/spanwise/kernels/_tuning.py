@@ -72,9 +72,9 @@ def benchmark(
     """Measures ``f(*args, **kwargs)``, after two calls that are not counted: the time of the host and of
     the device, with the spread over `rounds`, for about `seconds`.
 
-    `device` is that of the first argument on a GPU, else the default device; its time is measured by
-    events on its current stream. A GPU runs calls that take it less time than the host at the pace of the
-    host: compare both numbers, or capture the calls (``sw.capture``).
+    `device` is that of the first array on a GPU, else of the first array, else the default device; its
+    time is measured by events on its current stream. A GPU runs calls that take it less time than the
+    host at the pace of the host: compare both numbers, or capture the calls (``sw.capture``).
     """
     if rounds < 1 or not seconds > 0:
         raise ArgumentError(
@@ -98,12 +98,13 @@ def benchmark(
 
 
 def _device_of(args: Sequence[Any]) -> Any:
-    for x in args:
-        if isinstance(x, Array) and x.device.kind == "cuda":
-            return x.device
-        if not isinstance(x, Array) and hasattr(x, "__cuda_array_interface__"):
-            return _core._asarray(x).device
-    return _core.default_device()
+    places = [
+        x.device if isinstance(x, Array) else _core._asarray(x).device
+        for x in args
+        if isinstance(x, Array) or hasattr(x, "__cuda_array_interface__")
+    ]
+    on_gpu = (place for place in places if place.kind == "cuda")
+    return next(on_gpu, places[0] if places else _core.default_device())
 
 
 def _round(f: Any, args: Any, kwargs: Any, device: Any, calls: int) -> tuple[float, float]:
