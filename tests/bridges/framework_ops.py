@@ -81,3 +81,18 @@ class SumAndDifference(sw.Op):
     def grad(self, inputs, output_gradients):
         total, difference = output_gradients
         return [total + difference, total - difference]
+
+
+#: Name -> (op, the shapes of its inputs).
+TEN_OPS = {
+    "cube_by_graph": (lambda x: x**3, [(5,)]),
+    "exp_product": (lambda x, y: T.exp(x) * y, [(5,), (5,)]),
+    "broadcast": (lambda x, y: T.sin(x) * y, [(3, 1), (4,)]),
+    "sum_of_rows": (lambda x: T.sum(x * x, axis=1), [(3, 4)]),
+    "softmax": (lambda x: T.softmax(x), [(3, 4)]),
+    "product": (lambda x, y: T.dot(x, y), [(3, 4), (4, 2)]),
+    "transposed": (lambda x: T.tanh(x.T) * 2, [(3, 4)]),
+    "part": (lambda x: x[1:, ::2] ** 2, [(3, 4)]),
+    "mean": (lambda x: T.mean(T.exp(x)), [(3, 4)]),
+    "scale_rows": (scale_rows(), [(3, 4), (3,)]),
+}

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from bridges.framework_ops import SumAndDifference, cube, power_of_sum, scale_rows, scaled
+from bridges.framework_ops import TEN_OPS, SumAndDifference, cube, power_of_sum, scale_rows, scaled
 
 import spanwise as sw
 
@@ -224,19 +224,6 @@ def test_many_pending_calls_give_their_own_results():
 
 
 # ---- Derivatives of any order, forward and reverse ----
-
-TEN_OPS = {
-    "cube_by_graph": (lambda x: x**3, [(5,)]),
-    "exp_product": (lambda x, y: T.exp(x) * y, [(5,), (5,)]),
-    "broadcast": (lambda x, y: T.sin(x) * y, [(3, 1), (4,)]),
-    "sum_of_rows": (lambda x: T.sum(x * x, axis=1), [(3, 4)]),
-    "softmax": (lambda x: T.softmax(x), [(3, 4)]),
-    "product": (lambda x, y: T.dot(x, y), [(3, 4), (4, 2)]),
-    "transposed": (lambda x: T.tanh(x.T) * 2, [(3, 4)]),
-    "part": (lambda x: x[1:, ::2] ** 2, [(3, 4)]),
-    "mean": (lambda x: T.mean(T.exp(x)), [(3, 4)]),
-    "scale_rows": (scale_rows(), [(3, 4), (3,)]),
-}
 
 
 @pytest.mark.parametrize("name", TEN_OPS)

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from bridges.framework_ops import SumAndDifference, cube, power_of_sum, scale_rows, scaled
+from bridges.framework_ops import TEN_OPS, SumAndDifference, cube, power_of_sum, scale_rows, scaled
 
 import spanwise as sw
 
@@ -266,6 +266,16 @@ def test_unsuitable_ops_raise(op, kwargs, error, message):
 
 
 # ---- Derivatives of higher orders ----
+
+
+@pytest.mark.parametrize("name", TEN_OPS)
+def test_ops_pass_the_checks_of_both_modes_and_orders(device, name):
+    function, shapes = TEN_OPS[name]
+    op = sw.torch_op(function, name=unique_name(name))
+    inputs = [random(device, *shape) for shape in shapes]
+    assert torch.autograd.gradcheck(op, inputs, check_forward_ad=True)
+    assert torch.autograd.gradgradcheck(op, inputs, check_fwd_over_rev=True)
+    assert set(torch.library.opcheck(op, inputs).values()) == {"SUCCESS"}
 
 
 def test_derivatives_of_order_two_agree_with_differences(device):
