@@ -125,6 +125,7 @@ def test_sort_refuses_dtypes_without_an_order(device):
 A = keys(4 * 60, "f4").reshape(4, 60)[:, ::2]
 FINITE = np.random.default_rng(4).standard_normal((5, 13)).astype("f4")[:, ::2]
 NUMBERS = np.random.default_rng(3).integers(0, 9, (4, 10)).astype("i4")
+CUBE = np.random.default_rng(5).standard_normal((3, 4, 5)).astype("f4")[:, ::-2]
 CALLS = [
     ("partition", (FINITE, 3), {}),
     ("lexsort", ((NUMBERS[0], NUMBERS[1], NUMBERS[2]),), {}),
@@ -158,6 +159,11 @@ CALLS = [
     ("quantile", (FINITE, 0.77), {"method": "higher"}),
     ("nanpercentile", (A, [20, 50]), {"axis": 1}),
     ("nanquantile", (A, 0.25), {"axis": 0}),
+    ("median", (CUBE,), {"axis": (0, -1)}),
+    ("median", (CUBE,), {"axis": [2, 0], "keepdims": True}),
+    ("nanquantile", (CUBE, [0.2, 0.5]), {"axis": (1, 2), "keepdims": True}),
+    ("quantile", (CUBE, 0.3), {"axis": ()}),
+    ("quantile", (CUBE, 0.3), {"axis": 1}),
 ]
 
 
@@ -189,11 +195,13 @@ def test_functions_that_follow_from_a_sort_equal_numpys(device, name, args, opti
 def test_functions_leave_what_they_do_not_take_to_others():
     x = sw.ones((2, 3), device="cpu")
     assert FUNCTIONS["unique"](x, axis=0) is NotImplemented
-    assert FUNCTIONS["median"](x, (0, 1)) is NotImplemented
+    assert FUNCTIONS["median"](x[:0]) is NotImplemented
     assert FUNCTIONS["quantile"](x, 0.5, method="hazen") is NotImplemented
     assert FUNCTIONS["isin"](x * 1j, x) is NotImplemented
     with pytest.raises(ValueError, match=r"\[0, 100\], got 101"):
         FUNCTIONS["percentile"](x, 101)
+    with pytest.raises(ValueError, match="different axes"):
+        FUNCTIONS["median"](x, (0, -2))
     with pytest.raises(ValueError, match="monotonically"):
         FUNCTIONS["digitize"](x, [0, 2, 1])
 

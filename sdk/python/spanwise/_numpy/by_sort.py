@@ -204,8 +204,6 @@ def quantile(
     array = asarray(a)
     if method not in _METHODS or array.dtype.kind in "cb" or array.size == 0:
         return NotImplemented
-    if isinstance(axis, tuple | list):
-        return NotImplemented
     is_between = method in ("linear", "midpoint")  # elements, else one of them
     if array.dtype.kind in "iu" and is_between:
         array = array.astype("float64")
@@ -217,37 +215,45 @@ def quantile(
     if not bool(((levels >= 0) & (levels <= 1)).all()):
         raise ValueError(f"quantiles must be in the range [0, {scale:g}], got {q}")
     shape = array.shape
-    ordered, axis = _along(array, axis)
-    ordered = _core._sort(ordered, axis, False, True, False)
+    axes = (
+        range(len(shape)) if axis is None else axis if isinstance(axis, tuple | list) else (axis,)
+    )
+    axes = [normalized_axis(each, len(shape), "quantile") for each in axes]
+    others = [each for each in range(len(shape)) if each not in axes]
+    if len(axes) + len(others) != len(shape):
+        raise ValueError(f"quantile: expected different axes, got {axis}")
+    rows = array.transpose(*others, *axes).reshape([shape[each] for each in others] + [-1])
+    ordered = _core._sort(rows, -1, False, True, False)
     is_nan = _core.isnan(ordered)
-    counts = (~is_nan).sum(axis=axis, keepdims=True)
-    has_nan = is_nan.any(axis=axis, keepdims=True)
+    counts = (~is_nan).sum(axis=-1, keepdims=True)
+    has_nan = is_nan.any(axis=-1, keepdims=True)
     results = []
     for level in levels.ravel().tolist():
-        value = _at_level(ordered, counts, axis, level, method).astype(wanted)
+        value = _at_level(ordered, counts, level, method).astype(wanted)
         if wanted.kind not in "iu":
             nan = asarray(float("nan"), wanted, device=value.device)
             value = where(counts == 0 if skips_nans else has_nan, nan, value)
         results.append(value)
-    if not keepdims:
-        results = [x.squeeze(axis) for x in results]
-    elif len(ordered.shape) != len(shape):
-        results = [x.reshape((1,) * len(shape)) for x in results]
+    final = [
+        1 if each in axes else shape[each]
+        for each in sorted((*others, *axes) if keepdims else others)
+    ]
+    results = [x.reshape(final) for x in results]
     if levels.ndim == 0:
         return results[0]
     return _core.stack(results).reshape((*levels.shape, *results[0].shape))
 
 
-def _at_level(ordered: Array, counts: Array, axis: int, level: float, method: str) -> Array:
+def _at_level(ordered: Array, counts: Array, level: float, method: str) -> Array:
     last = _core.maximum(counts - 1, 0)
     place = last.astype("float64") * level
     if method == "nearest":
         place = _core.rint(place)
     lower, upper = _core.floor(place).astype("int64"), _core.ceil(place).astype("int64")
-    low = _core.take_along_axis(ordered, lower, axis)
+    low = _core.take_along_axis(ordered, lower, -1)
     if method in ("lower", "nearest"):
         return low
-    high = _core.take_along_axis(ordered, upper, axis)
+    high = _core.take_along_axis(ordered, upper, -1)
     if method == "higher":
         return high
     share = 0.5 * (upper - lower) if method == "midpoint" else place - lower
