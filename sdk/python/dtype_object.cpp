@@ -399,8 +399,9 @@ py::object numpy_dtype_of(PyObject* self) { return numpy_dtype(dtype_of_self(sel
 // The numpy.dtype's class once NumPy is imported, for isinstance(dtype, numpy.dtype) in programs
 // that take no other dtypes; type(dtype) stays spanwise.dtype.
 PyObject* class_of_dtype(PyObject* self) {
-  static const py::handle name = py::str("numpy").release();
-  const auto numpy = py::reinterpret_steal<py::object>(PyImport_GetModule(name.ptr()));
+  static constinit PyObject* name = nullptr;
+  if (name == nullptr) name = py::str("numpy").release().ptr();
+  const auto numpy = py::reinterpret_steal<py::object>(PyImport_GetModule(name));
   if (!numpy && PyErr_Occurred()) throw py::error_already_set();
   PyObject* numpy_dtype = numpy ? find_numpy_dtype(dtype_of_self(self)) : nullptr;
   return Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(numpy_dtype ? numpy_dtype : self)));
