@@ -82,7 +82,7 @@ def test_help_shows_no_type_of_cpp():
     ("function", "signature"),
     [
         ("device", "(x=None, /)"),
-        ("Stream", "(device=None)"),
+        ("Stream", "(device=None, priority=0)"),
         ("can_cast", "(from_, to, casting='safe')"),
         ("result_type", "(*args)"),
         ("Event.record", "(self, stream=None, *, device=None)"),
