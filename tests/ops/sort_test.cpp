@@ -31,7 +31,8 @@ class SortSource : public test::NvrtcTest<> {};
 
 TEST_F(SortSource, Compiles) {
   for (const DType dtype : sorted_dtypes)
-    for (const std::int64_t length : {100, 4096, 1 << 20, 1 << 30}) {
+    for (const std::int64_t length : {100, 1 << 20, 4096, 1 << 30}) {
+      if (length != 100 && length != 1 << 20 && dtype != float32 && dtype != int64) continue;
       SCOPED_TRACE(testing::Message() << dtype << ' ' << length);
       const bool is_even = length % 3 == 0;
       const SortRequest request{!is_even, is_even || dtype.itemsize() == 4, length != 1 << 20};
