@@ -680,7 +680,12 @@ bool is_c_header(std::string_view name) {
       "complex.h csetjmp csignal cstdarg cstddef cstdint cstdio cstdlib cstring ctime ctype.h "
       "dirent.h dlfcn.h errno.h fcntl.h fenv.h getopt.h inttypes.h libgen.h locale.h malloc.h "
       "memory.h omp.h pthread.h sched.h setjmp.h signal.h stdarg.h stdbool.h strings.h time.h "
-      "unistd.h values.h wchar.h immintrin.h xmmintrin.h";
+      "unistd.h values.h wchar.h immintrin.h xmmintrin.h emmintrin.h pmmintrin.h tmmintrin.h "
+      "smmintrin.h nmmintrin.h x86intrin.h cpuid.h alloca.h syslog.h poll.h termios.h regex.h "
+      "glob.h "
+      "semaphore.h pwd.h grp.h netdb.h ucontext.h execinfo.h ctgmath cwchar cwctype cuchar "
+      "stdalign.h "
+      "wctype.h uchar.h fnmatch.h langinfo.h spawn.h utime.h ftw.h search.h iconv.h mntent.h";
   return starts_with_word_of(name, folders) || is_word_of(name, names);
 }
 
@@ -697,7 +702,8 @@ bool is_implicit_name(std::string_view name) {
       "CHAR_MAX "
       "SHRT_MIN SHRT_MAX USHRT_MAX INT_MIN INT_MAX UINT_MAX LONG_MIN LONG_MAX ULONG_MAX LLONG_MIN "
       "LLONG_MAX ULLONG_MAX RAND_MAX HUGE_VAL HUGE_VALF INFINITY NAN M_E M_LOG2E M_LOG10E M_LN2 "
-      "M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2 "
+      "M_LN10 FLT_MIN FLT_MAX FLT_EPSILON DBL_MIN DBL_MAX DBL_EPSILON M_PI M_PI_2 M_PI_4 M_1_PI "
+      "M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2 "
       "cudaGridDependencySynchronize cudaTriggerProgrammaticLaunchCompletion";
   return is_word_of(name, names);
 }

@@ -119,6 +119,19 @@ TEST_F(Compiler, DeclaresOldShufflesAndOperatorsOfCub) {
   EXPECT_THAT(build(source).symbols, Contains(Key("most")));
 }
 
+TEST_F(Compiler, TextureReferencesHoldTextureObjects) {
+  const std::string source =
+      "#include <alloca.h>\n"
+      "texture<float, 2> image;\n"
+      "static texture<unsigned int, 1, cudaReadModeElementType> table;\n"
+      "texture<uchar4, 2, cudaReadModeNormalizedFloat> picture;\n"
+      "void bind(float* p) { cudaBindTexture(0, image, p, 4); }\n"
+      "__global__ void k(float* o, unsigned* u) {\n"
+      "  o[0] = tex2D(image, 1.f, 2) + tex2D(picture, 1, 2).x;\n"
+      "  u[0] = tex1Dfetch(table, threadIdx.x);\n}\n";
+  EXPECT_THAT(build(source).symbols, Contains(Key("k")));
+}
+
 TEST_F(Compiler, LeavesOutOperatorsAndHeadersThatOnlyTheHostUses) {
   EXPECT_THAT(build("#include <thrust/device_vector.h>\n#include <functional>\n#include <string>\n"
                     "struct Text { std::string text; };\n"

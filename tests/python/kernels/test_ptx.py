@@ -185,6 +185,21 @@ def run(source, device, *arrays, block, grid=1, shared=0):
     )
 
 
+def test_an_input_that_an_instruction_writes_is_a_copy(device, compiler):
+    source = """
+    __device__ unsigned long long swapped(const unsigned x, const unsigned y) {
+      unsigned long long r;
+      asm("prmt.b32 %1, %1, 0, 0x0123;\\n\\tprmt.b32 %2, %2, 0, 0x0123;\\n\\tmov.b64 %0, {%1,%2};\\n\\t"
+          : "=l"(r) : "r"(x), "r"(y));
+      return r;
+    }
+    __global__ void k(unsigned long long *o) { unsigned x = 0x01020304u; o[0] = swapped(x, 0x0a0b0c0du); o[1] = x; }
+    """
+    out = sw.zeros(2, dtype="uint64", device=device)
+    sw.SourceModule(source, device=device).get_function("k")(out, block=1)
+    assert out.tolist() == [0x0D0C0B0A04030201, 0x01020304]
+
+
 def test_loads_and_stores_of_vectors_with_cache_hints(device, compiler):
     source = """
 __global__ void k(const float4* in, float4* out, const long long* wide, long long* wide_out) {

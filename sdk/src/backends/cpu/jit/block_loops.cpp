@@ -662,14 +662,18 @@ class Splitter : ThreadAnalysis {
 
 // The handling of names that a kernel must not have: macros with more than an expression, and names
 // that reach a barrier in another way than by a call in the body.
-void check_names(const std::vector<Token>& tokens, std::size_t begin, std::size_t end,
-                 const SplitContext& context, std::set<std::string>& calls) {
+void check_names(const parse::ReferenceGraph& uses, const std::vector<Token>& tokens,
+                 std::size_t begin, std::size_t end, const SplitContext& context,
+                 std::set<std::string>& calls) {
   static constexpr std::string_view refused =
       "return break continue goto { } ; = do while for if __shared__ volatile asm";
   for (std::size_t i = begin; i < end; ++i) {
     const std::string_view name = tokens[i].text;
     if (tokens[i].kind != Token::Kind::identifier) continue;
-    if (waiting_call(name) != WaitingCall::none) continue;
+    if (waiting_call(name) != WaitingCall::none) {
+      if (uses.contains(name)) throw NotUnderstood();  // the source overloads it
+      continue;
+    }
     calls.emplace(name);
     const auto macro = context.macros.find(name);
     if (macro == context.macros.end()) continue;
@@ -722,7 +726,7 @@ std::optional<SplitKernel> split_at_barriers(const parse::SourceScan& scan,
     const std::vector<Token>& tokens = inlined ? inlined->tokens : scan.tokens;
     const TokenSpan whole =
         inlined ? TokenSpan{inlined->begin, inlined->end} : TokenSpan{begin + 1, end};
-    check_names(tokens, whole.begin, whole.end, context, kernel.calls);
+    check_names(scan.uses, tokens, whole.begin, whole.end, context, kernel.calls);
     const std::vector<Statement> body = read_statements(tokens, whole.begin, whole.end);
     const bool waits = std::ranges::any_of(body, &Statement::splits);
     if (!waits && std::ranges::none_of(body, &Statement::loops)) return {};

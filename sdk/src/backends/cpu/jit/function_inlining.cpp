@@ -385,8 +385,8 @@ class Inliner {
           i = next;
           continue;
         }
-        if (inlines && functions_.contains(text(i)) && (waits(text(i)) || passes_group(i, scope)) &&
-            is_always_evaluated(span, i)) {
+        if (inlines && waiting_call(text(i)) == WaitingCall::none && functions_.contains(text(i)) &&
+            (waits(text(i)) || passes_group(i, scope)) && is_always_evaluated(span, i)) {
           const Tokens result = inlined_call(i, scope, next);
           drop_scope(out);
           append(out, result);

@@ -162,14 +162,15 @@ std::string macros_of(std::string_view header) {
 }
 
 // CUDA's specifiers are defined, but stay as they are. Conditions see the constants that nvcc's
-// implicit headers define, and those of the headers `included`: headers stay directives, and a name
-// that is not defined would be 0, or be defined by the user's text with another value.
+// implicit headers and those of CUB define, and those of the headers `included`: headers stay
+// directives, and a name that is not defined would be 0, or be defined by the user's text with
+// another value.
 void write_prelude(const std::set<std::string>& included, std::string& out) {
-  out += "#include \"spanwise_predefined.h\"\n" + macros_of("limits.h") + macros_of("math.h");
+  out += "#include \"spanwise_predefined.h\"\n" + macros_of("limits.h") + macros_of("math.h") +
+         macros_of("float.h");
   if (included.contains("stdint.h") || included.contains("cstdint") ||
       included.contains("inttypes.h") || included.contains("cinttypes"))
     out += macros_of("stdint.h");
-  if (included.contains("float.h") || included.contains("cfloat")) out += macros_of("float.h");
   out +=
       "#define RAND_MAX 2147483647\n"
       "#define __WORDSIZE __INTPTR_WIDTH__\n"
@@ -209,11 +210,14 @@ PreprocessedSource preprocess(const parse::KernelSource& source, const parse::Ho
   for (const std::string& name : headers.names())
     folder.write(text(is_cuda_header(name) ? "first/" : "last/", name),
                  text("#pragma sw_include <", name, ">\n"));
+  // Compilers skip a byte order mark only where a file begins.
+  std::string_view body = source.text;
+  if (body.starts_with("\xef\xbb\xbf")) body.remove_prefix(3);
   std::string prelude;
   write_prelude(headers.names(), prelude);
   const std::string input = folder.write(
       "main/source.cpp",
-      text(prelude, text_before, "#line 1 ", c_literal(source.file_name), "\n", source.text, "\n"));
+      text(prelude, text_before, "#line 1 ", c_literal(source.file_name), "\n", body, "\n"));
   const std::string output = folder.path() + "/source.ii";
   std::vector<std::string> command = compiler;
   const auto add = [&](std::initializer_list<std::string> words) {

@@ -265,6 +265,31 @@ class PtxTranslator {
   std::string unsupported_;
 };
 
+// Makes copies of the input operands that an instruction of the text writes, "prmt.b32 %1, %1,
+// ...": they are registers of the statement. Returns their declarations.
+std::string copy_written(std::string_view text, const std::vector<std::size_t>& inputs,
+                         std::vector<std::string>& operands) {
+  std::string copies;
+  for (const std::string_view instruction : split(text, ';')) {
+    const std::size_t percent = instruction.find('%');
+    const std::size_t opcode = instruction.find_first_not_of(" \t\n{");
+    if (percent == instruction.npos || opcode == instruction.npos || percent < opcode) continue;
+    const std::string_view before = instruction.substr(opcode, percent - opcode);
+    // Only a mnemonic and blanks precede the first operand.
+    if (before.find_first_of("[{,@") != before.npos || before.starts_with("st.") ||
+        before.starts_with("red."))
+      continue;
+    std::string_view rest = instruction.substr(percent + 1);
+    const auto number = take_number<std::size_t>(rest);
+    if (!number || std::ranges::find(inputs, *number) == inputs.end()) continue;
+    const std::string name = spanwise::text("sw_copy_", *number);
+    if (operands[*number] == name) continue;
+    copies += spanwise::text("auto ", name, " = ", operands[*number], "; ");
+    operands[*number] = name;
+  }
+  return copies;
+}
+
 }  // namespace
 
 std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size_t begin) {
@@ -280,6 +305,7 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
   for (++i; i < end && tokens[i].kind == Token::Kind::string; ++i) literal += contents(at(i));
   // "constraint" (operand), of the outputs and inputs alike; strings alone are clobbers.
   std::vector<std::string> operands;
+  std::vector<std::size_t> inputs;
   for (; i < end; ++i) {
     if (tokens[i].kind != Token::Kind::string || at(i + 1) != "(") continue;
     const std::size_t close = parse::skip_balanced(tokens, i + 1);
@@ -287,9 +313,12 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
     const char* first = tokens[i + 1].text.data();
     const Token& last = tokens[close - 1];
     operands.emplace_back(first, last.text.data() + last.text.size());
+    if (tokens[i].text.find_first_of("=+") == std::string_view::npos)
+      inputs.push_back(operands.size() - 1);
     i = close - 1;
   }
   const std::string text = instruction_text(literal);
+  const std::string copies = copy_written(text, inputs, operands);
   PtxTranslator translator(std::move(operands));
   const std::string code = translator.run(text);
   PtxStatement statement{end, std::string(trimmed(text)), ""};
@@ -299,7 +328,7 @@ std::optional<PtxStatement> read_ptx(const std::vector<Token>& tokens, std::size
   else if (!translator.unsupported().empty())
     statement.instructions = translator.unsupported();
   else
-    statement.replacement = "do { " + code + "} while (0)";
+    statement.replacement = "do { " + copies + code + "} while (0)";
   return statement;
 }
 

@@ -118,7 +118,7 @@ class Rewriter {
       if (token(i).text == "texture" && token(i + 1).text == "<") rewrite_texture_reference(i);
       if (is_asm(token(i).text)) rewrite_ptx(i);
       if (token(i).text == "extern") rewrite_linkage(i);
-      if (token(i + 1).text == "(" && is_built_in(token(i).text)) remove_prototype(i);
+      if (token(i + 1).text == "(" && is_built_in(token(i).text)) declare_again(i);
     }
   }
 
@@ -328,10 +328,13 @@ class Rewriter {
            (waiting_call(name) != WaitingCall::none || is_shim_function(name));
   }
   // Removes `extern __device__ void __syncthreads(void);`: the functions of CUDA are declared, some
-  // as macros.
-  void remove_prototype(std::size_t i) {
+  // as macros. Where the source defines an overload of an old shuffle, that becomes a function.
+  void declare_again(std::size_t i) {
     const std::size_t end = parse::skip_balanced(scan_.tokens, i + 1);
-    if (i == 0 || end >= scan_.tokens.size() || token(end).text != ";") return;
+    const std::string_view name = token(i).text;
+    const bool is_overload = end < scan_.tokens.size() && token(end).text == "{" &&
+                             is_one_of(name, {"__shfl", "__shfl_up", "__shfl_down", "__shfl_xor"});
+    if (i == 0 || end >= scan_.tokens.size() || (token(end).text != ";" && !is_overload)) return;
     std::size_t begin = i;
     const auto is_word = [&](std::size_t k) {
       return token(k).kind == Token::Kind::identifier || token(k).kind == Token::Kind::string;
@@ -345,7 +348,13 @@ class Rewriter {
     if (begin == i || !is_device || !(is_one_of(before, {";", "}", "{"}) || before[0] == '#'))
       return;
     const std::size_t first = token(begin).offset, last = token(end).offset + 1;
-    edits_.replace(first, last - first, "");
+    if (!is_overload) return edits_.replace(first, last - first, "");
+    if (!overloaded_.insert(name).second) return;
+    const parse::LineMap::Line origin = lines_.origin(first, token(begin).line);
+    edits_.insert(first, text("\n#undef ", name, "\nSW_SHUFFLE_FUNCTION(", name,
+                              ", sw_warp_shuffle", name.substr(6),
+                              is_one_of(name, {"__shfl", "__shfl_xor"}) ? ", int" : ", unsigned",
+                              ")\n#line ", origin.number, " ", c_literal(origin.file), "\n"));
   }
 
   struct SharedArray {
@@ -409,7 +418,8 @@ class Rewriter {
   const parse::LineMap& lines_;
   TextEdits& edits_;
   RewriteResult& result_;
-  const SplitContext* split_context_;  // null: no kernel is split
+  const SplitContext* split_context_;      // null: no kernel is split
+  std::set<std::string_view> overloaded_;  // old shuffles
 };
 
 // Rewrites a source. Headers of the system and of the shim are not rewritten. Host code is replaced

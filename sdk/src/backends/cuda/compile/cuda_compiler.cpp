@@ -114,8 +114,11 @@ class HostCodeRemoval {
     DeviceSource result{*source_, {}};
     result.source.text = rewritten(source_->text, here);
     if (!lacks_header_ && !has_removed && !files_.device_code().has_host_functions()) return {};
-    result.source.text = text("#include \"spanwise_nvcc.h\"\n#line 1 ",
-                              c_literal(source_->file_name), "\n", result.source.text);
+    result.source.text =
+        text("#include \"spanwise_nvcc.h\"\n",
+             has_texture_references_ ? "#include \"spanwise_texture_references.h\"\n#line 1 "
+                                     : "#line 1 ",
+             c_literal(source_->file_name), "\n", result.source.text);
     for (const auto& [path, header] : headers_)
       result.headers.emplace_back(header.name, header.text);
     for (const embedded::TextFile& file : embedded::rtc_replaced_headers)
@@ -130,6 +133,9 @@ class HostCodeRemoval {
 
   static constexpr const char* here = ".";
 
+  // NVRTC declares these, but the assembler refuses them, and libcu++ has other functions of their
+  // names: spanwise_nvcc.h defines sw__any.
+  static constexpr std::string_view old_votes = "__any __all __ballot";
   // What GPUs from compute capability 7.0 on lack, and spanwise_nvcc.h has.
   static constexpr std::string_view old_collectives =
       "__shfl __shfl_up __shfl_down __shfl_xor __any __all __ballot";
@@ -140,12 +146,16 @@ class HostCodeRemoval {
     bool thrust_names = false;
     bool driver_types = false;    // such as CUtensorMap
     bool implicit_names = false;  // such as uint, which nvcc's implicit headers declare
+    bool texture_references = false;
   };
   static Uses uses_of(const std::vector<Token>& tokens) {
     Uses uses;
-    for (const Token& token : tokens) {
-      const std::string_view name = token.text;
-      if (token.kind != Token::Kind::identifier) continue;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      const std::string_view name = tokens[i].text;
+      if (tokens[i].kind != Token::Kind::identifier) continue;
+      uses.texture_references |= name == "texture" && i + 1 < tokens.size() &&
+                                 tokens[i + 1].text == "<" &&
+                                 !(i > 0 && is_one_of(tokens[i - 1].text, {"::", "struct"}));
       uses.std_names |= name == "std";
       uses.thrust_names |= name == "thrust";
       uses.implicit_names |= parse::is_implicit_name(name) || is_word_of(name, old_collectives);
@@ -159,10 +169,15 @@ class HostCodeRemoval {
     std::string text = files_.device_code().without_host_code(original);
     const std::vector<Token> tokens = parse::lex(text);
     const Uses uses = uses_of(tokens);
-    lacks_header_ |= uses.implicit_names;
+    lacks_header_ |= uses.implicit_names || uses.texture_references;
+    has_texture_references_ |= uses.texture_references;
     std::string out;
     std::size_t copied = 0;
     for (const Token& token : tokens) {
+      if (is_word_of(token.text, old_votes)) {
+        out.append(text, copied, token.offset - copied).append("sw").append(token.text);
+        copied = token.offset + token.text.size();
+      }
       if (token.kind != Token::Kind::directive) continue;
       const Include include = files_.read_include(token.text, folder);
       if (!include.is_include || include.name.empty()) continue;
@@ -235,8 +250,9 @@ class HostCodeRemoval {
 
   // CUB and Thrust also serve kernels.
   static bool is_host_only(const std::string& name) {
-    return parse::is_host_library_header(name) && !name.starts_with("cub/") &&
-           !name.starts_with("thrust/");
+    return is_one_of(name, {"endian.h", "byteswap.h", "alloca.h"}) ||
+           (parse::is_host_library_header(name) && !name.starts_with("cub/") &&
+            !name.starts_with("thrust/"));
   }
 
   parse::IncludedFiles files_;
@@ -244,7 +260,7 @@ class HostCodeRemoval {
   const parse::KernelSource* source_ = nullptr;
   std::set<std::string, std::less<>> known_to_nvrtc_;
   std::map<std::string, Header> headers_;  // path -> rewritten header
-  bool lacks_header_ = false;
+  bool lacks_header_ = false, has_texture_references_ = false;
 };
 
 // Prepares the removal of host code (ADR 15) from `source`, of the request, and from the user's

@@ -375,6 +375,27 @@ class BlockStore {
   }
 };
 
+template <class SwT, int SwN, class SwFrom>
+SW_FN void LoadDirectBlocked(int thread, SwFrom from, SwT (&items)[SwN], int valid = 0x7fffffff) {
+  for (int i = 0; i < SwN; ++i)
+    if (thread * SwN + i < valid) items[i] = from[thread * SwN + i];
+}
+template <int SwThreads, class SwT, int SwN, class SwFrom>
+SW_FN void LoadDirectStriped(int thread, SwFrom from, SwT (&items)[SwN], int valid = 0x7fffffff) {
+  for (int i = 0; i < SwN; ++i)
+    if (thread + i * SwThreads < valid) items[i] = from[thread + i * SwThreads];
+}
+template <class SwT, int SwN, class SwTo>
+SW_FN void StoreDirectBlocked(int thread, SwTo to, SwT (&items)[SwN], int valid = 0x7fffffff) {
+  for (int i = 0; i < SwN; ++i)
+    if (thread * SwN + i < valid) to[thread * SwN + i] = items[i];
+}
+template <int SwThreads, class SwT, int SwN, class SwTo>
+SW_FN void StoreDirectStriped(int thread, SwTo to, SwT (&items)[SwN], int valid = 0x7fffffff) {
+  for (int i = 0; i < SwN; ++i)
+    if (thread + i * SwThreads < valid) to[thread + i * SwThreads] = items[i];
+}
+
 template <class SwT, int SwX, int SwN, bool = false, int SwY = 1, int SwZ = 1, int = 0>
 class BlockExchange {
   static constexpr int threads = SwX * SwY * SwZ;

@@ -83,6 +83,12 @@ SW_FN SwT sw_shuffle(int line, int op, unsigned mask, SwT value, int lane, int w
   sw_shuffle(__LINE__, sw_warp_shuffle_down, sw_active_mask(__LINE__), __VA_ARGS__)
 #define __shfl_xor(...) \
   sw_shuffle(__LINE__, sw_warp_shuffle_xor, sw_active_mask(__LINE__), __VA_ARGS__)
+// In the place of such a macro, for sources that overload it. The types are CUDA's.
+#define SW_SHUFFLE_FUNCTION(name, op, Lane)                               \
+  template <class SwT>                                                    \
+  SW_FN SwT name(SwT value, Lane lane, int width = warpSize) {            \
+    return sw_shuffle(0, op, sw_active_mask(0), value, (int)lane, width); \
+  }
 #define __ballot(predicate) __ballot_sync(sw_active_mask(__LINE__), predicate)
 #define __all(predicate) __all_sync(sw_active_mask(__LINE__), predicate)
 #define __any(predicate) __any_sync(sw_active_mask(__LINE__), predicate)

@@ -361,7 +361,8 @@ extern "C" SW_WEAK void __cxa_pure_virtual() {
 #include "spanwise_host_api.h"
 #endif
 #if (defined(SW_WITH_LIMITS) || defined(SW_WITH_ALL)) && !defined(SW_SYSTEM)
-// Macros of headers that nvcc includes before each source.
+// Macros of headers that nvcc includes before each source, and of <cfloat>, which CUB includes.
+#include "float.h"
 #include "limits.h"
 #include "math.h"
 #define RAND_MAX 2147483647

@@ -35,18 +35,9 @@ SW_OLD_SHUFFLE(__shfl_up, unsigned)
 SW_OLD_SHUFFLE(__shfl_down, unsigned)
 SW_OLD_SHUFFLE(__shfl_xor, int)
 #undef SW_OLD_SHUFFLE
-template <class SwT>
-__device__ __forceinline__ int __any(SwT predicate) {
-  return __any_sync(__activemask(), predicate);
-}
-template <class SwT>
-__device__ __forceinline__ int __all(SwT predicate) {
-  return __all_sync(__activemask(), predicate);
-}
-template <class SwT>
-__device__ __forceinline__ unsigned __ballot(SwT predicate) {
-  return __ballot_sync(__activemask(), predicate);
-}
+#define sw__any(predicate) __any_sync(__activemask(), predicate)
+#define sw__all(predicate) __all_sync(__activemask(), predicate)
+#define sw__ballot(predicate) __ballot_sync(__activemask(), predicate)
 
 using uint = unsigned int;
 using ushort = unsigned short;
