@@ -370,13 +370,16 @@ TemporaryFolder::~TemporaryFolder() {
 
 std::string TemporaryFolder::write(std::string_view name, std::string_view contents) const {
   const fs::path path = fs::path(path_) / name;
-  std::error_code ignored;
-  if (name.find('/') != name.npos) fs::create_directories(path.parent_path(), ignored);
+  const auto fail_to_write = [&](std::string_view reason) {
+    fail<DeviceError>("cannot write ", path.string(), ": ", reason,
+                      ". Free space there, or set TMPDIR to another folder");
+  };
+  std::error_code error;
+  if (name.find('/') != name.npos) fs::create_directories(path.parent_path(), error);
+  if (error) fail_to_write(error.message());
   FileDescriptor file(uninterrupted(
       [&] { return ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); }));
-  if (!file || !write_all(file, contents) || !file.close())
-    fail<DeviceError>("cannot write ", path.string(), ": ", std::strerror(errno),
-                      ". Free space there, or set TMPDIR to another folder");
+  if (!file || !write_all(file, contents) || !file.close()) fail_to_write(std::strerror(errno));
   return path.string();
 }
 
