@@ -331,10 +331,11 @@ _LAYOUT = [
     *_each(_unary, "tril triu", "numbers", rank=2),
     *_each(_unary, "tril triu", "numbers", rank=3),
     *_each(_unary, "tril_indices_from triu_indices_from", "numbers", rank=2, most=1 << 24),
+    _unary("diag_indices_from", "numbers", rank=2, square=True),
     *_each(_unary, "diag diagflat", "numbers", rank=1, most=1 << 12),
     _unary("trace", "numbers", rank=2),
     _unary("copy", "any"),
-    _unary("ascontiguousarray", "any"),
+    *_each(_unary, "ascontiguousarray asfortranarray", "any"),
     _with(
         "fill_diagonal",
         "numbers",
@@ -577,7 +578,8 @@ NOT_SWEPT = {
     """,
     "another name, or the function below a method, of one that is measured": "array astype",
     "gives a Python value, for which the call waits": """
-        allclose array_equal array_equiv iscomplexobj isrealobj may_share_memory ndim shape size
+        allclose array_equal array_equiv iscomplexobj isfortran isrealobj may_share_memory ndim
+        shape shares_memory size
     """,
     "calls a Python function for each element or part": """
         apply_along_axis apply_over_axes fromfunction fromiter piecewise vectorize
@@ -585,8 +587,8 @@ NOT_SWEPT = {
     "takes a few numbers, such as coefficients": """
         poly polyadd polyder polydiv polyfit polyint polymul polysub roots vander
     """,
-    "takes several arrays of samples, in the family of a function that is measured": """
-        histogram2d histogramdd
+    "takes several arrays, in the family of a function that is measured": """
+        block histogram2d histogramdd
     """,
     "takes dtypes, shapes or devices": """
         broadcast_shapes can_cast current_stream default_device devices isdtype isscalar
@@ -600,6 +602,6 @@ NOT_SWEPT = {
         to_gpuarray to_jax to_numba to_numpy to_pycuda to_tensorflow to_torch to_warp
     """,
     "belongs to graphs, kernels or streams": """
-        clone compile function jax_op kernel_op load_ops shared synchronize torch_op using wrap_cu bridges
+        benchmark capture clone compile function jax_op kernel_op load_ops shared synchronize torch_op using wrap_cu bridges
     """,
 }

@@ -455,7 +455,7 @@ _INCLUDE = re.compile(
 )
 
 
-class PreambleVariables:
+class _PreambleVariables:
     """A kernel of an expression with ``get_global``: its preamble is compiled into
     ``self._strided_kernel()``, and again into modules of its own."""
 

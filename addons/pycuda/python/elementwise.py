@@ -8,7 +8,7 @@ import spanwise as sw
 
 from ._array import GPUArray, is_opaque, require_contiguous, selected_indices, splay
 from ._devices import on_stream, pycuda_compile_error
-from ._modules import PreambleVariables, with_spanwise_headers
+from ._modules import _PreambleVariables, with_spanwise_headers
 from ._types import ScalarArg, VectorArg, dtype_to_ctype, parse_c_args
 from ._unsupported import module_getattr
 from .compiler import SourceModule
@@ -159,7 +159,7 @@ def _in_memory_order(arrays):
     return [x.array.T if transposed else x.array for x in arrays]
 
 
-class ElementwiseKernel(PreambleVariables):
+class ElementwiseKernel(_PreambleVariables):
     """A CUDA C statement that runs for each index i of arrays: ``ElementwiseKernel("float *z, float
     a, float *x", "z[i] = a * x[i]")``. Arrays may have any strides, and i counts their elements in
     the order of memory. With ``range=`` or ``slice=`` it runs for these i only, and arrays have to be

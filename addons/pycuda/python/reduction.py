@@ -8,7 +8,7 @@ import spanwise as sw
 
 from ._array import GPUArray, is_opaque, require_contiguous, selected_indices
 from ._devices import mem_alloc, on_stream, pycuda_compile_error
-from ._modules import PreambleVariables, with_spanwise_headers
+from ._modules import _PreambleVariables, with_spanwise_headers
 from ._types import VectorArg, dtype_to_ctype, parse_c_args
 from ._unsupported import module_getattr
 from .compiler import SourceModule
@@ -56,7 +56,7 @@ extern "C" __global__ void {name}_combine(_out_type *_out, const _out_type *_in,
 """
 
 
-class ReductionKernel(PreambleVariables):
+class ReductionKernel(_PreambleVariables):
     """Maps the elements of arrays and combines the results: ``ReductionKernel(np.float32, "0",
     "a+b", map_expr="x[i]*y[i]", arguments="float *x, float *y")``.
 

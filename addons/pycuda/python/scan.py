@@ -8,13 +8,13 @@ import spanwise as sw
 
 from ._array import GPUArray, device_array
 from ._devices import on_stream, pycuda_compile_error
-from ._modules import PreambleVariables, with_spanwise_headers
+from ._modules import _PreambleVariables, with_spanwise_headers
 from ._unsupported import module_getattr
 
 __all__ = ["ExclusiveScanKernel", "InclusiveScanKernel"]
 
 
-class _ScanKernel(PreambleVariables):
+class _ScanKernel(_PreambleVariables):
     _kernel_class = None
 
     def __init__(
