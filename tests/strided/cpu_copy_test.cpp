@@ -132,6 +132,37 @@ TEST(CpuCopy, MovesTransposesOfSmallAxes) {
   }
 }
 
+// In tiles of several axes: some are small, and extents are no multiples of a tile's.
+TEST(CpuCopy, MovesAndCastsPermutationsOfAnyExtents) {
+  std::mt19937 random(11);
+  const DType dtypes[] = {uint8, float16, float32, float64, complex128};
+  for (int round = 0; round < 60; ++round) {
+    Shape shape;
+    for (std::int64_t size = 20000 + static_cast<std::int64_t>(random() % 60000); size > 1;) {
+      const auto extent =
+          2 + static_cast<std::int64_t>(random()) % std::min<std::int64_t>(size, 90);
+      shape = shape.inserted(shape.size(), extent);
+      size /= extent;
+    }
+    std::vector<int> order(static_cast<std::size_t>(shape.size()));
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random);
+    const DType from = dtypes[random() % 5], to = random() % 2 == 0 ? from : dtypes[random() % 5];
+    const Layout memory = Layout::row_major(shape);
+    Layout source_layout = memory.permute(order);
+    if (random() % 4 == 0) {
+      const int axis = static_cast<int>(random() % order.size());
+      source_layout = source_layout.slice(axis, {{}, {}, -1});
+    }
+    GuardedOperand source = random_operand(source_layout.shape, from, false, random);
+    GuardedOperand target = random_operand(source_layout.shape, to, false, random);
+    source.layout = source_layout;
+    target.layout = Layout::row_major(source_layout.shape);
+    if (from != to) set_small_integers(source, random);
+    expect_copied(source, target, from.name() + " -> " + to.name());
+  }
+}
+
 // Layouts of each class that has separate loops. Extents are near those of tiles and registers.
 TEST(CpuCopy, WritesOnlyTheTargetForEachClassOfLayouts) {
   std::mt19937 random(6);

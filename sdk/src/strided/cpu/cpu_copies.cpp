@@ -110,7 +110,8 @@ class StridedCopy {
   void split_small_axes();
   void move_runs();
   bool has_short_sides(int rows) const;
-  bool try_move_merged();
+  template <class F>
+  bool try_gather(F&& gather) const;
   /// Calls work(block) for all blocks of split_, in one thread if the copy has less than
   /// `serial_bytes` bytes at `item_bytes` an element of the walk.
   template <class F>
@@ -307,9 +308,10 @@ class GatheredTiles {
   std::int64_t count() const noexcept { return count_; }
   std::int64_t run_words() const noexcept { return static_cast<std::int64_t>(offsets_.size()); }
 
-  /// Copies the tiles [first, last).
+  /// Copies the tiles [first, last) by gather(), as a GatherKernel.
+  template <class F>
   void run(std::int64_t first, std::int64_t last, std::byte* target, const std::byte* source,
-           GatherKernel gather, bool non_temporal) const {
+           F&& gather, bool non_temporal) const {
     for (; first < last; ++first) {
       Sides left;
       std::int64_t rest = first, to = 0, from = 0;
@@ -365,22 +367,26 @@ class GatheredTiles {
 
 // Whether tiles of two axes are so thin, or have so few words, that their overhead would dominate.
 bool StridedCopy::has_short_sides(int rows) const {
-  constexpr std::int64_t short_bytes = 16, few = 256;
+  constexpr std::int64_t few = 256;
+  // The vectors that transpose words of one and two bytes are faster than gathers.
+  const std::int64_t short_bytes = bytes_ <= 2 ? 16 : 48;
   return inner() > 1 && (std::min(extent(rows), extent(inner())) * bytes_ <= short_bytes ||
                          extent(rows) * extent(inner()) <= few);
 }
 
-bool StridedCopy::try_move_merged() {
+// Copies in tiles of several axes by gather(), as a GatherKernel; false if there are few elements.
+template <class F>
+bool StridedCopy::try_gather(F&& gather) const {
   constexpr std::int64_t min_words = 4096;
+  if (walk_.size() < min_words) return false;
   const Walk::TileOperand operands[] = {{0, static_cast<int>(itemsizes_[0])},
                                         {1, static_cast<int>(itemsizes_[1])}};
-  if (walk_.size() < min_words) return false;
+  const std::int64_t wider = std::max(itemsizes_[0], itemsizes_[1]);
   const GatheredTiles tiles(
-      walk_, split_.axes, walk_.tile_sides(operands, tile_bytes / itemsizes_[0]), bytes_,
+      walk_, split_.axes, walk_.tile_sides(operands, block_bytes / wider), bytes_,
       [&](int axis) { return std::array{target_step(axis), source_step(axis)}; });
   if (!tiles.is_valid()) return false;
-  const GatherKernel gather = move_kernels().gather[kernel_index(bytes_)];
-  const bool is_serial = walk_.size() * itemsizes_[0] < serial_element_bytes;
+  const bool is_serial = walk_.size() * wider < serial_element_bytes;
   const bool is_streamed = non_temporal_ && tiles.run_words() * bytes_ >= 8 * line_bytes;
   parallel_for(tiles.count(), is_serial ? tiles.count() : 1,
                [&](std::int64_t first, std::int64_t last) {
@@ -403,7 +409,7 @@ void StridedCopy::move() {
   const bool has_short_runs =
       has_runs && rows >= 0 && rows != inner() - 1 && extent(inner()) * bytes_ < line_bytes;
   if (is_packed && !swaps && rows >= 0 && (!has_runs || has_short_runs) && has_short_sides(rows) &&
-      try_move_merged())
+      try_gather(kernels.gather[index]))
     return;
   if (has_runs) return move_runs();
   if (rows < 0) {
@@ -437,6 +443,17 @@ void StridedCopy::cast(DType from, DType to) {
   }
   const bool is_packed = target_step(inner()) == itemsizes_[0];
   const int size = from.itemsize();
+  const auto gather_then_cast = [&, gather = move_kernels().gather[kernel_index(size)]](
+                                    std::byte* target, const std::byte* source,
+                                    const std::int32_t* offsets, std::int64_t count, bool) {
+    alignas(64) std::byte words[tile_bytes];
+    for (std::int64_t k = 0; k < count; k += tile_bytes / size) {
+      const std::int64_t n = std::min(tile_bytes / size, count - k);
+      gather(words, source, offsets + k, n, false);
+      kernel({target + k * bytes_, words, 1, n, 0, bytes_, 0, size, false});
+    }
+  };
+  if (is_packed && has_short_sides(rows) && try_gather(gather_then_cast)) return;
   split_transposed(rows, is_packed ? size : 0);
   run(wider, serial_element_bytes, [&](const Block& unordered) {
     const Block block = with_forward_rows(unordered, size);
