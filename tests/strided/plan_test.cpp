@@ -164,20 +164,19 @@ TEST(StridedPlan, MergesAxesForPermutationsOfAnyExtents) {
   struct Case {
     Shape memory;
     std::vector<int> order;
-    int itemsize, width;
+    int itemsize;
   };
-  const Case cases[] = {{{96, 100, 80, 90}, {3, 2, 1, 0}, 4, 1},
-                        {{4887, 2, 245, 5, 9}, {1, 4, 0, 2, 3}, 4, 1},
-                        {{5, 12, 12, 2, 71095}, {1, 2, 0, 4, 3}, 4, 1},
-                        {{42, 7332, 132, 2}, {1, 2, 3, 0}, 1, 16},
-                        {{26853, 1863}, {1, 0}, 2, 8},
-                        {{233363, 215}, {1, 0}, 2, 8},
-                        {{34929283, 2}, {1, 0}, 1, 16},
-                        {{7950, 13, 20, 4, 2}, {4, 2, 0, 1, 3}, 1, 1}};
+  const Case cases[] = {{{96, 100, 80, 90}, {3, 2, 1, 0}, 4},
+                        {{4887, 2, 245, 5, 9}, {1, 4, 0, 2, 3}, 4},
+                        {{5, 12, 12, 2, 71095}, {1, 2, 0, 4, 3}, 4},
+                        {{42, 7332, 132, 2}, {1, 2, 3, 0}, 1},
+                        {{26853, 1863}, {1, 0}, 2},
+                        {{233363, 215}, {1, 0}, 2},
+                        {{34929283, 2}, {1, 0}, 1},
+                        {{7950, 13, 20, 4, 2}, {4, 2, 0, 1, 3}, 1}};
   for (const Case& each : cases) {
     const StridedPlan plan = permutation(each.memory, each.order, each.itemsize);
     EXPECT_EQ(plan.shape().kind, Kind::merged) << Layout::row_major(each.memory);
-    EXPECT_EQ(plan.shape().width, each.width) << Layout::row_major(each.memory);
     const std::int64_t size = Layout::row_major(each.memory).size() / plan.joined();
     EXPECT_GT(size / plan.steps(), 1800) << Layout::row_major(each.memory);
   }

@@ -113,7 +113,7 @@ __device__ __forceinline__ auto lines_of() -> long long (*)[32] {
 /// Where a pack of a block begins.
 template <class Shape>
 struct CellPlace {
-  static constexpr bool has_fixed_constants = true;
+  enum : bool { has_fixed_constants = true };
   int line, cell;  ///< with planes: the pack's line along the cells, and its first cell
   int element;     ///< in the tiles
   int count;
@@ -154,12 +154,12 @@ struct BlockOfCells {
   // Enters element i of a cell, `at` from the first one in each array, in the array's table.
   template <class A>
   __device__ __forceinline__ void enter(int i, const long long* at, const A& array) const {
-    constexpr bool owns_strides = A::strides != Shape::leader_strides || A::number == Shape::leader;
-    if constexpr (A::pattern == Pattern::cells)
+    constexpr bool owns_strides = (int)A::strides != Shape::leader_strides || (int)A::number == Shape::leader;
+    if constexpr (A::pattern() == Pattern::cells)
       positions_of<Shape>(array)[at[A::strides]] =
           (unsigned short)(i * (Shape::has_planes ? most : 1));
-    else if constexpr (A::pattern == Pattern::planes ||
-                       (Shape::has_planes && A::pattern == Pattern::contiguous && owns_strides))
+    else if constexpr (A::pattern() == Pattern::planes ||
+                       (Shape::has_planes && A::pattern() == Pattern::contiguous && owns_strides))
       lines_of<Shape>()[A::strides][i] = at[A::strides];
   }
   template <class... A>
@@ -180,11 +180,11 @@ struct BlockOfCells {
   }
   template <class A>
   __device__ __forceinline__ void fill(const A& array) const {
-    if constexpr (A::pattern == Pattern::cells)
+    if constexpr (A::pattern() == Pattern::cells)
       fill_from_cells<Shape::threads, Shape::width>(cells_of<Shape>(array), array.first,
                                                     positions_of<Shape>(array), size, cells * size,
                                                     Shape::has_planes ? 1 : size);
-    else if constexpr (A::pattern == Pattern::planes)
+    else if constexpr (A::pattern() == Pattern::planes)
       fill_from_planes<Shape::threads, Shape::width>(cells_of<Shape>(array), array.first,
                                                      lines_of<Shape>()[A::strides], size, cells);
   }

@@ -6,7 +6,7 @@
 namespace spanwise {
 
 struct DensePlace {
-  static constexpr bool has_fixed_constants = true;
+  enum : bool { has_fixed_constants = true };
   long long element;
   int count;
 

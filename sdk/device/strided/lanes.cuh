@@ -129,22 +129,24 @@ struct Select<false, A, B> {
 template <int number_, class T, Role role_, Pattern pattern_, int strides_>
 struct Array {
   typedef T Element;
-  static constexpr int number = number_, strides = strides_;
-  static constexpr Role role = role_;
-  static constexpr Pattern pattern = pattern_;
-  static constexpr bool is_constant = pattern == Pattern::constant;
-  static constexpr bool is_in_tile =
-      pattern == Pattern::transposed || pattern == Pattern::transposed_in_packs ||
-      pattern == Pattern::cells || pattern == Pattern::planes || pattern == Pattern::merged ||
-      pattern == Pattern::merged_in_words;
-  static constexpr bool is_read = role == Role::read || role == Role::mask;
-  static constexpr bool is_stored = role == Role::write || role == Role::update;
-  /// Whether packs are read from memory into registers.
-  static constexpr bool is_loaded = !is_in_tile && (is_read || role == Role::update);
+  // Not static members, which NVRTC would emit as variables.
+  enum : int { number = number_, strides = strides_ };
+  enum : bool {
+    is_constant = pattern_ == Pattern::constant,
+    is_in_tile = pattern_ == Pattern::transposed || pattern_ == Pattern::transposed_in_packs ||
+                 pattern_ == Pattern::cells || pattern_ == Pattern::planes ||
+                 pattern_ == Pattern::merged || pattern_ == Pattern::merged_in_words,
+    is_read = role_ == Role::read || role_ == Role::mask,
+    is_stored = role_ == Role::write || role_ == Role::update,
+    /// Whether packs are read from memory into registers.
+    is_loaded = !is_in_tile && (is_read || role_ == Role::update)
+  };
+  __device__ static constexpr Role role() { return role_; }
+  __device__ static constexpr Pattern pattern() { return pattern_; }
   typedef typename Select<is_read, const T*, T*>::type Pointer;
 
   /// The first visited element; of an index, its offset.
-  typename Select<role == Role::index, long long, Pointer>::type first;
+  typename Select<role_ == Role::index, long long, Pointer>::type first;
 };
 
 /// An array in one thread, with its packs in registers: those of `steps` places that are loaded
@@ -166,11 +168,11 @@ struct Lane {
       const auto* const from = array.first + place.offset(A::strides);
       if constexpr (A::is_constant) {
         if (place.count > 0) packs[step].x[0] = *from;
-      } else if constexpr (A::pattern == Pattern::contiguous) {
+      } else if constexpr (A::pattern() == Pattern::contiguous) {
         read_contiguous(packs[step], from, place.count);
-      } else if constexpr (A::pattern == Pattern::unaligned) {
+      } else if constexpr (A::pattern() == Pattern::unaligned) {
         read_unaligned(packs[step], from, place.count);
-      } else if constexpr (A::pattern == Pattern::reversed) {
+      } else if constexpr (A::pattern() == Pattern::reversed) {
         read_reversed(packs[step], from, place.count);
       } else {
         read_strided(packs[step], from, place.along(A::strides), place.count);
@@ -184,16 +186,16 @@ struct Lane {
   /// Element k of the pack at `place`, as the body gets it.
   template <class Place>
   __device__ __forceinline__ decltype(auto) element(int step, const Place& place, int k) {
-    if constexpr (A::role == Role::index)
+    if constexpr (A::role() == Role::index)
       return array.first + place.offset(A::strides) + k * place.along(A::strides);
-    else if constexpr (A::role == Role::in_place)
+    else if constexpr (A::role() == Role::in_place)
       return (array.first[place.offset(A::strides) + k * place.along(A::strides)]);
     else
       return (packs[A::is_loaded ? step : 0].x[A::is_constant ? 0 : k]);
   }
   template <class Place>
   __device__ __forceinline__ bool selects(int step, const Place& place, int k) {
-    if constexpr (A::role == Role::mask)
+    if constexpr (A::role() == Role::mask)
       return element(step, place, k);
     else
       return true;
@@ -202,7 +204,7 @@ struct Lane {
   __device__ __forceinline__ void store(int step, const Place& place) {
     if constexpr (A::is_stored) {
       auto* const to = array.first + place.offset(A::strides);
-      if constexpr (A::pattern == Pattern::contiguous)
+      if constexpr (A::pattern() == Pattern::contiguous)
         write_contiguous(to, packs[A::is_loaded ? step : 0], place.count);
       else
         write_strided(to, packs[A::is_loaded ? step : 0], place.along(A::strides), place.count);

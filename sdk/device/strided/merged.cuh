@@ -62,7 +62,7 @@ struct TileNumber {
 template <class Shape>
 struct MergedTile {
   typedef MergedWalk<Shape::rank, Shape::stride_rows, Shape::inner> Walk;
-  static constexpr int outer = Shape::rank - Shape::inner;
+  enum : int { outer = Shape::rank - Shape::inner };
 
   int sides[Shape::inner];
   int size;
@@ -214,7 +214,7 @@ __device__ __forceinline__ void fill_by_words(T* tile, const T* a, const TileOrd
 template <class Shape>
 struct MergedPlace {
   typedef typename Shape::Step Step;
-  static constexpr bool has_fixed_constants = false;
+  enum : bool { has_fixed_constants = false };
   const typename MergedTile<Shape>::Walk& walk;
   Step at[Shape::stride_rows];
   int index;  ///< in the tile
@@ -228,58 +228,35 @@ struct MergedPlace {
   __device__ __forceinline__ Pack<typename A::Element, Shape::width> from_tile(
       const A& array) const {
     Pack<typename A::Element, Shape::width> pack;
-    read_contiguous(pack, merged_tile_of<Shape>(array) + index, count);
+    if (count > 0) pack.x[0] = merged_tile_of<Shape>(array)[index];
     return pack;
   }
 };
 
-/// A thread's packs, in the order of the leader; all of them exist if `is_whole`.
-template <class Shape, class Leader, bool is_whole>
-struct MergedPacks {
+/// A thread's elements, in the order of the leader; all of them exist if `is_whole`.
+template <class Shape, bool is_whole>
+struct MergedElements {
   const typename MergedTile<Shape>::Walk& walk;
   const TileOrder<Shape> (&orders)[Shape::stride_rows];
-  const RunWords<Shape::width>& words;
-  const Leader* leader;
-  int first, count;  ///< the first pack, and all of them
-
-  int misalignment;  ///< elements between the begin of a word and the leader's first of the tile
+  int first, count;  ///< the first element, and all of them
 
   __device__ __forceinline__ MergedPlace<Shape> operator()(int step) const {
-    const int pack = first + step * Shape::threads;
-    const int begin = Shape::width > 1 ? words.run_of(pack) * words.run : pack;
+    const int element = first + step * Shape::threads;
     const TileOrder<Shape>& order = orders[Shape::leader_strides];
-    const TileNumber<Shape> number(order, begin);
-    MergedPlace<Shape> place = {walk, {}, number.index(order), is_whole || pack < count};
+    const TileNumber<Shape> number(order, element);
+    MergedPlace<Shape> place = {walk, {}, number.index(order), is_whole || element < count};
 #pragma unroll
     for (int k = 0; k < Shape::stride_rows; ++k) place.at[k] = number.offset(orders[k]);
-    if (Shape::width > 1) {
-      const int element = words.element(pack, leader + place.at[Shape::leader_strides]);
-      const int from = element < 0 ? 0 : element;
-      const int end = element + Shape::width < words.run ? element + Shape::width : words.run;
-      place.count = is_whole || pack < count ? end - from : 0;
-      place.index += from + misalignment;
-#pragma unroll
-      for (int k = 0; k < Shape::stride_rows; ++k) place.at[k] += from * place.along(k);
-    }
     return place;
   }
 };
 
-template <int number, class First, class... Rest>
-__device__ __forceinline__ auto array_of(const First& first, const Rest&... rest) {
-  if constexpr (number == 0)
-    return first;
-  else
-    return array_of<number - 1>(rest...);
-}
-
 template <class Shape, class A>
-__device__ __forceinline__ void fill_merged(const A& array, const MergedTile<Shape>& tile,
-                                            int misalignment) {
+__device__ __forceinline__ void fill_merged(const A& array, const MergedTile<Shape>& tile) {
   if constexpr (A::is_in_tile) {
     const TileOrder<Shape> order = tile.orders[A::strides];
-    auto* const to = merged_tile_of<Shape>(array) + misalignment;
-    if constexpr (A::pattern == Pattern::merged_in_words)
+    auto* const to = merged_tile_of<Shape>(array);
+    if constexpr (A::pattern() == Pattern::merged_in_words)
       fill_by_words<Shape>(to, array.first, order, tile.size, tile.runs[A::strides]);
     else
       fill_by_elements<Shape>(to, array.first, order, tile.size);
@@ -290,8 +267,8 @@ __device__ __forceinline__ void fill_merged(const A& array, const MergedTile<Sha
 template <class Shape, class Walk, class Body, class... A>
 __device__ __forceinline__ void visit_merged(const Walk& walk, const Body& body,
                                              const A&... arrays) {
-  // Packs that are loaded before the first of them is computed.
-  constexpr int steps = Shape::width > 1 ? 1 : 4, group = steps * Shape::threads;
+  // Elements that are loaded before the first of them is computed.
+  constexpr int steps = 4, group = steps * Shape::threads;
   __shared__ MergedTile<Shape> tile;
   if (threadIdx.x == 0) tile.find(walk);
   __syncthreads();
@@ -301,24 +278,15 @@ __device__ __forceinline__ void visit_merged(const Walk& walk, const Body& body,
   TileOrder<Shape> orders[Shape::stride_rows];
 #pragma unroll
   for (int k = 0; k < Shape::stride_rows; ++k) orders[k] = tile.orders[k];
-  const auto leader = array_of<Shape::leader>(arrays...);
-  typedef typename decltype(leader)::Element Leader;
-  const auto begin =
-      (unsigned long long)(leader.first +
-                           (typename Shape::Step)orders[Shape::leader_strides].first);
-  const int misalignment = (int)(begin / sizeof(Leader) % Shape::width);
-  (fill_merged(arrays, tile, misalignment), ...);
+  (fill_merged(arrays, tile), ...);
   __syncthreads();
-  const RunWords<Shape::width> words(tile.runs[Shape::leader_strides]);
-  const int count = Shape::width > 1 ? words.count(tile.size) : tile.size;
+  const int count = tile.size;
   int first = threadIdx.x;
   for (; first - (int)threadIdx.x + group <= count; first += group)
-    visit_packs<Shape, steps>(MergedPacks<Shape, Leader, true>{walk, orders, words, leader.first,
-                                                               first, count, misalignment},
-                              body, Lane<Shape, A, steps>(arrays)...);
-  visit_packs<Shape, steps>(MergedPacks<Shape, Leader, false>{walk, orders, words, leader.first,
-                                                              first, count, misalignment},
-                            body, Lane<Shape, A, steps>(arrays)...);
+    visit_packs<Shape, steps>(MergedElements<Shape, true>{walk, orders, first, count}, body,
+                              Lane<Shape, A, steps>(arrays)...);
+  visit_packs<Shape, steps>(MergedElements<Shape, false>{walk, orders, first, count}, body,
+                            Lane<Shape, A, steps>(arrays)...);
 }
 
 }  // namespace spanwise

@@ -12,14 +12,14 @@ struct RowPacks {
   typedef StridedWalk<Shape::rank, Shape::stride_rows> Walk;
   typedef typename Shape::Step Step;
   typedef typename Shape::Count Count;
-  static constexpr int last = Shape::rank - 1;
+  enum : int { last = Shape::rank - 1 };
 
   const Walk& walk;
   Step at[Shape::packs][Shape::stride_rows];
   int counts[Shape::packs];
 
   struct Place {
-    static constexpr bool has_fixed_constants = false;
+    enum : bool { has_fixed_constants = false };
     const RowPacks& packs;
     int step, count;
 
@@ -69,7 +69,7 @@ struct RowPacks {
   // other arrays.
   template <class A>
   __device__ __forceinline__ long long misalignment(int step, const A& array) const {
-    if constexpr (A::number == Shape::leader)
+    if constexpr ((int)A::number == Shape::leader)
       return (long long)((unsigned long long)(array.first + at[step][A::strides]) /
                          sizeof(typename A::Element) % Shape::width);
     else

@@ -12,10 +12,10 @@ struct Run {
   long long step;
 
   __device__ __forceinline__ decltype(auto) element(long long k) const {
-    const long long at = A::pattern == Pattern::contiguous ? k
-                         : A::pattern == Pattern::reversed ? -k
-                                                           : k * step;
-    if constexpr (A::role == Role::index)
+    const long long at = A::pattern() == Pattern::contiguous ? k
+                         : A::pattern() == Pattern::reversed ? -k
+                                                             : k * step;
+    if constexpr (A::role() == Role::index)
       return first + at;
     else
       return (first[at]);
@@ -31,7 +31,7 @@ struct Run<A, true> {
 
 template <class A>
 __device__ __forceinline__ bool selects(Run<A> run, long long k) {
-  if constexpr (A::role == Role::mask)
+  if constexpr (A::role() == Role::mask)
     return run.element(k);
   else
     return true;

@@ -120,7 +120,7 @@ __device__ __forceinline__ typename A::Element* tile_of(const A&) {
 template <class Shape>
 struct TilePlace {
   typedef StridedWalk<Shape::rank, Shape::stride_rows> Walk;
-  static constexpr bool has_fixed_constants = false;
+  enum : bool { has_fixed_constants = false };
   const Walk& walk;
   int s, t, count;
 
@@ -143,10 +143,14 @@ struct TilePlace {
 template <class Shape, bool is_whole>
 struct TilePacks {
   typedef StridedWalk<Shape::rank, Shape::stride_rows> Walk;
-  static constexpr int rows = Shape::threads * Shape::width / Shape::tile_columns;  ///< of a group
-  static constexpr int groups = Shape::tile_rows / rows;
-  /// Packs that a thread loads before it computes the first of them.
-  static constexpr int steps = !is_whole || groups < 1 ? 1 : groups < 4 ? groups : 4;
+  enum : int {
+    rows = Shape::threads * Shape::width / Shape::tile_columns,  ///< of a group
+    groups = Shape::tile_rows / rows,
+    /// Packs that a thread loads before it computes the first of them.
+    steps = !is_whole || groups < 1 ? 1
+            : groups < 4            ? groups
+                                    : 4
+  };
 
   const Walk& walk;
   int left_s, left_t;
@@ -166,7 +170,7 @@ struct TilePacks {
     if constexpr (A::is_in_tile) {
       const long long by_s = walk.strides[A::strides][Shape::rank - 2];
       const long long by_t = walk.strides[A::strides][Shape::rank - 1];
-      if constexpr (is_whole && A::pattern == Pattern::transposed_in_packs)
+      if constexpr (is_whole && A::pattern() == Pattern::transposed_in_packs)
         fill_tile_in_packs<Shape::tile_rows, Shape::tile_columns, Shape::threads>(
             tile_of<Shape>(array), array.first, by_s, by_t);
       else

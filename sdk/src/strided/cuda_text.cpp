@@ -104,20 +104,20 @@ ArraysText::ArraysText(const Body& body, const PlanShape& shape) {
   }
 }
 
-// The plan's constants, for all kinds.
+// The plan's constants, for all kinds; not as static members, which NVRTC would emit as variables.
 std::string shape_text(const PlanShape& shape, const ArraysText& arrays) {
   const std::string_view sign = shape.is_large ? "long long" : "int";
   return text(
       "struct sw_shape {\n  typedef unsigned ", sign, " Count;\n  typedef ", sign,
-      " Step;\n  static constexpr int threads = ", shape.threads_per_block(),
-      ", block = ", serial_steps, ", width = ", int{shape.width}, ", packs = ", int{shape.packs},
-      ", rank = ", int{shape.rank}, ", stride_rows = ", arrays.stride_rows,
-      ", leader = ", arrays.leader, ", leader_strides = ", arrays.leader_strides,
-      ",\n    tile_rows = ", int{shape.tile_rows}, ", tile_columns = ", int{shape.tile_columns},
+      " Step;\n  enum : int { threads = ", shape.threads_per_block(), ", block = ", serial_steps,
+      ", width = ", int{shape.width}, ", packs = ", int{shape.packs}, ", rank = ", int{shape.rank},
+      ", stride_rows = ", arrays.stride_rows, ", leader = ", arrays.leader,
+      ", leader_strides = ", arrays.leader_strides, ",\n    tile_rows = ", int{shape.tile_rows},
+      ", tile_columns = ", int{shape.tile_columns},
       ", cell_elements = ", 128 * int{shape.cell_chunks}, ", inner = ", int{shape.inner},
-      ";\n  static constexpr bool has_mask = ", int{arrays.has_mask},
+      " };\n  enum : bool { has_mask = ", int{arrays.has_mask},
       ", is_tiled = ", int{shape.kind == Kind::tiles}, ", has_planes = ", int{shape.has_planes},
-      ", is_shifted = ", int{shape.is_shifted}, ", has_tail = ", int{shape.has_tail}, ";\n};\n");
+      ", is_shifted = ", int{shape.is_shifted}, ", has_tail = ", int{shape.has_tail}, " };\n};\n");
 }
 
 }  // namespace

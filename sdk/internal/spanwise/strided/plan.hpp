@@ -50,7 +50,7 @@ enum class AccessPattern : std::uint8_t {
   cells,                ///< for cells: each cell dense in another order; through shared memory
   planes,               ///< for cells: contiguous from cell to cell; through shared memory
   merged,               ///< for merged: another order; through shared memory
-  merged_in_words,      ///< the same with accesses of 16 bytes in runs of small elements
+  merged_in_words,      ///< the same, read by 16 bytes in runs of small elements
 };
 
 /// The properties of a plan that determine a kernel's source, together with the body.
