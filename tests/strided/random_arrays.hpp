@@ -185,7 +185,7 @@ inline void expect_cells(const StridedPlan& plan, const RandomArrays& arrays) {
 }
 
 // The elements of a tile have places of their own in shared memory.
-inline void expect_merged(const StridedPlan& plan, const RandomArrays& arrays) {
+inline void expect_merged(const StridedPlan& plan) {
   const PlanShape& shape = plan.shape();
   std::int64_t rows = 1;
   for (int k = 0; k < shape.count; ++k) rows += (shape.shares_strides >> k & 1) == 0;
@@ -225,7 +225,7 @@ inline void expect_aligned(const StridedPlan& plan, const RandomArrays& arrays) 
     return;
   }
   if (shape.kind == PlanShape::Kind::cells) return expect_cells(plan, arrays);
-  if (shape.kind == PlanShape::Kind::merged) return expect_merged(plan, arrays);
+  if (shape.kind == PlanShape::Kind::merged) return expect_merged(plan);
   for (int k = 0; k < shape.count; ++k) {
     const PlanArray& array = arrays.planned[static_cast<std::size_t>(k)];
     const AccessPattern pattern = shape.patterns[static_cast<std::size_t>(k)];
