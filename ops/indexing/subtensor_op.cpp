@@ -502,7 +502,21 @@ class SlicedSum {
  public:
   SlicedSum(const Apply& root, const NodeSurroundings& around)
       : type_(root.output(0).type()), around_(around) {
-    are_slices_ = add(root.inputs()[0]) && add(root.inputs()[1]);
+    std::vector<Variable> pending(root.inputs().begin(), root.inputs().end());
+    are_slices_ = true;
+    // A sum of n terms has n - 1 nodes: a longer chain is not followed from each of its nodes.
+    for (std::size_t sums = 1; are_slices_ && !pending.empty();) {
+      const Variable x = std::move(pending.back());
+      pending.pop_back();
+      if (around_.readers(x).size() != 1) {
+        are_slices_ = false;
+      } else if (const Apply* sum = node_of(x, "add")) {
+        pending.insert(pending.end(), sum->inputs().begin(), sum->inputs().end());
+        are_slices_ = ++sums < max_slices;
+      } else {
+        are_slices_ = add_slice(x);
+      }
+    }
   }
 
   Variable joined() {
@@ -523,9 +537,7 @@ class SlicedSum {
   }
 
  private:
-  bool add(const Variable& x) {
-    if (around_.readers(x).size() != 1 || slices_.size() > max_slices) return false;
-    if (const Apply* sum = node_of(x, "add")) return add(sum->inputs()[0]) && add(sum->inputs()[1]);
+  bool add_slice(const Variable& x) {
     const Apply* node = node_of(x, "set_subtensor");
     const auto* op = node != nullptr ? dynamic_cast<const SetSubtensor*>(&node->op()) : nullptr;
     const auto place = op != nullptr ? op->stored_slice(type_.shape()) : std::nullopt;
