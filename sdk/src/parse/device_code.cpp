@@ -627,7 +627,7 @@ std::string DeviceCode::way_to(std::string_view text, std::size_t offset) const 
 
 std::string DeviceCode::without_host_code(std::string_view text) const {
   std::string out(text);
-  // Compilers skip a byte order mark only where a file begins.
+  // Of a header: NVRTC skips none.
   if (text.starts_with("\xef\xbb\xbf")) out.replace(0, 3, "   ");
   const SourceFile* file = find_file(text);
   if (file == nullptr) return out;

@@ -452,6 +452,8 @@ std::size_t end_of_branch(std::span<const Token> tokens, std::size_t index) {
 SourceScan scan_source(std::string_view text) { return Scanner(text).run(); }
 
 KernelSource scan_kernels(std::string text, std::string file_name) {
+  // Compilers skip a byte order mark only where a file begins, and NVRTC nowhere.
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
   KernelSource source{std::move(text), std::move(file_name), {}};
   SourceScan scan = scan_source(source.text);
   for (KernelSite& site : scan.sites) {

@@ -210,14 +210,11 @@ PreprocessedSource preprocess(const parse::KernelSource& source, const parse::Ho
   for (const std::string& name : headers.names())
     folder.write(text(is_cuda_header(name) ? "first/" : "last/", name),
                  text("#pragma sw_include <", name, ">\n"));
-  // Compilers skip a byte order mark only where a file begins.
-  std::string_view body = source.text;
-  if (body.starts_with("\xef\xbb\xbf")) body.remove_prefix(3);
   std::string prelude;
   write_prelude(headers.names(), prelude);
   const std::string input = folder.write(
       "main/source.cpp",
-      text(prelude, text_before, "#line 1 ", c_literal(source.file_name), "\n", body, "\n"));
+      text(prelude, text_before, "#line 1 ", c_literal(source.file_name), "\n", source.text, "\n"));
   const std::string output = folder.path() + "/source.ii";
   std::vector<std::string> command = compiler;
   const auto add = [&](std::initializer_list<std::string> words) {
