@@ -253,3 +253,28 @@ def test_host_code_of_a_file_may_initialize_its_variables_by_code():
     x = sw.zeros(1, "int32", device="cpu")
     sw.SourceModule(text, device="cpu").get_function("k")(x, block=1)
     assert x.tolist() == [7]
+
+
+def test_a_library_that_is_linked_statically_may_initialize_its_variables(
+    compiler, device, monkeypatch, tmp_path
+):
+    if device.kind != "cpu":
+        pytest.skip("the host compiler's libraries")
+    static = tmp_path / "static"
+    static.write_text(
+        "#!/bin/sh\nfor word; do shift; [ $word = -lstdc++ ] && word=-l:libstdc++.a\n"
+        f'set -- "$@" "$word"; done\nexec {compiler} "$@"\n'
+    )
+    static.chmod(0o755)
+    monkeypatch.setenv("CXX", str(static))
+    text = "#include <string>\n#include <vector>\nvoid host() { k<<<1, 1>>>(); }"
+    text += f"/* {tmp_path} */ __global__ void k(int *x) {{ *x = 7; }}"
+    x = sw.zeros(1, "int32", device="cpu")
+    sw.SourceModule(text, device="cpu").get_function("k")(x, block=1)
+    assert x.tolist() == [7]
+    with pytest.raises(sw.CompileError, match="initial value"):
+        sw.SourceModule(
+            f"#include <string>\nstruct S {{ int v; __device__ S() {{ *(volatile int *)0 = 1; }} }}; {text}"
+            "__device__ S s; __global__ void l(int *x) { *x = s.v; }",
+            device="cpu",
+        ).get_function("l")

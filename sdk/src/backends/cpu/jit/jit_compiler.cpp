@@ -24,6 +24,7 @@
 #include "core/string_utils.hpp"
 #include "embedded/translator_digest.hpp"
 #include "parse/device_code.hpp"
+#include "runtime/elf_image.hpp"
 #include "runtime/files.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/parse/c_text.hpp"
@@ -31,6 +32,9 @@
 
 namespace spanwise::cpu_backend {
 namespace {
+
+// Of the files that are compiled; objects of libraries have others.
+constexpr std::string_view source_ending = ".cpp";
 
 namespace fs = std::filesystem;
 
@@ -360,12 +364,23 @@ std::string stack_reports(const runtime::TemporaryFolder& folder) {
   return all;
 }
 
+// Whether a source of the module initializes variables by code. A libstdc++ that is linked
+// statically does so in objects of its own, whose symbols follow the names of their files.
+bool has_computed_initializers(const std::string& image) {
+  bool is_source = false, has_any = false;
+  runtime::ElfImage(image).for_each_symbol([&](const Elf64_Sym& symbol, std::string_view name) {
+    if (ELF64_ST_TYPE(symbol.st_info) == STT_FILE) is_source = name.ends_with(source_ending);
+    has_any |= is_source && name.starts_with("_GLOBAL__sub_I_");
+  });
+  return has_any;
+}
+
 // The loader would run initializers outside of all kernels, where a fault ends the process. CUDA's
 // compilers refuse them.
 void expect_constant_initializers(const runtime::CompileRequest& request,
                                   const std::string& image) {
   // Sanitizers have such functions of their own.
-  if (!sanitize_setting().empty() || image.find("_GLOBAL__sub_I_") == image.npos) return;
+  if (!sanitize_setting().empty() || !has_computed_initializers(image)) return;
   const std::string message = text(
       request.source->file_name, ": the initial value of a __device__ or __constant__ variable ",
       "is computed by code (dynamic initialization), which CUDA does not support. Remedy: a ",
@@ -593,7 +608,7 @@ class JitCompilation {
     for (const TranslationUnit& unit : module_.units) {
       const std::string& head = unit.heads[std::min(head_, unit.heads.size() - 1)];
       const std::string name =
-          inputs.empty() ? "kernel.cpp" : text("link[", inputs.size() - 1, "].cpp");
+          text(inputs.empty() ? "kernel" : text("link[", inputs.size() - 1, "]"), source_ending);
       inputs.push_back(
           folder_.write(name, text(head, splits ? "#define SW_SPLIT_KERNELS 1\n" : "", unit.text)));
       with_system |= is_system_head(head);
