@@ -5,6 +5,7 @@
 #include "python/support/c_api.hpp"
 #include "python/support/python_values.hpp"
 #include "sort.hpp"
+#include "spanwise/core/error.hpp"
 #include "spanwise/python/binding.hpp"
 
 namespace spanwise::python {
@@ -13,11 +14,13 @@ namespace {
 // The sorted values, or the indices that sort, or both as a tuple.
 PyObject* sort(PyObject* x, PyObject* axis, PyObject* descending, PyObject* values,
                PyObject* indices) {
-  const Array array = array_in(x);
+  const Array array = is_array(x) ? array_in(x) : import_array(x);
   const int along = array.layout().normalise_axis(integer_from(axis));
   const ops::SortRequest request{.is_descending = truth_or(descending, false),
                                  .wants_values = truth_or(values, true),
                                  .wants_indices = truth_or(indices, false)};
+  if (!request.wants_values && !request.wants_indices)
+    fail<ArgumentError>("_sort: values and indices are both false; one of them has to be true");
   ops::Sorted sorted = without_gil(true, [&] { return ops::sort(array, along, request); });
   if (!sorted.indices) return wrap(*std::move(sorted.values));
   if (!sorted.values) return wrap(*std::move(sorted.indices));

@@ -327,12 +327,14 @@ void bind_capture(py::module_& module) {
   type.def_property_readonly("device", member(&CapturedGraph::device));
   type.def_property_readonly("stream", member(&CapturedGraph::stream),
                              "The stream whose work is captured, the current one meanwhile.");
-  type.def("__enter__", [](const py::object& self) {
-    auto& graph = py::cast<CapturedGraph&>(self);
-    graph.begin();
-    stream_guards().push_back(std::make_unique<StreamGuard>(graph.stream()));
-    return self;
-  });
+  type.def(
+      "__enter__",
+      [](CapturedGraph& self) -> CapturedGraph& {
+        self.begin();
+        stream_guards().push_back(std::make_unique<StreamGuard>(self.stream()));
+        return self;
+      },
+      py::return_value_policy::reference);
   type.def("__exit__", [](CapturedGraph& self, const py::handle& kind, const py::args&) {
     end_capture(self, !kind.is_none());
   });
