@@ -35,9 +35,12 @@ constinit const AttributeName gpudata_name("gpudata"), shape_name("shape"), stri
 void* address_of(PyObject* array) {
   const py::object gpudata = attribute_or_null(array, gpudata_name);
   if (!gpudata || gpudata.is_none()) return nullptr;
-  const auto number = py::reinterpret_steal<py::object>(PyNumber_Long(gpudata.ptr()));
+  // Of text, int() raises a ValueError, as an allocation's own __int__ may.
+  const bool is_text = py::isinstance<py::str>(gpudata) || py::isinstance<py::bytes>(gpudata);
+  const auto number =
+      is_text ? py::object() : py::reinterpret_steal<py::object>(PyNumber_Long(gpudata.ptr()));
   void* address = number ? PyLong_AsVoidPtr(number.ptr()) : nullptr;
-  if (PyErr_Occurred() != nullptr) {
+  if (is_text || PyErr_Occurred() != nullptr) {
     clear_conversion_error();
     fail<BridgeError>("pycuda: gpudata is ", std::string(py::repr(gpudata)),
                       "; expected an allocation of PyCUDA or an address");
