@@ -602,6 +602,7 @@ NOT_SWEPT = {
         to_gpuarray to_jax to_numba to_numpy to_pycuda to_tensorflow to_torch to_warp
     """,
     "belongs to graphs, kernels or streams": """
-        benchmark capture clone compile function jax_op kernel_op load_ops shared synchronize torch_op using wrap_cu bridges
+        benchmark capture clone compile function jax_op kernel_op load_ops shared synchronize torch_op tvm_ffi_op
+        using wrap_cu bridges
     """,
 }

@@ -213,7 +213,7 @@ def test_one_command_finds_planted_faults(tmp_path, device):
     if device.kind == "cpu":
         found = run_pytest(tmp_path, "--kernel-check", selected="cpu")
         assert "5 failed" in found, found
-        assert found.count("spanwise.KernelFaultError: ") == 5, found
+        assert found.count("E       spanwise.KernelFaultError: ") == 5, found
         return
     if not shutil.which("compute-sanitizer"):
         pytest.skip("compute-sanitizer is not installed")

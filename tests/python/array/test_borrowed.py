@@ -59,7 +59,7 @@ CALLS = {
     "interp": "v, i, i * 2.5",
     "intersect1d": "i, u",
     "iscomplex": "c",
-    "isfortran": "h.T",
+    "isfortran": "h.copy().T",
     "isin": "i, u",
     "isneginf": "a",
     "isposinf": "a",

@@ -33,7 +33,7 @@ LACKING = {
         "setfield",
         "tofile",
     ),
-    *("__array_finalize__", "__array_struct__", "__array_wrap__", "__class_getitem__"),
+    *("__array_finalize__", "__array_struct__", "__array_wrap__"),
     "__setstate__",
 }
 
