@@ -22,7 +22,7 @@ __device__ T sum_over_block(T value) {
 __device__ T inverse_of(T squares, int w) { return T(1) / sqrt(squares / T(w) + T(1e-6)); }
 
 // A block for each row.
-__global__ void rms_norm(const T *x, const T *weight, T *y, int w) {
+__global__ void rms_norm(const T* x, const T* weight, T* y, int w) {
   const long long row = blockIdx.x * (long long)w;
   T squares = 0;
   for (int i = threadIdx.x; i < w; i += threads) squares += x[row + i] * x[row + i];
@@ -30,7 +30,7 @@ __global__ void rms_norm(const T *x, const T *weight, T *y, int w) {
   for (int i = threadIdx.x; i < w; i += threads) y[row + i] = x[row + i] * inverse * weight[i];
 }
 
-__global__ void rms_norm_dx(const T *x, const T *weight, const T *dy, T *dx, int w) {
+__global__ void rms_norm_dx(const T* x, const T* weight, const T* dy, T* dx, int w) {
   const long long row = blockIdx.x * (long long)w;
   T squares = 0, product = 0;
   for (int i = threadIdx.x; i < w; i += threads) {
@@ -43,9 +43,9 @@ __global__ void rms_norm_dx(const T *x, const T *weight, const T *dy, T *dx, int
     dx[row + i] = inverse * (dy[row + i] * weight[i] - x[row + i] * along);
 }
 
-// A column for each thread. Each block computes the norm of each row again, which costs less than to
-// keep them in a second output while w is a few thousands.
-__global__ void rms_norm_dweight(const T *x, const T *dy, T *dweight, int h, int w) {
+// A column for each thread. Each block computes the norm of each row again, which costs less than
+// to keep them in a second output while w is a few thousands.
+__global__ void rms_norm_dweight(const T* x, const T* dy, T* dweight, int h, int w) {
   const int column = blockIdx.x * threads + threadIdx.x;
   T total = 0;
   for (int k = 0; k < h; ++k) {

@@ -75,14 +75,13 @@ TEST_P(ElementwiseKernelPlans, OutputsThatAreReadOrNotAlwaysWrittenMatchTheCpu) 
   const DType dtype = GetParam();
   for (const std::string end : {"return", "continue"})
     for (const bool is_transposed : {false, true})
-      expect_same(values_spec("T x, int32 s", "T z, T v",
-                              "z = z + x; if (s % 3 == 0) " + end + "; v = x"),
-                  [&] {
-                    const Array x = numbers({70, 70}, dtype, 1);
-                    return std::vector{is_transposed ? x.transpose() : x,
-                                       numbers({70, 70}, int32, 2), poisoned({70, 70}, dtype),
-                                       backwards(poisoned({70, 70}, dtype), 0)};
-                  });
+      expect_same(
+          values_spec("T x, int32 s", "T z, T v", "z = z + x; if (s % 3 == 0) " + end + "; v = x"),
+          [&] {
+            const Array x = numbers({70, 70}, dtype, 1);
+            return std::vector{is_transposed ? x.transpose() : x, numbers({70, 70}, int32, 2),
+                               poisoned({70, 70}, dtype), backwards(poisoned({70, 70}, dtype), 0)};
+          });
 }
 
 TEST_P(ElementwiseKernelPlans, IndicesCountInCOrderForAnyLayout) {

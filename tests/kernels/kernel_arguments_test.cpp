@@ -130,8 +130,8 @@ TEST_F(KernelArgumentsTest, ReadOnlyArrayRequiresAPointerToConst) {
 
 TEST_F(KernelArgumentsTest, StridedArrayIsRefusedForARawPointer) {
   const std::string message = refusal(kernel("const float *x"), x_.transpose());
-  EXPECT_THAT(message,
-              AllOf(HasSubstr("strides (4, 12)"), HasSubstr("contiguous(x)"), HasSubstr("View<T, 2>")));
+  EXPECT_THAT(message, AllOf(HasSubstr("strides (4, 12)"), HasSubstr("contiguous(x)"),
+                             HasSubstr("View<T, 2>")));
   call(kernel("const float *x"), x_.slice(0, {.start = 1}));
   call(kernel("const float *x"),
        x_.slice(0, {.start = 1}).transpose());  // (3, 1): one row is contiguous

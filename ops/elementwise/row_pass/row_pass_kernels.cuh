@@ -3,8 +3,8 @@
 
 // The kernels of a pass over the rows of a matrix. cuda_row_pass.cpp defines before this text the
 // types T and I, and WIDTH, PACKS, THREADS, ROWS, FINISH_THREADS, FINISH_COLUMNS; and puts the
-// programs in the place of PASS_PARAMETERS and EVALUATE_ROW, which computes `weight` from `product`,
-// FINISH_PARAMETERS and EVALUATE_SUM, which uses `sum`, and RESULT, that of a column.
+// programs in the place of PASS_PARAMETERS and EVALUATE_ROW, which computes `weight` from
+// `product`, FINISH_PARAMETERS and EVALUATE_SUM, which uses `sum`, and RESULT, that of a column.
 
 struct alignas(sizeof(T) * WIDTH) Pack {
   T x[WIDTH];

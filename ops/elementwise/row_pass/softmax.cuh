@@ -8,8 +8,8 @@
 //   row; each has PACKS packs of WIDTH elements in registers. With PACKS 0 it reads the row three
 //   times, from the L2 cache after the first.
 // - FORM 1: columns. A block has COLUMNS of them side by side; BLOCK / COLUMNS threads share each.
-//   With COUNT a thread has all elements of a column, at most COUNT, in registers; else it reads the
-//   column twice.
+//   With COUNT a thread has all elements of a column, at most COUNT, in registers; else it reads
+//   the column twice.
 // Sums are in double. A NaN or an infinite maximum makes all results NaN.
 
 __device__ __forceinline__ float exp_of(float x) { return expf(x); }

@@ -154,7 +154,8 @@ struct BlockOfCells {
   // Enters element i of a cell, `at` from the first one in each array, in the array's table.
   template <class A>
   __device__ __forceinline__ void enter(int i, const long long* at, const A& array) const {
-    constexpr bool owns_strides = (int)A::strides != Shape::leader_strides || (int)A::number == Shape::leader;
+    constexpr bool owns_strides =
+        (int)A::strides != Shape::leader_strides || (int)A::number == Shape::leader;
     if constexpr (A::pattern() == Pattern::cells)
       positions_of<Shape>(array)[at[A::strides]] =
           (unsigned short)(i * (Shape::has_planes ? most : 1));

@@ -193,8 +193,8 @@ struct KernelOpSpec {
 /// when a function that uses the op is compiled.
 SW_API Ref<const Op> kernel_op(KernelOpSpec spec);
 /// The text and the options by which a function compiles the kernel of such an op where its letters
-/// stand for these dtypes, for compilers that run ahead of time. Throws ArgumentError for another op
-/// and where a letter has no dtype.
+/// stand for these dtypes, for compilers that run ahead of time. Throws ArgumentError for another
+/// op and where a letter has no dtype.
 SW_API std::pair<std::string, ModuleOptions> kernel_op_source(const Op& op,
                                                               const std::map<char, DType>& dtypes);
 

@@ -258,7 +258,8 @@ PyObject* subscript(PyObject* self, PyObject* key) {
 PyMethodDef variable_methods[] = {
     in_python<"graph._variable", "eval($self, inputs_to_values=None, /)",
               "The value for given values of the inputs: z.eval({x: 1.0}).", "evaluate">(),
-    in_python<"printing", "_repr_html_($self)", "The graph as a picture, for notebooks.", "_html">(),
+    in_python<"printing", "_repr_html_($self)", "The graph as a picture, for notebooks.",
+              "_html">(),
     in_python<"graph._variable", "transfer($self, target, /)",
               "The variable copied to a device (a name or a spanwise.device).">(),
     in_python<"graph._variable", "dot($self, other, /)", "spanwise.dot(self, other).">(),

@@ -24,7 +24,8 @@ class CompilerOptions : public CompilerTest {};
 TEST_F(CompilerOptions, AnUnknownOptionIsAnArgumentErrorThatNamesIt) {
   CompileRequest request;
   request.options = {"-frobnicate"};
-  EXPECT_THAT(test::message_of<ArgumentError>([&] { build(twice, request); }), HasSubstr("-frobnicate"));
+  EXPECT_THAT(test::message_of<ArgumentError>([&] { build(twice, request); }),
+              HasSubstr("-frobnicate"));
 }
 
 TEST_F(CompilerOptions, OptionsReachTheCompiler) {

@@ -124,8 +124,8 @@ struct sw_code<K, Counter, void (*)(T...)> {
     sw_rt->run_blocks(r, enter_block, slow_thread, &arguments);
   }
 
-  // The blocks of a kernel that is split at its barriers; Block runs one. NeedsWarpRows: the rows of
-  // a block's threads must be whole warps.
+  // The blocks of a kernel that is split at its barriers; Block runs one. NeedsWarpRows: the rows
+  // of a block's threads must be whole warps.
   template <auto Block, int... I>
   static void call_block(const Arguments& a, sw_indices<I...>) {
     Block(static_cast<const sw_argument<I, T>&>(a).value()...);

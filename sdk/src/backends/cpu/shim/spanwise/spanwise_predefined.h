@@ -13,6 +13,6 @@
 #define CUDA_VERSION 13000
 #define CUDART_VERSION 13000
 // Code for devices is compiled, as on a GPU: a kernel whose body is under #ifdef __CUDA_ARCH__ must
-// not be silently empty. 8.0 has the tensor cores, asynchronous copies and reductions of a warp that
-// this shim provides; later architectures have instructions that it lacks.
+// not be silently empty. 8.0 has the tensor cores, asynchronous copies and reductions of a warp
+// that this shim provides; later architectures have instructions that it lacks.
 #define __CUDA_ARCH__ 800
