@@ -32,7 +32,7 @@ _NAMES = {
         frombuffer fromfile fromfunction fromiter fromstring gcd genfromtxt geomspace hamming
         hanning histogram histogram2d histogram_bin_edges histogramdd i0 identity interp
         intersect1d iscomplex isfortran isin isneginf isposinf isreal isscalar issubdtype kaiser
-        kron lcm lexsort load loadtxt logspace may_share_memory median nan_to_num nanargmax
+        kron lcm lexsort load loadtxt logspace median nan_to_num nanargmax
         nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod
         nanquantile nanstd nanvar packbits partition percentile piecewise poly polyadd polyder
         polydiv polyfit polyint polymul polysub polyval quantile r_ real_if_close roots save

@@ -121,6 +121,7 @@ using AliasMap = std::map<int, std::vector<int>>;
 struct OpProperty
     : std::variant<bool, std::int64_t, double, std::string, std::vector<std::int64_t>> {
   using variant::variant;
+  // NOLINTNEXTLINE(bugprone-copy-constructor-init): see above
   OpProperty(const OpProperty& other) : variant() { variant::operator=(other); }
   OpProperty(OpProperty&&) = default;
   OpProperty& operator=(const OpProperty&) = default;
