@@ -85,7 +85,7 @@ class LogarithmSearch {
   Variable direct(Of of, const Variable& x, bool any_sign) {
     const std::string_view name = op_name(x);
     if (name.empty()) return {};
-    const Variable a = x.owner()->inputs()[0];
+    Variable a = x.owner()->inputs()[0];
     if (of == Of::one_plus_x) {
       if (name == "exp") return call("softplus", a);
       return name == "negative" ? find(Of::one_minus_x, a, any_sign) : Variable();

@@ -279,7 +279,7 @@ class Splitter : ThreadAnalysis {
       if (loop.counter == &declared)
         return text_of("sw_sum<", declared.type, ">(", loop.base, ", ", sum_of(loop.start.others),
                        ", ", loop.base, " + ", sum_of(loop.start.others), ")");
-    const std::string whole = render(declared.init);
+    std::string whole = render(declared.init);
     if (trimmed(declared.type) != "int") return whole;
     const auto sum = sum_at(declared.init);
     if (!sum || sum->uniform.empty() || sum->others.empty()) return whole;
