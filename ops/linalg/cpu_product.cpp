@@ -118,8 +118,30 @@ struct Scales {
   }
 };
 
-// Sums that stay in the L1 cache.
-constexpr std::int64_t max_sums = 256;
+// Sums that stay in the L1 cache, and independent partial sums of one sum.
+constexpr std::int64_t max_sums = 256, parallel_sums = 8;
+
+/// The sum of the products of two lines of elements, of which the first may be conjugated. Inlined
+/// into each call, so that the compiler vectorizes those with steps of 1.
+template <class E>
+[[gnu::always_inline]] inline typename E::Number dot(const typename E::Element* a,
+                                                     std::int64_t a_step, bool conjugates,
+                                                     const typename E::Element* b,
+                                                     std::int64_t b_step, std::int64_t depth) {
+  typename E::Number sums[parallel_sums] = {};
+  std::int64_t p = 0;
+  for (; p + parallel_sums <= depth; p += parallel_sums) {
+    for (std::int64_t k = 0; k < parallel_sums; ++k)
+      E::add_product(sums[k], E::read(a[(p + k) * a_step], conjugates),
+                     E::read(b[(p + k) * b_step], false));
+    if (E::is_decided(sums)) break;
+  }
+  const bool is_decided = E::stops_early && p + parallel_sums <= depth;
+  for (; p < depth && !is_decided; ++p)
+    E::add_product(sums[0], E::read(a[p * a_step], conjugates), E::read(b[p * b_step], false));
+  for (std::int64_t k = 1; k < parallel_sums; ++k) E::join(sums[0], sums[k]);
+  return sums[0];
+}
 
 /// result[i] = alpha * sum over p of matrix[i, p] * vector[p] + beta * addend[i]. Every element of
 /// the matrix is read once, so the matrix is not packed. Strides in elements, any sign.
@@ -155,8 +177,6 @@ struct MatrixByVector {
   }
 
  private:
-  static constexpr std::int64_t parallel_sums = 8;  // independent partial sums of a row
-
   void write(std::int64_t i, Number sum) const {
     scales.write(result[i * result_stride], sum,
                  addend == nullptr ? nullptr : addend + i * addend_stride);
@@ -165,27 +185,15 @@ struct MatrixByVector {
   void add_along_rows(const Number* x, std::int64_t first, std::int64_t last) const {
     for (std::int64_t i = first; i < last; ++i) {
       const Element* row = matrix + i * row_stride;
-      const Number sum = column_stride == 1 ? dot(row, 1, x) : dot(row, column_stride, x);
-      write(i, sum);
+      if constexpr (E::stops_early) {
+        if (column_stride == 1) {
+          write(i, any_product(row, x));
+          continue;
+        }
+      }
+      write(i, column_stride == 1 ? dot<E>(row, 1, conjugates_matrix, x, 1, depth)
+                                  : dot<E>(row, column_stride, conjugates_matrix, x, 1, depth));
     }
-  }
-
-  // Inlined twice, so that the compiler vectorizes the call with step 1.
-  [[gnu::always_inline]] Number dot(const Element* row, std::int64_t step, const Number* x) const {
-    if constexpr (E::stops_early)
-      if (step == 1) return any_product(row, x);
-    Number sums[parallel_sums] = {};
-    std::int64_t p = 0;
-    for (; p + parallel_sums <= depth; p += parallel_sums) {
-      for (std::int64_t k = 0; k < parallel_sums; ++k)
-        E::add_product(sums[k], E::read(row[(p + k) * step], conjugates_matrix), x[p + k]);
-      if (E::is_decided(sums)) break;
-    }
-    const bool is_decided = E::stops_early && p + parallel_sums <= depth;
-    for (; p < depth && !is_decided; ++p)
-      E::add_product(sums[0], E::read(row[p * step], conjugates_matrix), x[p]);
-    for (std::int64_t k = 1; k < parallel_sums; ++k) E::join(sums[0], sums[k]);
-    return sums[0];
   }
 
   // For bool: whether the row is nonzero anywhere that x is 1, eight elements at a time.
@@ -439,40 +447,27 @@ class CpuProduct {
     for_parts_of_depth([&](std::int64_t begin, std::int64_t end) {
       Number sums[max_sums] = {};
       for (std::int64_t k = begin; k < end; ++k)
-        add_products(sums, at.left + k * problem_.left.column_stride, axis.left,
-                     at.right + k * problem_.right.row_stride, axis.right, count);
+        for (std::int64_t i = 0; i < count; ++i)
+          E::add_product(sums[i],
+                         E::read(at.left[k * problem_.left.column_stride + i * axis.left],
+                                 problem_.conjugate_left),
+                         E::read(at.right[k * problem_.right.row_stride + i * axis.right], false));
       for (std::int64_t i = 0; i < count; ++i) E::join(totals[i], sums[i]);
     });
     for (std::int64_t i = 0; i < count; ++i) write(moved(at, axis, i), 0, 0, totals[i]);
   }
-  // Inlined twice, so that the compiler vectorizes the call with steps of 1.
-  [[gnu::always_inline]] void add_products(Number* sums, const Element* a, std::int64_t a_step,
-                                           const Element* b, std::int64_t b_step,
-                                           std::int64_t count) const {
-    for (std::int64_t i = 0; i < count; ++i)
-      E::add_product(sums[i], E::read(a[i * a_step], problem_.conjugate_left),
-                     E::read(b[i * b_step], false));
-  }
   void add_along_depth(std::int64_t first, std::int64_t count, const BatchAxis& axis) const {
     const ProductPointers at = factors_at(first);
     const std::int64_t a_step = problem_.left.column_stride, b_step = problem_.right.row_stride;
+    const std::int64_t depth = problem_.depth;
+    const bool conjugates = problem_.conjugate_left;
     for (std::int64_t i = 0; i < count; ++i) {
       const ProductPointers to = moved(at, axis, i);
       write(to, 0, 0,
-            a_step == 1 && b_step == 1 ? dot(to.left, 1, to.right, 1)
-                                       : dot(to.left, a_step, to.right, b_step));
+            a_step == 1 && b_step == 1
+                ? dot<E>(to.left, 1, conjugates, to.right, 1, depth)
+                : dot<E>(to.left, a_step, conjugates, to.right, b_step, depth));
     }
-  }
-  [[gnu::always_inline]] Number dot(const Element* a, std::int64_t a_step, const Element* b,
-                                    std::int64_t b_step) const {
-    constexpr std::int64_t parts = 8;
-    Number sums[parts] = {};
-    std::int64_t p = 0;
-    for (; p + parts <= problem_.depth; p += parts)
-      add_products(sums, a + p * a_step, a_step, b + p * b_step, b_step, parts);
-    add_products(sums, a + p * a_step, a_step, b + p * b_step, b_step, problem_.depth % parts);
-    for (std::int64_t k = 1; k < parts; ++k) E::join(sums[0], sums[k]);
-    return sums[0];
   }
   static ProductPointers moved(const ProductPointers& at, const BatchAxis& axis, std::int64_t i) {
     return {at.left + i * axis.left, at.right + i * axis.right, at.result + i * axis.result,
