@@ -19,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -211,9 +212,10 @@ def compare(first: list[Path], second: list[Path]) -> None:
 
 def try_wheel(python: str, wheel: Path) -> None:
     """Installs the wheel in a new environment, and runs there, away from the sources, the command and
-    the first program of README.md; then without a compiler, which has to be named."""
+    the first program of README.md; then without a compiler, which has to be named, and from a bundle."""
     folder = FOLDER / "trial"
     shutil.rmtree(folder, ignore_errors=True)
+    start = time.monotonic()
     run(python, "-m", "venv", folder)
     run(folder / "bin/python", "-m", "pip", "install", "--quiet", wheel)
     program = re.search(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.M | re.S)[1]
@@ -227,13 +229,23 @@ def try_wheel(python: str, wheel: Path) -> None:
         raise SystemExit(
             f"spanwise: {wheel.name}: README's program printed {got!r}, not {expected!r}"
         )
+    seconds = time.monotonic() - start
     version = run(folder / "bin/spanwise", "--version", cwd=folder, env=clean)
+    imports = "import spanwise as sw\n"
+    makes = program.partition("twice = ")[0] + 'sw.compile(source, archs=[]).save("first.swb")\n'
+    run(first[0], "-c", makes, cwd=folder, env=clean)
+    attaches = program.replace(imports, f'{imports}\nsw.Bundle.load("first.swb").attach()\n')
     shutil.rmtree(folder / "cache", ignore_errors=True)
     bare = clean | {"PATH": str(folder / "bin"), "CUDA_VISIBLE_DEVICES": ""}
     done = subprocess.run(first, cwd=folder, env=bare, capture_output=True, text=True)
     if done.returncode == 0 or "g++" not in done.stderr.splitlines()[-1]:
         raise SystemExit(f"spanwise: {wheel.name}: without a compiler: {done.stdout}{done.stderr}")
-    say(f"{wheel.name}: {version.strip()}; README's first program printed {got}")
+    got = run(first[0], "-c", attaches, cwd=folder, env=bare).strip()
+    if got != expected:
+        raise SystemExit(f"spanwise: {wheel.name}: from a bundle, it printed {got!r}")
+    say(
+        f"{wheel.name}: {version.strip()}; README's first program printed {got} after {seconds:.0f} s"
+    )
 
 
 def digest(file: Path) -> str:
