@@ -21,10 +21,10 @@ import threading
 import time
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from types import ModuleType
 from urllib.parse import parse_qs
 
 import gallery
+import reference
 from paths import BUILD, ROOT, staged_package
 
 sys.path.insert(0, str(staged_package("release")))
@@ -44,24 +44,6 @@ MORE = {
         if p.parent.name != "common"
     },
 }
-#: Modules with a page each, besides those of the package's own names.
-MODULES = (
-    "tensor",
-    "graph",
-    "gradient",
-    "random",
-    "linalg",
-    "fft",
-    "memory",
-    "driver",
-    "profile",
-    "kernels",
-    "ops",
-    "sym",
-    "printing",
-    "collectives",
-    "dask",
-)
 INDEX = """\
 # Spanwise
 
@@ -130,7 +112,10 @@ def main() -> int:
     shutil.rmtree(SOURCE, ignore_errors=True)
     write_pages()
     write_settings()
-    write_python()
+    with tempfile.TemporaryDirectory() as folder:  # examples write files
+        os.chdir(folder)
+        write_python()
+        os.chdir(ROOT)
     write_cpp()
     write("gallery.md", gallery.page(SOURCE))
     write_index()
@@ -359,8 +344,28 @@ def signature(name: str, value: object) -> str:
     return readable(re.sub(r"\b(spanwise\._core|spanwise|collections\.abc|typing)\.", "", text))
 
 
+EXAMPLES = reference.read_examples()
+
+
+def example(module: str, name: str, value: object) -> str:
+    """The example of a name and what a prompt shows below it, computed now."""
+    found = EXAMPLES[module].of.get(name)
+    if found is None:
+        return ""
+    result = found.run(name, value) if found.is_runnable() else ""
+    return f"\n```pycon\n{found.shown()}\n{result}".rstrip("\n") + "\n```\n"
+
+
+def beginning(module: str) -> str:
+    """What the examples of a module begin with."""
+    before = "\n".join(f">>> {line}" for line in EXAMPLES[module].before)
+    return f"Examples begin with:\n\n```pycon\n{before}\n```\n"
+
+
 def function_entry(path: str, name: str, value: object, kind: str = "function") -> str:
     text = markdown(doc_of(value))
+    if kind == "function":
+        text += "\n" + example(path.rpartition(".")[0], name, value)
     return f":::{{py:{kind}}} {path}{signature(name, value)}\n\n{text}\n:::\n"
 
 
@@ -379,6 +384,7 @@ def class_entry(path: str, name: str, cls: type) -> str:
     if bases:
         parts.append(f"Bases: {', '.join(f'`{b}`' for b in bases)}.\n")
     parts.append(markdown(cls.__doc__ or "") + "\n")
+    parts.append(example(path.rpartition(".")[0], name, cls))
     for member, value in sorted(vars(cls).items()):
         if member.startswith("_") or type(value).__name__ == "_ForeignName" or is_error:
             continue
@@ -410,7 +416,7 @@ def entry(module: str, name: str, value: object) -> str:
         else f"\n:value: {shown}"
     )
     doc = "" if isinstance(value, (int, float, str, type(None))) else type(value).__doc__ or ""
-    return f":::{{py:data}} {path}{shown}\n\n{markdown(doc)}\n:::\n"
+    return f":::{{py:data}} {path}{shown}\n\n{markdown(doc)}\n{example(module, name, value)}\n:::\n"
 
 
 def group_of(name: str, value: object) -> str:
@@ -426,7 +432,7 @@ def group_of(name: str, value: object) -> str:
         return "borrowed"
     if module.startswith("_numpy"):
         return "functions"
-    if module.startswith(("kernels", "driver")):
+    if module.startswith(("kernels", "driver")) and name != "asnumpy":
         return "kernels"
     if module:
         return "graphs"
@@ -462,29 +468,22 @@ GROUPS = {
 
 
 def write_python() -> None:
-    groups: dict[str, list[str]] = {group: [] for group in GROUPS}
-    for name in dir(sw):
-        value = getattr(sw, name)
-        if name.startswith("_") or isinstance(value, ModuleType):
-            continue
-        groups[group_of(name, value)].append(entry("spanwise", name, value))
     pages = []
-    for group, (title, text) in GROUPS.items():
-        page = "cuda-c" if group == "kernels" else group  # spanwise.kernels has that name
+    for module_name, names in reference.reference().items():
+        if module_name == "spanwise":
+            pages += write_package(names)
+            continue
+        module = sys.modules[module_name]
+        page = module_name.partition(".")[2]
         pages.append(page)
-        body = "\n".join(groups[group])
-        write(f"reference/python/{page}.md", f"# {title}\n\n{text}\n\n{body}")
-    for module_name in MODULES:
-        try:
-            module = __import__(f"spanwise.{module_name}", fromlist=["x"])
-        except ImportError:
-            continue  # an addon whose packages are not installed
-        pages.append(module_name)
-        names = getattr(module, "__all__", None) or [n for n in dir(module) if n[0] != "_"]
-        own = [n for n in sorted(names) if is_own(module, getattr(module, n, None))]
-        body = "\n".join(entry(module.__name__, n, getattr(module, n)) for n in own)
-        text = markdown(module.__doc__ or "")
-        write(f"reference/python/{module_name}.md", f"# spanwise.{module_name}\n\n{text}\n\n{body}")
+        own = {name: v for name, v in names.items() if reference.home(v) is None}
+        body = "\n".join(entry(module_name, name, value) for name, value in own.items())
+        links = [
+            f"{{py:obj}}`{n} <spanwise.{reference.home(names[n])}>`" for n in names if n not in own
+        ]
+        also = f"Also here, as in the package: {', '.join(links)}.\n\n" if links else ""
+        text = f"{markdown(module.__doc__ or '')}\n\n{also}{beginning(module_name)}"
+        write(f"reference/python/{page}.md", f"# {module_name}\n\n{text}\n\n{body}")
     listed = "\n".join(pages)
     write(
         "reference/python/index.md",
@@ -494,14 +493,19 @@ def write_python() -> None:
     )
 
 
-def is_own(module: ModuleType, value: object) -> bool:
-    if isinstance(value, ModuleType) or value is None:
-        return False
-    home = getattr(value, "__module__", None) or ""
-    return (
-        home.startswith("spanwise")
-        and getattr(sw, getattr(value, "__name__", "?"), None) is not value
-    )
+def write_package(names: dict[str, object]) -> list[str]:
+    """Writes the pages of the package's own names, and returns their names."""
+    groups: dict[str, list[str]] = {group: [] for group in GROUPS}
+    for name, value in names.items():
+        groups[group_of(name, value)].append(entry("spanwise", name, value))
+    pages = []
+    for group, (title, text) in GROUPS.items():
+        page = "cuda-c" if group == "kernels" else group  # spanwise.kernels has that name
+        pages.append(page)
+        body = "\n".join(groups[group])
+        text = f"{text}\n\n{beginning('spanwise')}"
+        write(f"reference/python/{page}.md", f"# {title}\n\n{text}\n\n{body}")
+    return pages
 
 
 # ---- C++
