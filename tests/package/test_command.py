@@ -94,3 +94,43 @@ def test_a_cache_that_keeps_nothing_is_a_warning(caplog, tmp_path):
     with sw.config.change(cache_dir=str(tmp_path)), caplog.at_level(logging.WARNING, "spanwise"):
         sw.SourceModule(source, device="cpu")
     assert any("nothing is kept on disk" in record.getMessage() for record in caplog.records)
+
+
+def test_a_reader_that_ends_early_is_no_error():
+    words = [sys.executable, "-m", "spanwise", "config"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+
+
+# Each program does what Spanwise has a slower or other way for; the logger says so, once.
+FALLBACKS = {
+    "new arrays are on the CPU: ": "sw.ones(3), sw.ones(3)",
+    "Products on the CPU run in Spanwise's own loops": (
+        "with sw.config.change(blas='none'): sw.ones((300, 300)) @ sw.ones((300, 300))"
+    ),
+    "kernel.cu: threads run as fibers, not as loops between barriers, in k": (
+        "sw.SourceModule('__global__ void k(int *x, int n) { while (n-- > 0 && x[n] < threadIdx.x)"
+        " { if (x[n] == 7) __syncthreads(); x[n]++; } }', device='cpu').get_function('k')"
+    ),
+    "kernel.cu: code that no kernel reaches is left out, for 1 compiler errors in it": (
+        "sw.SourceModule('__device__ int f() { return undeclared; } __global__ void k() {}', device='cpu')"
+    ),
+}
+
+
+@pytest.mark.parametrize("message", FALLBACKS)
+def test_fallbacks_are_logged(message, tmp_path):
+    program = f"""
+import logging
+logging.basicConfig(level=logging.INFO, format="%(name)s %(message)s")
+import spanwise as sw
+{FALLBACKS[message]}
+"""
+    environment = {**os.environ, "SPANWISE_CACHE_DIR": str(tmp_path), "CUDA_VISIBLE_DEVICES": ""}
+    environment.pop("SPANWISE_DEVICE", None)
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith(f"spanwise {message}")]
+    assert len(lines) == 1, done.stderr

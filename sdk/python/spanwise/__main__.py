@@ -5,6 +5,8 @@ module with a ``main(arguments)`` that returns the exit status."""
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from importlib import import_module
 
@@ -58,7 +60,13 @@ def main(arguments: list[str]) -> int:
 
 def run() -> int:
     """The entry point of the program ``spanwise``."""
-    return main(sys.argv[1:])
+    try:
+        status = main(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, such as `head`, has ended
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the flush at exit
+        status = 128 + signal.SIGPIPE
+    return status
 
 
 if __name__ == "__main__":

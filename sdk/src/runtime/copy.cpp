@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "spanwise/core/error.hpp"
 #include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 #include "spanwise/runtime/stream.hpp"
 
 // Copies, casts and fills of arrays, on one device and between devices.
@@ -365,12 +367,19 @@ bool try_fill_small(const Array& target, const Scalar& element) noexcept {
   return true;
 }
 
+// Copies of fewer bytes take less than two seconds, after which a ProgressLine appears.
+constexpr std::int64_t long_copy_bytes = std::int64_t{1} << 30;
+
 }  // namespace
 
 void copy(const Array& source, const Array& target) {
   check_writable(target, "copy");
   if (try_copy_by_memmove(source, target) || try_copy_by_buffer(source, target)) return;
   check_dtypes(source.dtype(), target.dtype());
+  std::optional<ProgressLine> line;
+  if (target.nbytes() >= long_copy_bytes)
+    line.emplace(text("copying ", target.nbytes() >> 20, " MiB from ", source.device(), " to ",
+                      target.device()));
   if (can_copy_on_device(source, target)) return runtime::copy_on_device(source, target);
   const Array broadcast = source.broadcast_to(target.shape());
   if (target.size() == 0 || is_same_window(broadcast, target)) return;

@@ -16,6 +16,7 @@
 #include "spanwise/core/fork.hpp"
 #include "spanwise/runtime/config.hpp"
 #include "spanwise/runtime/devices.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 #include "spanwise/runtime/tools.hpp"
 
 namespace spanwise {
@@ -40,7 +41,11 @@ runtime::Backend* cuda_backend() noexcept {
 Device configured_device() {
   const std::string name = config::get("device");
   if (name != runtime::automatic_device) return Device::parse(name);
-  return cuda_count() > 0 ? Device(DeviceKind::cuda) : cpu;
+  if (cuda_count() > 0) return Device(DeviceKind::cuda);
+  static constinit std::atomic_flag is_logged;
+  if (!is_logged.test_and_set())
+    log_message(LogLevel::info, text("new arrays are on the CPU: ", why_no_cuda()));
+  return cpu;
 }
 
 // Cached configured_device(), since each creation of an array needs it. One atomic word: a key of

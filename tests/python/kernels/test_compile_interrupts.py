@@ -1,7 +1,7 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """Ctrl-C and other signals while the CPU's compiler hangs, each in a new process; and what a terminal shows
-of a long compile."""
+of a long compile and a long copy."""
 
 import os
 import pty
@@ -223,3 +223,23 @@ def test_a_terminal_shows_compiles_of_more_than_two_seconds(tmp_path, terminal):
         assert errors.endswith(b"\r\x1b[K"), errors
     else:
         assert errors == b""
+
+
+# Its target has 2**38 bytes, which are at few addresses.
+LONG_COPY = """
+import numpy as np, spanwise as sw
+target = np.lib.stride_tricks.as_strided(np.zeros(2**20, np.uint8), (2**19, 2**19), (1, 1))
+sw.copyto(sw.asarray(target), sw.arange(2**19, dtype="uint8", device="cpu"))
+"""
+
+
+def test_a_terminal_shows_a_long_copy():
+    controller, screen = pty.openpty()
+    with subprocess.Popen([sys.executable, "-c", LONG_COPY], stderr=screen) as process:
+        os.close(screen)
+        shown = b""
+        while not shown.endswith(b" s"):
+            shown += os.read(controller, 1000)
+        process.kill()
+    os.close(controller)
+    assert shown.startswith(b"\rspanwise: copying 262144 MiB from cpu to cpu: 2 s"), shown

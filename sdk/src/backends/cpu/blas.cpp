@@ -702,7 +702,11 @@ Tool tool() {
 
 bool gemm(const GemmCall& call) {
   const BlasLibrary* loaded = library();
-  if (loaded == nullptr) return false;
+  if (loaded == nullptr) {
+    static constinit std::atomic_flag is_logged;
+    if (!is_logged.test_and_set()) log_message(LogLevel::info, tool().missing);
+    return false;
+  }
   const BlasCallGuard running;
   if (uses_library_threads(*loaded, call)) return run_with(*loaded, call, 0);
   const SingleThreadGuard one_thread(*loaded);

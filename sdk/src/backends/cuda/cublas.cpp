@@ -1,6 +1,7 @@
 // Copyright 2026 The Spanwise Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <atomic>
 #include <complex>
 #include <cstddef>
 #include <map>
@@ -17,6 +18,7 @@
 #include "spanwise/core/error.hpp"
 #include "spanwise/core/fork.hpp"
 #include "spanwise/runtime/config.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::cuda::cublas {
 namespace {
@@ -197,7 +199,15 @@ bool gemm(const GemmCall& call, CudaStream& stream) {
   const DeviceContext& context = stream.context();
   const ContextGuard guard(context);
   const cublas::Api* api = cublas::library();
-  if (api == nullptr) return false;
+  if (api == nullptr) {
+    static constinit std::atomic_flag is_logged;
+    if (!is_logged.test_and_set())
+      log_message(
+          LogLevel::info,
+          "cuBLAS was not found: products on a GPU run in Spanwise's own kernels, which are "
+          "slower; spanwise doctor names what to install");
+    return false;
+  }
   const Scale alpha(call.alpha), beta(call.beta);
   const CublasWorkspace workspace(stream);
   CublasHandle& entry = handle_of(context.device.ordinal());

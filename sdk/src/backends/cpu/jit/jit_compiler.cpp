@@ -29,6 +29,7 @@
 #include "spanwise/core/error.hpp"
 #include "spanwise/parse/c_text.hpp"
 #include "spanwise/runtime/instruction_sets.hpp"
+#include "spanwise/runtime/interrupt.hpp"
 
 namespace spanwise::cpu_backend {
 namespace {
@@ -516,6 +517,7 @@ class JitCompilation {
     binary.image = parse::read_whole_file(output());
     expect_constant_initializers(request_, binary.image);
     set_stack_need(binary.image, stack_need(reports, module_));
+    log_fallbacks();
     binary.symbols = std::move(module_.symbols);
     return binary;
   }
@@ -527,6 +529,18 @@ class JitCompilation {
     return {reverse_order_setting(), warps_in_step_setting(), !fibers_setting()};
   }
   std::string output() const { return folder_.path() + "/kernel.so"; }
+
+  void log_fallbacks() const {
+    const std::string& file = request_.source->file_name;
+    if (!module_.fibers.empty() && !module_.checked && !fibers_setting())
+      log_message(LogLevel::info, text(file,
+                                       ": threads run as fibers, not as loops between "
+                                       "barriers, in ",
+                                       joined(module_.fibers, ", ")));
+    if (module_.removed > 0)
+      log_message(LogLevel::info, text(file, ": code that no kernel reaches is left out, for ",
+                                       module_.removed, " compiler errors in it"));
+  }
 
   void preprocess_sources() {
     texts_.clear();

@@ -715,9 +715,9 @@ class ModuleTableWriter {
     return text("&::", kernel.split, arguments, ", ", kernel.needs_warp_rows ? "true" : "false");
   }
 
-  static std::string entry(const std::string& address, bool has_barrier, const std::string& counter,
-                           const std::string& name, const std::string& bounds,
-                           const std::string& split) {
+  std::string entry(const std::string& address, bool has_barrier, const std::string& counter,
+                    const std::string& name, const std::string& bounds, const std::string& split) {
+    if (has_barrier && split.empty()) module_.fibers.push_back(name);
     const std::string arguments = text(">::entry(", c_literal(name), ", ", bounds, "),");
     const std::string plain = text("sw_launcher<", address, ", ", has_barrier ? "true" : "false",
                                    ", ", counter, arguments);

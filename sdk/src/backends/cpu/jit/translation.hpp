@@ -36,6 +36,8 @@ struct Translation {
   bool in_step = false;                        ///< the lanes of a warp run in step
   /// Some kernels also have a form that is split at barriers, under #ifdef SW_SPLIT_KERNELS.
   bool splits = false;
+  /// Kernels with a barrier that have no such form: their threads are fibers.
+  std::vector<std::string> fibers;
   std::set<std::string> left_out;  ///< included headers that are left out
   /// Of each function sw_refused_<n>, whose calls are errors where they are compiled: the message.
   std::vector<std::string> refusals;
