@@ -90,11 +90,10 @@ def _calls(legacy: LegacyFile) -> Iterator[str]:
 def _variables(legacy: LegacyFile) -> Iterator[str]:
     for variable in legacy.variables:
         yield f"  line {variable.line}: {variable.text}"
-        view = (
-            f'.view("{variable.dtype}")[...] = values'
-            if variable.dtype
-            else "[...] = values  # as bytes"
-        )
+        view = {
+            "": "[...] = values  # as bytes",
+            "texture": '[:8].view("uint64")[...] = int(texture)  # of texture = sw.Texture(array)',
+        }.get(variable.dtype, f'.view("{variable.dtype}")[...] = values')
         yield f'      module.get_global("{variable.name}"){view}'
 
 

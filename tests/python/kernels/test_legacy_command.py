@@ -138,7 +138,10 @@ def test_device_variables_and_launches_are_listed_with_their_python(capsys, mixe
     assert lines[index + 1] == 'module.get_global("coefficients").view("float32")[...] = values'
     for name, view in [("counter", '.view("int32")'), ("other", '.view("int32")'), ("pointer", "")]:
         assert any(line.startswith(f'module.get_global("{name}"){view}[...]') for line in lines)
-    assert any('get_global("image")' in line for line in lines)
+    index = lines.index("line 12: texture<float, 2, cudaReadModeElementType> image;")
+    setting, _, comment = lines[index + 1].partition("  # of ")
+    assert setting == 'module.get_global("image")[:8].view("uint64")[...] = int(texture)'
+    assert comment == "texture = sw.Texture(array)"
     assert lines[lines.index("line 31: struct Runner") + 1] == "launches pair in line 31"
     index = lines.index("line 32: double slow(float *x)")
     assert lines[index + 1] == "calls go in line 35"
@@ -155,6 +158,23 @@ def test_tests_of_a_written_package_pass(capsys, tmp_path, name, passed):
     assert (folder / f"old_{name}" / f"{name}.cu").read_bytes() == source.read_bytes()
     assert listing(capsys, source).strip() in (folder / "README.md").read_text()
     assert run_tests(folder).startswith(f"{passed} passed")
+
+
+def test_the_listed_code_for_a_texture_reference_sets_it(capsys, tmp_path):
+    file = tmp_path / "old.cu"
+    file.write_text(
+        "static texture<float, 1> line;\n"
+        "__global__ void k(float *y) { y[0] = tex1Dfetch(line, 2); }\n"
+    )
+    lines = [each.strip() for each in listing(capsys, file).splitlines()]
+    code = lines[lines.index("line 1: static texture<float, 1> line;") + 1]
+    module = sw.wrap_cu(file).module(device="cpu")
+    values = np.float32([1, 2, 3])
+    texture = sw.Texture(sw.array(values, device="cpu"))
+    exec(code, {"module": module, "texture": texture})
+    y = sw.full(1, np.nan, "float32", device="cpu")
+    module.get_function("k")(y, block=1)
+    assert y.item() == 3
 
 
 def test_functions_of_a_written_package_run(capsys, tmp_path, monkeypatch, device):

@@ -397,7 +397,7 @@ class DeviceVariable(NamedTuple):
     name: str
     line: int
     text: str  # the source line
-    dtype: str  # of the elements; "" for other types
+    dtype: str  # of the elements; "texture" for a texture reference, "" for other types
 
 
 class LegacyFile(NamedTuple):
@@ -462,7 +462,8 @@ def _variables(tokens: Tokens, text_of_line: str) -> Iterator[DeviceVariable]:
     """The variables that one declaration declares."""
     depth, name, is_value = 0, "", False
     words: list[str] = []  # the type, then the name of the first variable
-    dtype = None
+    is_texture = any(text == "texture" for text, _ in tokens)
+    dtype = "texture" if is_texture else None
     for i, (text, line) in enumerate(tokens):
         if depth == 0 and text in ",;":
             if dtype is None:
@@ -474,7 +475,7 @@ def _variables(tokens: Tokens, text_of_line: str) -> Iterator[DeviceVariable]:
         elif not is_value and (depth == 0 or tokens[i - 1][0] == "*") and text.isidentifier():
             name = text
             words += [text] * (dtype is None and text not in _QUALIFIERS)
-        elif text in "*<(" and not is_value:
+        elif text in "*<(" and not is_value and not is_texture:
             dtype = ""  # a pointer, a template, a function
         # The name is within the first parentheses of "(*function)(int)".
         is_value |= text == "(" and i > 0 and tokens[i - 1][0] == ")"
