@@ -131,6 +131,26 @@ def test_fault_ends_the_kernel_alone(compiler, name, capfd):
     assert (x.numpy() == 7).all()
 
 
+def test_launch_after_a_fault_of_lanes_in_step_starts_anew(compiler):
+    """The lanes of a warp wait at volatile accesses; those of the failed launch wait no longer."""
+    add = compiled("""__global__ void f(volatile int *x, int fails)
+    {
+      x[threadIdx.x] = x[threadIdx.x] + 1;
+      if (fails) *(volatile int *)0 = 1;
+      x[threadIdx.x] = x[threadIdx.x ^ 1] + 1;
+    }""")
+    x = sw.zeros(32, "int32", device="cpu")
+    messages = set()
+    for launch in range(3):
+        add(x, 0, block=32)
+        assert (x.numpy() == 3 * launch + 2).all()
+        with pytest.raises(sw.KernelFaultError, match="SIGSEGV") as caught:
+            add(x, 1, block=32)
+        messages.add(str(caught.value))
+        assert (x.numpy() == 3 * launch + 3).all()
+    assert len(messages) == 1
+
+
 HEAP = """
 struct Node { int value; Node *next; };
 __device__ Node *head;

@@ -174,6 +174,7 @@ std::string BlockRunner::take_failure() {
   if (std::exchange(is_aborting_, false)) reset_fibers();
   running_ = false;
   arrived_ = 0;
+  for (Warp& warp : warps_) warp.group_count = 0;
   return std::exchange(failure_, {});
 }
 
@@ -532,6 +533,9 @@ unsigned BlockRunner::runnable_lane() const {
 // lowest address in the code continue together: the others are at statements that follow, where
 // these arrive later, or in another branch.
 void BlockRunner::step(const void* code) {
+  // Code of the module that runs before run(): what a lane stored in an earlier launch, which a
+  // fault may have ended, must not suspend it.
+  if (!running_) return;
   FaultTrap::poll();
   threads_[current_].state = stepping;
   steps_[current_] = reinterpret_cast<std::uintptr_t>(code) - 1;  // null becomes the last
