@@ -317,7 +317,13 @@ def parsed(package, module):
 def source_functions(package, module, names):
     """Definitions, for a stub, of the functions `names` of a module in Python; {} for those without."""
     found = {}
-    for node in parsed(package, module).body:
+    nodes = parsed(package, module).body
+    functions = {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+    for node in nodes:
+        match node:  # another name of a function
+            case ast.Assign([ast.Name(alias)], ast.Name(known)) if known in functions:
+                node = copy.deepcopy(functions[known])
+                node.name = alias
         if isinstance(node, ast.FunctionDef) and node.name in names:
             node.body = [ast.Expr(ast.Constant(...))]
             node.decorator_list = []
@@ -400,7 +406,8 @@ def tensor_stub(package, module):
 TYPE_IMPORTS = """\
 import builtins
 from collections.abc import Sequence
-from typing import Any, SupportsIndex, overload"""
+from typing import Any, SupportsIndex, overload
+from ._numpy.shape import Axes"""
 
 
 def package_stub(package):

@@ -224,7 +224,8 @@ def _parts(returned: Any) -> tuple[list[Any], list[Any]]:
     """(outputs, a dict of updates and an until() where they are) of what `fn` of scan() returns."""
     if _is_updates(returned) or isinstance(returned, until):
         returned = [returned]
-    outputs, others = [], []
+    outputs: list[Any] = []
+    others: list[Any] = []
     for part in _listed(returned):
         if isinstance(part, until):
             others.append(part)

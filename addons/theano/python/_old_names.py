@@ -51,9 +51,10 @@ def equal_computations(xs: Any, ys: Any, in_xs: Any = None, in_ys: Any = None) -
             return x == y
         if x.type != y.type or (x.owner is None) != (y.owner is None):
             return False
-        if x.owner is None:
-            both = isinstance(x, Constant) and isinstance(y, Constant)
-            return both and np.array_equal(x.value.numpy(), y.value.numpy(), equal_nan=True)
+        if x.owner is None or y.owner is None:
+            if not isinstance(x, Constant) or not isinstance(y, Constant):
+                return False
+            return np.array_equal(x.value.numpy(), y.value.numpy(), equal_nan=True)
         key = x.owner, y.owner
         if key not in known:
             same = x.owner.op == y.owner.op and len(x.owner.inputs) == len(y.owner.inputs)

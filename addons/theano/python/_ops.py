@@ -257,11 +257,12 @@ class ScalarOp:
             results = np.vectorize(self.impl, otypes=[str(types(*variables).dtype)])
             return sw.asarray(np.asarray(results(*(array.numpy() for array in arrays))))
 
-        def gradient(inputs: Any, outputs: Any, slopes: Any) -> Any:
-            return self.grad(inputs, slopes)
+        slope_of = getattr(self, "grad", None)
 
-        has_slope = hasattr(self, "grad")
-        op = ArrayOp(self.name, compute, types, gradient if has_slope else None, id(type(self)))
+        def gradient(inputs: Any, outputs: Any, slopes: Any) -> Any:
+            return slope_of(inputs, slopes) if slope_of else None
+
+        op = ArrayOp(self.name, compute, types, gradient if slope_of else None, id(type(self)))
         return op(*variables)
 
     def impl(self, *numbers: Any) -> Any:

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 import warnings
+from collections import namedtuple
 from collections.abc import Callable, ItemsView, KeysView, ValuesView
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -351,8 +352,8 @@ class _Semantics(ast.NodeTransformer):
                 )
         for each in node.body:
             match each:
-                case ast.Assign([ast.Name("__metaclass__")], value):
-                    node.keywords.append(ast.keyword("metaclass", value))
+                case ast.Assign([ast.Name("__metaclass__")], metaclass):
+                    node.keywords.append(ast.keyword("metaclass", metaclass))
         return ast.fix_missing_locations(node)
 
     def _call(self, name: str, argument: ast.expr, node: ast.AST) -> ast.expr:
@@ -551,13 +552,14 @@ def names_of_python2() -> dict[str, dict[str, Any]]:
     }  # fmt: skip
 
 
-def _argspec(function: Any) -> tuple[Any, Any, Any, Any]:
+ArgSpec = namedtuple("ArgSpec", "args varargs keywords defaults")
+
+
+def _argspec(function: Any) -> ArgSpec:
     """``inspect.getargspec(function)``"""
     import inspect
-    from collections import namedtuple
 
-    kind = namedtuple("ArgSpec", "args varargs keywords defaults")
-    return kind(*inspect.getfullargspec(function)[:4])
+    return ArgSpec(*inspect.getfullargspec(function)[:4])
 
 
 class _Cast:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -42,8 +43,9 @@ _METHOD_RESHAPE = Variable.reshape
 
 def _reshape(self: Any, *shape: Any, ndim: int | None = None) -> Variable:
     """``x.reshape(shape, ndim)``"""
-    if len(shape) == 2 and isinstance(shape[0], (tuple, list)):
-        shape, ndim = shape[:1], shape[1]
+    match shape:
+        case ([*extents], rank):
+            return _METHOD_RESHAPE(self, extents, ndim=rank)
     return _METHOD_RESHAPE(self, *shape, ndim=ndim)
 
 
@@ -127,10 +129,12 @@ def add_methods() -> None:
     Variable.reshape = _reshape  # type: ignore[method-assign]
     TensorType.filter, TensorType.is_valid_value = _filtered, _is_valid  # type: ignore[attr-defined]
     TensorType.make_variable = lambda self, name=None: self(name)  # type: ignore[attr-defined]
-    Variable.real, Variable.imag = property(basic.real), property(basic.imag)
+    for name in ("real", "imag"):
+        setattr(Variable, name, property(getattr(basic, name)))
     Variable.copy = basic.tensor_copy  # type: ignore[attr-defined]
     Variable.__bool__ = _is_true
     Variable.__getitem__, Variable.__array__ = _getitem, _as_object
-    Variable.__getattr__, Variable.__setattr__ = _get_attribute, _set_attribute
+    for name, method in {"__getattr__": _get_attribute, "__setattr__": _set_attribute}.items():
+        setattr(Variable, name, method)
     for name in ("rng", "update"):  # of random variables
-        setattr(Variable, name, property(lambda self, name=name: getattr(self.tag, name)))
+        setattr(Variable, name, property(operator.attrgetter(f"tag.{name}")))

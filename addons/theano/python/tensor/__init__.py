@@ -71,7 +71,7 @@ _shared = shared  # which scripts use, though it is private
 as_tensor = basic.as_tensor_variable
 
 __all__ = [
-    *{*_tensor.__all__, *basic.__all__}, "Variable", "hessian", "jacobian", "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
+    *{*vars(_tensor)["__all__"], *basic.__all__}, "Variable", "hessian", "jacobian", "Alloc", "CAReduce", "DimShuffle", "Dot", "Elemwise", "Subtensor",
     "TensorConstant", "TensorType", "TensorVariable", "as_tensor", "bartlett", "basic", "bincount", "compress", "diff",
     "extra_ops", "fill_diagonal", "nlinalg", "nnet", "ravel_multi_index", "searchsorted", "shared", "slinalg",
     "unravel_index", *_MODULES,

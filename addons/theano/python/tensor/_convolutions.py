@@ -115,7 +115,7 @@ def _joined(outer: Sequence[Any], space: Any, count: int) -> Variable:
     return T.stack([T.cast(as_tensor_variable(n), "int64") for n in (*outer, *inner)])
 
 
-def _function(kind: type[_Conv], name: str, doc: str) -> Any:
+def _function(kind: type[Any], name: str, doc: str) -> Any:
     """``conv2d`` or ``conv3d``."""
 
     def conv(
@@ -175,7 +175,7 @@ def conv3d_of_signals(
     return conv3d(x, w, border_mode=border_mode).dimshuffle(*order)
 
 
-def _inputs_slope(kind: type[_Conv], name: str) -> Any:
+def _inputs_slope(kind: type[Any], name: str) -> Any:
     def slope(
         output_grad: Any,
         filters: Any,
@@ -199,7 +199,7 @@ def _inputs_slope(kind: type[_Conv], name: str) -> Any:
     return slope
 
 
-def _weights_slope(kind: type[_Conv], name: str) -> Any:
+def _weights_slope(kind: type[Any], name: str) -> Any:
     def slope(
         input: Any,
         output_grad: Any,
@@ -371,9 +371,9 @@ def get_conv_output_shape(
         None if size is None else pads_of(_axis(border_mode, i, count), [size], [dilation])[0]
         for i, (size, dilation) in enumerate(zip(sizes, dilations, strict=True))
     ]
-    results = []
+    results: list[Any] = []
     for n, size, step, dilation, pad in zip(space, sizes, subsample, dilations, pads, strict=True):
-        if None in (n, size, step, dilation):
+        if pad is None or None in (n, step, dilation):
             results.append(None)
         else:
             results.append((n + sum(pad) - (size - 1) * dilation - 1) // step + 1)
@@ -395,7 +395,7 @@ def get_conv_gradinputs_shape(
     """The shape of the images; None for extents that a step of more than 1 leaves open."""
     count = len(subsample)
     dilations = (1,) * count if filter_dilation is None else filter_dilation
-    space = []
+    space: list[Any] = []
     for i in range(count):
         size, top, step = kernel_shape[2 + i], top_shape[2 + i], subsample[i]
         if None in (size, top) or step != 1:
@@ -419,7 +419,7 @@ def get_conv_gradweights_shape(
     """The shape of the filters; None for extents that the others leave open."""
     count = len(subsample)
     dilations = (1,) * count if filter_dilation is None else filter_dilation
-    sizes = []
+    sizes: list[Any] = []
     for i in range(count):
         n, top, mode = image_shape[2 + i], top_shape[2 + i], _axis(border_mode, i, count)
         if mode == "half" or None in (n, top) or subsample[i] != 1:

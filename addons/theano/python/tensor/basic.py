@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import builtins
 import functools
+import importlib
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -171,17 +173,21 @@ all_dtypes = discrete_dtypes + continuous_dtypes
 # ---- Elementwise ----
 
 
-def round(a: Any, mode: str | None = None) -> Variable:
-    """The nearest integers: halves to even ones, or away from 0 for "half_away_from_zero"."""
+def _rounded(a: Any, mode: str | None) -> Variable:
     a = as_tensor_variable(a)
     if mode == "half_away_from_zero":
         return T.sgn(a) * T.floor(builtins.abs(a) + 0.5)
     return T.round(a)
 
 
+def round(a: Any, mode: str | None = None) -> Variable:
+    """The nearest integers: halves to even ones, or away from 0 for "half_away_from_zero"."""
+    return _rounded(a, mode)
+
+
 def iround(a: Any, mode: str | None = None) -> Variable:
     """round() as int64."""
-    return round(a, mode).astype("int64")
+    return _rounded(a, mode).astype("int64")
 
 
 def ceil_intdiv(a: Any, b: Any) -> Variable:
@@ -265,10 +271,9 @@ def special(name: str, derivative: Any = None) -> Any:
     of a function of one."""
 
     def compute(*arrays: Any) -> Any:
-        import scipy.special
-
+        scipy = importlib.import_module("scipy.special")
         host = [array.numpy() for array in arrays]
-        return sw.array(getattr(scipy.special, name)(*host), device=arrays[0].device)
+        return sw.array(getattr(scipy, name)(*host), device=arrays[0].device)
 
     def types(*variables: Any) -> Any:
         dtype = sw.result_type(*(v.type.dtype for v in variables), "float32")
@@ -288,12 +293,16 @@ def special(name: str, derivative: Any = None) -> Any:
     return call
 
 
-erfinv = special("erfinv", lambda x: np.sqrt(np.pi) / 2 * T.exp(erfinv(x) ** 2))
-erfcinv = special("erfcinv", lambda x: -np.sqrt(np.pi) / 2 * T.exp(erfcinv(x) ** 2))
-erfcx = special("erfcx", lambda x: 2 * x * erfcx(x) - 2 / np.sqrt(np.pi))
+erfinv: Callable[..., Variable] = special(
+    "erfinv", lambda x: np.sqrt(np.pi) / 2 * T.exp(erfinv(x) ** 2)
+)
+erfcinv: Callable[..., Variable] = special(
+    "erfcinv", lambda x: -np.sqrt(np.pi) / 2 * T.exp(erfcinv(x) ** 2)
+)
+erfcx: Callable[..., Variable] = special("erfcx", lambda x: 2 * x * erfcx(x) - 2 / np.sqrt(np.pi))
 psi = special("psi")
 gammaln = special("gammaln", psi)
-gamma = special("gamma", lambda x: gamma(x) * psi(x))
+gamma: Callable[..., Variable] = special("gamma", lambda x: gamma(x) * psi(x))
 j1 = special("j1")
 j0 = special("j0", lambda x: -j1(x))
 

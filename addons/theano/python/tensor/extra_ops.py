@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import spanwise as sw
 import spanwise.tensor as T  # noqa: N812
@@ -106,7 +106,9 @@ def Unique(  # noqa: N802
     )
 
 
-def searchsorted(x: Any, v: Any, side: str = "left", sorter: Any = None) -> Variable:
+def searchsorted(
+    x: Any, v: Any, side: Literal["left", "right"] = "left", sorter: Any = None
+) -> Variable:
     """The positions at which the elements of `v` keep the sorted vector `x` sorted."""
     v = as_tensor_variable(v)
     operands = [as_tensor_variable(y) for y in (x, v, sorter) if y is not None]

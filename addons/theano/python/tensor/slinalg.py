@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import spanwise as sw
@@ -29,10 +30,9 @@ cholesky = Cholesky()
 
 
 def _of_scipy(name: str, *arrays: Any, **options: Any) -> Any:
-    import scipy.linalg
-
+    linalg = importlib.import_module("scipy.linalg")
     host = [array.numpy() for array in arrays]
-    return sw.array(getattr(scipy.linalg, name)(*host, **options), device=arrays[0].device)
+    return sw.array(getattr(linalg, name)(*host, **options), device=arrays[0].device)
 
 
 def Solve(  # noqa: N802

@@ -90,7 +90,7 @@ def normalized_axes(axes: Axes, rank: int, caller: str) -> tuple[int, ...]:
 # ---- Permutations of axes ----
 
 
-def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None) -> Array:
+def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None) -> Any:
     """View with the axes in the order `axes`, by default reversed."""
     return _operand(a).transpose(axes)
 
@@ -98,7 +98,7 @@ def transpose(a: Any, axes: Sequence[SupportsIndex] | None = None) -> Array:
 permute_dims = transpose  # the array API's name
 
 
-def matrix_transpose(x: Any, /) -> Array:
+def matrix_transpose(x: Any, /) -> Any:
     """View with the last two axes exchanged. Raises LayoutError for rank < 2."""
     array = _operand(x)
     if array.ndim < 2:
@@ -108,12 +108,12 @@ def matrix_transpose(x: Any, /) -> Array:
     return array.mT
 
 
-def swapaxes(a: Any, axis1: SupportsIndex, axis2: SupportsIndex) -> Array:
+def swapaxes(a: Any, axis1: SupportsIndex, axis2: SupportsIndex) -> Any:
     """View with two axes exchanged."""
     return _operand(a).swapaxes(axis1, axis2)
 
 
-def moveaxis(a: Any, source: Axes, destination: Axes) -> Array:
+def moveaxis(a: Any, source: Axes, destination: Axes) -> Any:
     """View with the axes `source` at the positions `destination`, the others in their order."""
     array = _operand(a)
     sources = normalized_axes(source, array.ndim, "moveaxis")
@@ -129,7 +129,7 @@ def moveaxis(a: Any, source: Axes, destination: Axes) -> Array:
     return array.transpose(order)
 
 
-def rollaxis(a: Any, axis: SupportsIndex, start: SupportsIndex = 0) -> Array:
+def rollaxis(a: Any, axis: SupportsIndex, start: SupportsIndex = 0) -> Any:
     """View with `axis` moved before the axis `start`."""
     array = _operand(a)
     rank = array.ndim
@@ -147,12 +147,12 @@ def rollaxis(a: Any, axis: SupportsIndex, start: SupportsIndex = 0) -> Array:
 # ---- Axes of extent 1 ----
 
 
-def squeeze(a: Any, axis: Axes | None = None) -> Array:
+def squeeze(a: Any, axis: Axes | None = None) -> Any:
     """View without the axes of extent 1, or without those in `axis`, which must have extent 1."""
     return _operand(a).squeeze(axis)
 
 
-def expand_dims(a: Any, axis: Axes) -> Array:
+def expand_dims(a: Any, axis: Axes) -> Any:
     """View with new axes of extent 1 at the positions `axis` of the result."""
     array = _operand(a)
     if isinstance(axis, int):
@@ -194,12 +194,12 @@ def atleast_3d(*arys: Any) -> Any:
 # ---- Order of elements ----
 
 
-def ravel(a: Any, order: Any = "C") -> Array:
+def ravel(a: Any, order: Any = "C") -> Any:
     """A vector of the elements in `order`; a view where the strides allow it, else a copy."""
     return _operand(a).ravel(order)
 
 
-def flip(m: Any, axis: Axes | None = None) -> Array:
+def flip(m: Any, axis: Axes | None = None) -> Any:
     """View with the elements along `axis` reversed; along all axes by default."""
     array = _operand(m)
     if axis is None:
@@ -209,24 +209,24 @@ def flip(m: Any, axis: Axes | None = None) -> Array:
     return array[(*key, ...)]
 
 
-def _with_rank(a: Any, rank: int, caller: str) -> Array:
+def _with_rank(a: Any, rank: int, caller: str) -> Any:
     array = _operand(a)
     if array.ndim < rank:
         raise _core.LayoutError(f"{caller}: input must be >= {rank}-d, got shape {array.shape}")
     return array
 
 
-def fliplr(m: Any) -> Array:
+def fliplr(m: Any) -> Any:
     """View with the second axis reversed. Raises LayoutError for rank < 2."""
     return _with_rank(m, 2, "fliplr")[:, ::-1]
 
 
-def flipud(m: Any) -> Array:
+def flipud(m: Any) -> Any:
     """View with the first axis reversed. Raises LayoutError for rank 0."""
     return _with_rank(m, 1, "flipud")[::-1]
 
 
-def rot90(m: Any, k: int = 1, axes: Sequence[SupportsIndex] = (0, 1)) -> Array:
+def rot90(m: Any, k: int = 1, axes: Sequence[SupportsIndex] = (0, 1)) -> Any:
     """View rotated `k` times by 90 degrees in the plane of `axes`, from the first axis to the
     second."""
     array = _operand(m)
