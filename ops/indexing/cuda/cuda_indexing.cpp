@@ -7,6 +7,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -278,33 +279,31 @@ IndexReport* report_of(Device device) {
   return report;
 }
 
+// The results of `work` for each index.
+Array mapped_indices(IndexWork work, const Array& indices, std::span<void* const> parameters) {
+  Array results = empty(indices.shape(), int64, indices.device());
+  if (indices.size() == 0) return results;
+  strided::StridedCall call(indices.shape());
+  call.add(indices, ArrayRole::read);
+  call.add(results, ArrayRole::write);
+  call.plan();
+  call.launch(index_kernel(work, call, results.device()), parameters);
+  return results;
+}
+
 }  // namespace
 
 Array check_later_on_gpu(const Array& indices, std::int64_t extent, int axis) {
-  Array inside = empty(indices.shape(), int64, indices.device());
-  if (indices.size() == 0) return inside;
-  strided::StridedCall call(indices.shape());
-  call.add(indices, ArrayRole::read);
-  call.add(inside, ArrayRole::write);
-  call.plan();
   long long axis_number = axis;
-  IndexReport* report = report_of(inside.device());
+  IndexReport* report = report_of(indices.device());
   void* const parameters[] = {&extent, &axis_number, static_cast<void*>(&report)};
-  call.launch(index_kernel(IndexWork::check_later, call, inside.device()), parameters);
-  return inside;
+  return mapped_indices(IndexWork::check_later, indices, parameters);
 }
 
 Array apply_bounds_on_gpu(const Array& indices, std::int64_t extent, Bounds bounds) {
-  Array bounded = empty(indices.shape(), int64, indices.device());
-  if (indices.size() == 0) return bounded;
-  strided::StridedCall call(indices.shape());
-  call.add(indices, ArrayRole::read);
-  call.add(bounded, ArrayRole::write);
-  call.plan();
   void* const parameters[] = {&extent};
   const IndexWork work = bounds == Bounds::wrap ? IndexWork::wrap : IndexWork::clip;
-  call.launch(index_kernel(work, call, bounded.device()), parameters);
-  return bounded;
+  return mapped_indices(work, indices, parameters);
 }
 
 namespace {
