@@ -3,6 +3,9 @@
 """Faults of kernels on the CPU other than accesses to memory that does not exist: of the heap, the
 stack, printf(), and calls that end a process. Each ends the kernel alone."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -149,6 +152,57 @@ def test_launch_after_a_fault_of_lanes_in_step_starts_anew(compiler):
         messages.add(str(caught.value))
         assert (x.numpy() == 3 * launch + 3).all()
     assert len(messages) == 1
+
+
+FORKED = """
+import os, threading
+import spanwise as sw
+
+f = sw.SourceModule(
+    "__global__ void f(int *x, int n) { x[threadIdx.x] = 1; if (n) x[(long long)n << 40] = 1; }", device="cpu"
+).get_function("f")
+
+def launch(n):
+    try:
+        f(sw.zeros(32, "int32", device="cpu"), n, block=32)
+    except sw.KernelFaultError:
+        faults.append(n)
+
+def run(targets):
+    threads = [threading.Thread(target=target) for target in targets]
+    for thread in threads:
+        thread.start()
+    return threads
+
+def stay(i):
+    launch(0)
+    launched.wait()
+    ends[i].wait()
+
+faults = []
+launched = threading.Barrier(7)
+ends = [threading.Event() for _ in range(6)]
+threads = run([lambda i=i: stay(i) for i in range(6)])
+launched.wait()
+for i in range(2):
+    ends[i].set()
+    threads[i].join()
+child = os.fork()
+if child == 0:
+    for _ in range(4):
+        for thread in run([lambda: launch(1)] * 6):
+            thread.join()
+    os._exit(len(faults))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+for end in ends:
+    end.set()
+"""
+
+
+def test_fault_in_a_new_thread_of_a_forked_child(compiler):
+    """Its number may be that of a thread of the parent, which also ran kernels."""
+    result = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True)
+    assert (result.stdout.strip(), result.stderr) == ("24", "")
 
 
 HEAP = """

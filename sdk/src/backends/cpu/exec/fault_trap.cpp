@@ -53,6 +53,16 @@ void for_each_trap(F&& f) {
     if (FaultTrap* trap = entry.load(std::memory_order_acquire)) f(*trap);
 }
 
+// A child of fork() has only the forking thread, and its new threads get the stacks, and with them
+// the numbers, of the others.
+struct EndedThreads final : ForkParticipant {
+  void after_fork_in_child(bool) noexcept override {
+    for (auto& entry : traps)
+      if (FaultTrap* trap = entry.load(); trap != nullptr && !trap->is_of(pthread_self()))
+        entry.store(nullptr);
+  }
+};
+
 // Null if the calling thread has run no kernel. Does not read own_trap, as a thread's first access
 // to its variables may allocate memory.
 FaultTrap* trap_of_this_thread() noexcept {
@@ -214,6 +224,7 @@ struct ThreadEnd {
 }  // namespace
 
 FaultTrap::FaultTrap() : thread_(pthread_self()) {
+  [[maybe_unused]] static NeverDestroyed<EndedThreads> fork_handler;
   own_code();
   math_code();
   for (auto& entry : traps) {
