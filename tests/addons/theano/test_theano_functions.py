@@ -395,6 +395,33 @@ METHODS = """
 """
 
 
+REDUCTIONS = """
+    import numpy as np, theano, theano.tensor as T
+    m = T.dmatrix('m')
+    a = np.array([[1.25, -2.5, 2.], [4., 3., -1.5]])
+    outputs = [T.prod(m, no_zeros_in_input=True), T.prod(m, 1, None, True, None, True), m.prod(0, None, False, None, True),
+               T.grad(T.prod(m, no_zeros_in_input=True), m), T.sum(m, 0, None, True), T.mean(m, 0, None, False, True),
+               m.mean(0, None, True), T.max(m, 0, True), m.min(1, True), T.var(m, 0, 1, True), m.std(0, 1), T.argmax(m, 0, True),
+               T.any(m > 0, 1, True), m.sum([0], 'float32')]
+    results = theano.function([m], outputs)(a)
+    expected = [a.prod(), a.prod(1, keepdims=True), a.prod(0), a.prod() / a, a.sum(0, keepdims=True),
+                a.mean(0, keepdims=True), a.mean(0, keepdims=True), a.max(0, keepdims=True), a.min(1, keepdims=True),
+                a.var(0, ddof=1, keepdims=True), a.std(0, ddof=1), a.argmax(0)[None], (a > 0).any(1)[:, None],
+                a.sum(0).astype('float32')]
+    for got, want in zip(results, expected):
+        assert got.shape == want.shape and np.allclose(got, want), (got, want)
+    try:
+        T.max(m, 0, True, None)
+    except TypeError as error:
+        print(error)
+"""
+
+
+def test_reductions_take_theanos_arguments_by_position(tmp_path):
+    printed, _ = run_script(tmp_path / "script.py", REDUCTIONS)
+    assert printed.strip() == "max: expected at most keepdims after the axis"
+
+
 def test_variables_have_theanos_methods(tmp_path):
     printed, _ = run_script(
         tmp_path / "script.py",

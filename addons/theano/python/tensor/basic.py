@@ -9,7 +9,7 @@ import builtins
 import functools
 import importlib
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -659,19 +659,36 @@ def argtopk(x: Any, kth: int, axis: int = -1, **options: Any) -> Variable:
     return topk_and_argtopk(x, kth, axis, **options)[1]
 
 
-def _reduction(name: str) -> Any:
+#: Theano's parameters after `axis`; those of _WITHOUT_EFFECT do not change a result of Spanwise.
+_PARAMETERS = {
+    "sum": ("dtype", "keepdims", "acc_dtype"),
+    "prod": ("dtype", "keepdims", "acc_dtype", "no_zeros_in_input"),
+    "mean": ("dtype", "op", "keepdims", "acc_dtype"),
+    **dict.fromkeys(("std", "var"), ("ddof", "keepdims", "corrected")),
+}
+_WITHOUT_EFFECT = {"acc_dtype", "no_zeros_in_input", "op", "corrected"}
+
+
+def reduction(name: str, parameters: Sequence[str]) -> Any:
+    """The function of spanwise.tensor, with `parameters` by position after the axis."""
     function = getattr(T, name)
 
     @functools.wraps(function)
     def reduced(input: Any, axis: Any = None, *args: Any, **options: Any) -> Variable:
-        options.pop("acc_dtype", None)  # Spanwise chooses the accumulator
+        options.update(zip(parameters, args, strict=False))
+        if len(args) > len(parameters):
+            raise TypeError(f"{name}: expected at most {', '.join(parameters)} after the axis")
+        for option in _WITHOUT_EFFECT.intersection(parameters):
+            options.pop(option, None)
         axis = tuple(axis) if isinstance(axis, list) else axis
-        return function(as_tensor_variable(input), axis, *args, **options)
+        return function(as_tensor_variable(input), axis, **options)
 
     return reduced
 
 
-sum, prod, mean, std, var, max, min, any, all, argmax, argmin = map(_reduction, _REDUCTIONS)
+sum, prod, mean, std, var, max, min, any, all, argmax, argmin = (
+    reduction(name, _PARAMETERS.get(name, ("keepdims",))) for name in _REDUCTIONS
+)
 
 
 def extract_constant(x: Any, **options: Any) -> Any:
