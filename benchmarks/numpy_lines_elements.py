@@ -113,6 +113,8 @@ def reductions():
     yield line("sum", "4000x4000 float64 along axis 0", f64(4 * K, 4 * K), axis=0)
     yield line("sum", "100kx3 float64 along axis 1", f64(100 * K, 3), axis=1)
     yield line("max", "1M float32", f32(M))
+    yield line("max", "1Mx3 float32 along axis 1", f32(M, 3), axis=1)
+    yield line("argmax", "100kx8 float32 along axis 1", f32(100 * K, 8), axis=1)
     yield line("max", "1000x1000 float64 along axis 1", f64(K, K), axis=1)
     yield line("argmax", "1M float32", f32(M))
     yield line("argmax", "100x1000 float64 along axis 1", f64(100, K), axis=1)
@@ -134,6 +136,7 @@ def scans():
     yield line("cumsum", "16 float64", f64(16))
     yield line("cumsum", "1M float32", f32(M))
     yield line("cumsum", "1000x1000 float32 along axis 0", f32(K, K), axis=0)
+    yield line("cumsum", "100kx5 float32 along axis 1", f32(100 * K, 5), axis=1)
     yield line("cumsum", "16M float64", f64(16 * M))
     yield line("cumsum", "100k int64", ints(100 * K))
 

@@ -33,8 +33,11 @@ class CpuScan {
   void run() {
     const int inner = walk_.rank() - 1;
     const std::int64_t columns = walk_.extent(inner);
-    // Scans lines side by side if they are adjacent in memory.
-    if (walk_.stride(inner, 0) == 1 && columns >= 8 && step_ != 1) return run_columns();
+    // Scans lines side by side if they are adjacent in memory, or so short that a call for each
+    // would dominate.
+    constexpr std::int64_t short_line = 24;
+    const bool is_adjacent = walk_.stride(inner, 0) == 1 && step_ != 1;
+    if ((is_adjacent || length_ <= short_line) && columns >= 8) return run_columns();
     // One pass over short lines of integers is as fast as two passes by several threads. Other
     // types take two passes: their results depend on the order of additions.
     const bool is_short = job_.types.accumulator.is_integer() && length_ < 8 * scan_piece;
@@ -157,8 +160,9 @@ class CpuScan {
   void scan_columns(const std::byte* in, std::byte* out, std::int64_t count) const {
     alignas(64) std::byte sums[scan_segment * 16];
     loops_.clear(sums, count);
-    ElementBlock block{.columns = count, .rows = 1, .column_step = 1};
-    const std::int64_t out_step = walk_.stride(walk_.rank() - 1, 1);
+    const int inner = walk_.rank() - 1;
+    ElementBlock block{.columns = count, .rows = 1, .column_step = walk_.stride(inner, 0)};
+    const std::int64_t out_step = walk_.stride(inner, 1);
     for (std::int64_t i = 0; i < length_; ++i) {
       block.data = in + i * step_ * input_size_;
       loops_.add(block, sums);

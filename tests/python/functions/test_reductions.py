@@ -205,3 +205,33 @@ def test_extents_whose_multiples_exceed_63_bits(name, shape):
     x = sw.broadcast_to(sw.ones(1, device="cpu"), shape)
     with pytest.raises(MemoryError):
         getattr(sw, name)(x)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["bool", "uint8", "float16", "int32", "float32", "float64", "complex128"]
+)
+@pytest.mark.parametrize("length", [2, 3, 9, 24, 25])
+def test_many_short_rows_match_numpy(device, dtype, length):
+    """Rows that are adjacent in memory, or far apart with their elements adjacent or not."""
+    values = numbers((700, length), dtype, 11)
+    if dtype.startswith("float"):
+        values[5, length // 2] = np.nan
+        values[9, 0] = np.inf
+    wide = np.repeat(values, 3, 1)
+    for view in (
+        lambda a, _: a,
+        lambda a, _: a[::-1, ::-1],
+        lambda _, b: b[:, ::3],
+        lambda a, _: a[:, None],
+    ):
+        array = view(values, wide)
+        ours = view(sw.array(values, device=device), sw.array(wide, device=device))
+        for name in (*SUMS, "var", *EXTREMES, *LOGICAL, *ARG_EXTREMES):
+            if name == "ptp" and dtype == "bool":
+                continue
+            exact = getattr(np, name)(widened(array), axis=-1)
+            if name in ARG_EXTREMES:
+                assert_same(getattr(sw, name)(ours, axis=-1), exact)
+            else:
+                result = getattr(sw, name)(ours, axis=-1)
+                assert_close(name, result, exact.astype(sw.dtype(result.dtype).dtype))

@@ -52,6 +52,18 @@ def test_long_scans_match_numpy(device, shape, dtype):
             assert_same(sw.cumsum(view(ours), axis), exact)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "complex64"])
+@pytest.mark.parametrize("shape", [(3000, 5), (24, 900), (7, 11, 3), (100_000, 2)])
+def test_scans_of_many_short_lines_match_numpy(device, shape, dtype):
+    values = numbers(shape, dtype, 4)
+    ours = sw.array(values, device=device)
+    for axis in range(len(shape)):
+        for view in (lambda a: a, lambda a: a.T, lambda a: a[::-1, ..., ::-1]):
+            exact = np.cumsum(widened(view(values)), axis=axis)
+            result = sw.cumsum(view(ours), axis)
+            assert_close("cumsum", result, exact.astype(sw.dtype(result.dtype).dtype))
+
+
 # Long contiguous lines, of which each but the first begins at a multiple of 16 bytes only for some
 # lengths; their last elements are fewer than 16 bytes.
 @pytest.mark.parametrize("dtype", ["int64", "float64", "complex64"])

@@ -9,7 +9,19 @@ from hypothesis import given, strategies as st
 import spanwise as sw
 
 DTYPES = ["uint8", "int16", "float16", "float32", "float64", "complex64", "complex128"]
-SHAPES = st.sampled_from([(32, 32), (33, 40), (40, 300), (16, 70), (3, 70, 65), (2, 2, 64, 33)])
+SHAPES = st.sampled_from(
+    [
+        (32, 32),
+        (33, 40),
+        (40, 300),
+        (16, 70),
+        (3, 70, 65),
+        (2, 2, 64, 33),
+        # Of few rows, and too large for a cache.
+        (2, 3, 45_000),
+        (2, 45_000, 6),
+    ]
+)
 
 
 def numbers(shape, dtype, seed):

@@ -55,6 +55,20 @@ void for_each_selected(const std::byte* mask, std::int64_t step, std::int64_t n,
   }
 }
 
+constexpr std::int64_t cache_line_bytes = 64;
+// Bytes of a run in a buffer, which fits in the L1 cache.
+constexpr std::int64_t buffer_bytes = 1 << 13;
+// Elements of a run in place: long enough to hide the overhead of a call, short enough to share
+// work.
+constexpr std::int64_t direct_columns = 1 << 13;
+// The block of transposed inputs, and the extents of both axes from which on it is faster.
+constexpr std::int64_t transposed_columns = 256, transposed_rows = 32, min_transposed = 16;
+// Operands of more bytes are evicted between the visits of two rows, so that few rows, and rows
+// that use several elements of a cache line, are transposed too.
+constexpr std::int64_t evicted_bytes = 1 << 18, min_rows_of_large = 3;
+// Buffers a multiple of a page apart would be in the same lines of the cache.
+constexpr std::size_t buffer_gap = 5 * 64;
+
 /// A loop over arrays that are not all contiguous in one order.
 ///
 /// A block of the walk is computed in runs of whole rows. Each operand is used in place, or in a
@@ -89,6 +103,7 @@ class CpuLoop {
   };
 
   static Walk make_walk(const Shape& shape, std::span<const CpuOperand> operands);
+  std::int64_t min_step() const noexcept { return is_large_ ? 1 : cache_line_bytes; }
   std::optional<int> find_transposed_axis() const;
   void find_access();
   bool has_short_rows() const;
@@ -119,27 +134,17 @@ class CpuLoop {
   Walk walk_;
   BlockSplit split_;
   std::int64_t run_rows_ = 1;  ///< rows of a run
+  bool is_large_;              ///< of more than evicted_bytes
   bool has_transposed_ = false;
   RowAccess row_access_ = RowAccess::buffered;
   std::array<OperandAccess, max_arrays> access_;
   std::size_t memory_ = 0;  ///< bytes for a thread
 };
 
-constexpr std::int64_t cache_line_bytes = 64;
-// Bytes of a run in a buffer, which fits in the L1 cache.
-constexpr std::int64_t buffer_bytes = 1 << 13;
-// Elements of a run in place: long enough to hide the overhead of a call, short enough to share
-// work.
-constexpr std::int64_t direct_columns = 1 << 13;
-// The block of transposed inputs, and the extents of both axes from which on it is faster.
-constexpr std::int64_t transposed_columns = 256, transposed_rows = 32, min_transposed = 16;
-// Buffers a multiple of a page apart would be in the same lines of the cache.
-constexpr std::size_t buffer_gap = 5 * 64;
-
 // Whether rows that are visited one by one would use a few bytes of each cache line: elements are
-// far apart along the last axis, and adjacent along the other.
-bool is_transposed(std::int64_t step, std::int64_t row_step) noexcept {
-  return std::abs(step) >= cache_line_bytes && row_step != 0 &&
+// at least `min_step` bytes apart along the last axis, and adjacent along the other.
+bool is_transposed(std::int64_t step, std::int64_t row_step, std::int64_t min_step) noexcept {
+  return std::abs(step) >= min_step && std::abs(step) > std::abs(row_step) && row_step != 0 &&
          std::abs(row_step) <= cache_line_bytes / 4;
 }
 
@@ -148,7 +153,8 @@ CpuLoop::CpuLoop(const Shape& shape, std::span<const CpuOperand> operands, const
       body_(body),
       count_(operands.size() - (operands.back().role == ArrayRole::mask ? 1 : 0)),
       has_mask_(count_ < operands.size()),
-      walk_(make_walk(shape, operands)) {
+      walk_(make_walk(shape, operands)),
+      is_large_(walk_.size() * operands.front().dtype.itemsize() > evicted_bytes) {
   split_.axes = walk_.rank();
   const std::optional<int> transposed = find_transposed_axis();
   split_.rows = transposed ? *transposed : walk_.rank() - 2;
@@ -176,10 +182,12 @@ std::optional<int> CpuLoop::find_transposed_axis() const {
   for (std::size_t k = 0; k < count_; ++k) {
     const int index = static_cast<int>(k);
     const std::int64_t size = operands_[k].dtype.itemsize();
+    const std::int64_t min_rows = is_large_ ? min_rows_of_large : min_transposed;
     std::optional<int> fastest;
     for (int axis = 0; axis < inner; ++axis)
-      if (walk_.extent(axis) >= min_transposed &&
-          is_transposed(walk_.stride(inner, index) * size, walk_.stride(axis, index) * size) &&
+      if (walk_.extent(axis) >= min_rows &&
+          is_transposed(walk_.stride(inner, index) * size, walk_.stride(axis, index) * size,
+                        min_step()) &&
           (!fastest ||
            std::abs(walk_.stride(axis, index)) < std::abs(walk_.stride(*fastest, index))))
         fastest = axis;
@@ -201,7 +209,8 @@ void CpuLoop::find_access() {
     access.row_step = split_.rows < 0 ? 0 : walk_.stride(split_.rows, index) * access.itemsize;
     access.is_native = is_native(operand) && !operand.is_stored_late;
     access.is_direct = access.is_native && (access.step == access.itemsize || is_single);
-    access.is_transposed = has_transposed_ && is_transposed(access.step, access.row_step);
+    access.is_transposed =
+        has_transposed_ && is_transposed(access.step, access.row_step, min_step());
   }
 }
 
