@@ -353,8 +353,9 @@ def resize(a: Any, new_shape: SupportsIndex | Sequence[SupportsIndex]) -> Array:
     if size == 0 or array.size == 0:
         return _core.zeros(shape, array.dtype, device=array.device)
     line = array.reshape(-1)
-    whole = tile(line, -(-size // array.size)) if size > array.size else line.copy()
-    return whole[:size].reshape(shape)
+    if size <= array.size:
+        return line[:size].copy().reshape(shape)
+    return tile(line, -(-size // array.size))[:size].reshape(shape)
 
 
 # ---- Padding ----
