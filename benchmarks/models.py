@@ -3,6 +3,7 @@
 """Models, written once, by Spanwise's compiled functions, PyTorch (calls, torch.compile, CUDA graphs)
 and JAX: steps of training, gradients, and functions of rows."""
 
+import contextlib
 import dataclasses
 import functools
 import itertools
@@ -29,24 +30,48 @@ class Model:
     inputs: list[np.ndarray]
     parameters: list[np.ndarray] = dataclasses.field(default_factory=list)
     updates: bool = False
+    tf32: bool = False  # products of float32 on a GPU
+
+
+@contextlib.contextmanager
+def precision(model):
+    """All libraries multiply in one precision: by default JAX uses TF32 on a GPU, the others do not."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(sw.config.change(allow_tf32=model.tf32))
+        if installed("torch"):
+            import torch
+
+            torch.set_float32_matmul_precision("high" if model.tf32 else "highest")
+        if installed("jax"):
+            import jax
+
+            stack.enter_context(
+                jax.default_matmul_precision("tensorfloat32" if model.tf32 else "highest")
+            )
+        yield
 
 
 def measure_on(device, models):
     """A line for each model, with the best peer's ratio as its goal."""
     for model in models:
-        ours = spanwise_call(model, device)
-        calls, waits = {OURS: ours}, {OURS: lambda: sw.synchronize(device)}
-        for name, make in peers(device).items():
-            try:
-                calls[name], waits[name] = make(model, device)
-            except Exception as error:
-                warnings.warn(f"{name} is left out of {model.name}: {error}", stacklevel=1)
-        timed = {name: _waited(call, waits[name]) for name, call in calls.items()}
-        figures = interleave(timed, rounds=9, seconds=0.03, pause=0.1 if device == "cpu" else 0)
-        best = min((n for n in figures if n != OURS), key=lambda n: figures[n].median, default=None)
-        yield Result(
-            f"{model.name} on {device}", OURS, figures, goal=("ratio", best, 1.0) if best else None
-        )
+        with precision(model):
+            yield _measured(model, device)
+
+
+def _measured(model, device):
+    ours = spanwise_call(model, device)
+    calls, waits = {OURS: ours}, {OURS: lambda: sw.synchronize(device)}
+    for name, make in peers(device).items():
+        try:
+            calls[name], waits[name] = make(model, device)
+        except Exception as error:
+            warnings.warn(f"{name} is left out of {model.name}: {error}", stacklevel=1)
+    timed = {name: _waited(call, waits[name]) for name, call in calls.items()}
+    figures = interleave(timed, rounds=9, seconds=0.03, pause=0.1 if device == "cpu" else 0)
+    best = min((n for n in figures if n != OURS), key=lambda n: figures[n].median, default=None)
+    return Result(
+        f"{model.name} on {device}", OURS, figures, goal=("ratio", best, 1.0) if best else None
+    )
 
 
 def _waited(call, wait):
@@ -65,7 +90,7 @@ def random(*shape, scale=1.0):
     return values.astype(np.float32)
 
 
-def mlp(batch, sizes=(784, 512, 512, 10)):
+def mlp(batch, sizes=(784, 512, 512, 10), tf32=False):
     def cost(library, parameters, x, labels):
         weights, biases = parameters[::2], parameters[1::2]
         for w, b in zip(weights[:-1], biases[:-1], strict=True):
@@ -78,7 +103,9 @@ def mlp(batch, sizes=(784, 512, 512, 10)):
         parameters += [random(before, after, scale=0.05), np.zeros(after, np.float32)]
     labels = np.arange(batch, dtype=np.int32) % sizes[-1]
     name = f"step of an MLP {'-'.join(map(str, sizes))}, batch of {batch}"
-    return Model(name, cost, [random(batch, sizes[0]), labels], parameters, updates=True)
+    name += ", TF32" if tf32 else ""
+    inputs = [random(batch, sizes[0]), labels]
+    return Model(name, cost, inputs, parameters, updates=True, tf32=tf32)
 
 
 def lstm(steps, size, batch=32):
