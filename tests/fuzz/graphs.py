@@ -4,8 +4,9 @@
 
     PYTHONPATH=tests python -m fuzz.graphs --count 10000 --device cpu --json graphs.json
     PYTHONPATH=tests python -m fuzz.graphs --gradients --count 10000 --processes 16 --seconds 100
+    PYTHONPATH=tests python -m fuzz.graphs --changing --count 10000
 
-A graph is determined by its number (tests/support/graphs.py, gradient_graphs.py). The exit code is 1
+A graph is determined by its number (tests/support/graphs.py, gradient_graphs.py, changing_graphs.py). The exit code is 1
 if a result was wrong, or a process died.
 """
 
@@ -18,6 +19,7 @@ from functools import partial
 from multiprocessing import get_context
 
 import numpy as np
+from support.changing_graphs import ChangingGraph
 from support.gradient_graphs import RandomCost
 from support.graphs import MODES, RandomGraph
 
@@ -55,10 +57,9 @@ class Findings:
             print("WRONG", problem, flush=True)
 
 
-def chunk(orders, device, first, count, until):
-    """Checks graphs `first` to `first + count`, or with `orders` the gradients of such graphs up to that
-    order. Stops at the time `until`."""
-    kind, findings = partial(RandomCost, orders=orders) if orders else RandomGraph, Findings()
+def chunk(kind, device, first, count, until):
+    """Checks graphs `first` to `first + count` of a kind. Stops at the time `until`."""
+    findings = Findings()
     with np.errstate(all="ignore"):
         for number in range(first, first + count):
             if time.time() > until:
@@ -78,9 +79,14 @@ def check(options):
     begin, last = time.time(), time.time()
     until = begin + (options.seconds or float("inf"))
     end, findings = options.first + options.count, Findings()
+    kind = RandomGraph
+    if options.gradients:
+        kind = partial(RandomCost, orders=options.orders)
+    elif options.changing:
+        kind = ChangingGraph
     chunks = [
         (
-            options.orders if options.gradients else 0,
+            kind,
             options.device,
             first,
             min(CHUNK, end - first),
@@ -108,6 +114,11 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json", metavar="FILE", help="also write the outcome as JSON")
     parser.add_argument("--gradients", action="store_true", help="check gradients, not values")
+    parser.add_argument(
+        "--changing",
+        action="store_true",
+        help="call with changing shapes; check values and gradients",
+    )
     parser.add_argument("--orders", type=int, choices=(1, 2), default=2, help="of gradients")
     parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--seconds", type=float, help="begin no graph after this time")
@@ -141,6 +152,11 @@ def write(options, head, findings, seconds):
     if options.gradients:
         results["orders"] = options.orders
         description = "gradients of random graphs beside central differences, tests/fuzz/graphs.py --gradients"
+    elif options.changing:
+        description = (
+            "random graphs and their gradients beside NumPy in long double, called with changing "
+            "shapes, tests/fuzz/graphs.py --changing"
+        )
     outcome.write(
         options.json, description, options.device, results, seconds=seconds, head=head, peers=(np,)
     )
