@@ -232,6 +232,7 @@ SW_BIND(doctor) {
   type.def_readonly("path", &Tool::path);
   type.def_readonly("missing", &Tool::missing);
   module.def("_tools", &tools, py::call_guard<GilRelease>());
+  module.def("_write_coverage", &write_coverage, py::call_guard<GilRelease>());
   module.attr("__version__") = version();
   module.def("_typed_signature", &typed_signature, py::arg("function"));
 }

@@ -229,7 +229,8 @@ std::unique_ptr<RecordedSourceModule> compile_source(py::handle source, py::hand
                         .names = strings_from(names, "names"),
                         .include_dirs = strings_from(include_dirs, "include_dirs"),
                         .keep = keep,
-                        .link = link_inputs(units)};
+                        .link = link_inputs(units),
+                        .is_covered = true};
   add_choice("cpu_warps", cpu_warps, "step", "-DSW_CPU_WARPS=step", request.options);
   add_choice("cpu_barriers", cpu_barriers, "fibers", "-DSW_CPU_BARRIERS=fibers", request.options);
   py::tuple arguments = py::make_tuple(source, request.options, request.names, request.include_dirs,

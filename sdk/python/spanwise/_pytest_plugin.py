@@ -1,8 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""A pytest plug-in for tests of kernels and ops: the fixtures `device` and `strided`, and the options
-``--kernel-check`` and ``--compute-sanitizer``. pytest finds it by its entry point where Spanwise is
-installed."""
+"""A pytest plug-in for tests of kernels and ops: the fixtures `device` and `strided`, the options
+``--kernel-check`` and ``--compute-sanitizer``, and line coverage of kernels with pytest-cov's ``--cov``.
+pytest finds it by its entry point where Spanwise is installed."""
 
 from __future__ import annotations
 
@@ -51,6 +51,36 @@ def pytest_configure(config: Any) -> None:
         settings.kernel_check = check
     if config.getoption("--compute-sanitizer"):
         _sanitizer()
+    if _measures_coverage(config):
+        from .coverage import measure
+
+        if hasattr(config, "workerinput"):  # a process of pytest-xdist has its own counts
+            os.environ.pop("SPANWISE_CPU_COVERAGE", None)
+        measure()
+
+
+def _measures_coverage(config: Any) -> bool:
+    """Whether pytest-cov measures these tests."""
+    plugin = config.pluginmanager.getplugin("_cov")
+    return plugin is not None and not config.getoption("no_cov", False)
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtestloop(session: Any) -> Generator[None, Any, Any]:
+    """Records the lines of kernels before pytest-cov, whose wrapper is around this one, writes its reports."""
+    result = yield
+    if _measures_coverage(session.config):
+        import coverage
+
+        from .coverage import record
+
+        controller = session.config.pluginmanager.getplugin("_cov").cov_controller
+        if running := coverage.Coverage.current():
+            record(running)
+        if reporting := getattr(controller, "combining_cov", None):
+            plugins = [*reporting.get_option("run:plugins"), "spanwise.coverage"]
+            reporting.set_option("run:plugins", list(dict.fromkeys(plugins)))
+    return result
 
 
 @pytest.hookimpl(wrapper=True)

@@ -330,7 +330,8 @@ Ref<runtime::LoadedKernel> checked_kernel(const KernelState& function, Ref<Modul
                         .names = request.names,
                         .include_dirs = request.include_dirs,
                         .device = function.device(),
-                        .file_name = request.source->file_name};
+                        .file_name = request.source->file_name,
+                        .is_covered = request.is_covered};
   for (const char* option : {runtime::check_option, "-DSW_CHECK_BOUNDS", "-lineinfo"})
     options.options.emplace_back(option);
   for (const parse::KernelSource& linked : request.linked) options.link.push_back(linked.text);

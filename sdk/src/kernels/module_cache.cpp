@@ -186,7 +186,9 @@ class ModuleBuilder {
 
  private:
   // With `keep` the compiler has to run, since it writes the files.
-  bool may_be_cached() const { return includes_.complete && !request_.keep; }
+  bool may_be_cached() const { return is_shared() && !request_.keep; }
+  // Whether other processes may use the result. The files of line counts are this process's.
+  bool is_shared() const { return includes_.complete && !request_.is_covered; }
 
   Ref<ModuleState> from_bundle() {
     if (!request_.linked.empty() || request_.keep) return nullptr;
@@ -229,7 +231,7 @@ class ModuleBuilder {
         std::chrono::steady_clock::now() - start;
     log_message(LogLevel::info,
                 text("miss ", key_, " on ", device_, ", compiled in ", passed.count(), " ms"));
-    if (includes_.complete && disk_.store(key_, binary)) disk_.set_alias(alias_, key_);
+    if (is_shared() && disk_.store(key_, binary)) disk_.set_alias(alias_, key_);
     return load(binary, false);
   }
 
@@ -379,6 +381,8 @@ class ModuleCache final : ForkParticipant {
     request.names = options.names;
     request.include_dirs = options.include_dirs;
     request.keep = options.keep;
+    request.is_covered =
+        options.is_covered && device.is_cpu() && !config::get("cpu_coverage").empty();
     for (std::size_t i = 0; i < options.link.size(); ++i)
       request.linked.push_back(parse::scan_linked(options.link[i], text("link[", i, "].cu")));
     return ModuleBuilder(device, parse::scan_kernels(std::string(source), options.file_name),

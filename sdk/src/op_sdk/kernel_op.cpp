@@ -151,6 +151,7 @@ Kernel compile_kernel(const KernelDeclaration& declaration, const TypeBindings& 
   if (kernels::find_attached(source, options.options, options.names, device) != nullptr)
     bound.text = source;
   bound.options.device = device;
+  bound.options.is_covered = true;
   const SourceModule module(bound.text, std::move(bound.options));
   Kernel kernel = module.get_function(bound.kernel);
   check_pointees(declaration, bindings, kernel.parameters());

@@ -147,6 +147,7 @@ sw_status host_compile(sw_call* call, const sw_kernel_source* source, sw_compile
       fail<ArgumentError>(call->callee, ": calls compile without text, name, or struct_size");
     ModuleOptions options;
     options.device = *call->device;
+    options.is_covered = true;
     options.options = options_of(*call, *source);
     const std::string name = source->name;
     if (name.find('<') != std::string::npos) options.names.push_back(name);

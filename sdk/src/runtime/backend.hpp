@@ -267,6 +267,8 @@ struct CompileRequest {
   std::vector<std::string> names{};  ///< name expressions of template kernels to instantiate
   std::vector<std::string> include_dirs{};
   bool keep = false;  ///< keeps the generated files (ModuleOptions::keep)
+  /// ModuleOptions::is_covered, and config cpu_coverage is set: compiled for this process alone.
+  bool is_covered = false;
   /// Further translation units: each source is compiled separately with the same options, and all
   /// are linked into one binary.
   std::vector<parse::KernelSource> linked{};
@@ -302,6 +304,8 @@ class Backend {
   /// The external programs and libraries that this back end uses (spanwise::tools). Never throws
   /// for a missing one.
   virtual std::vector<Tool> tools() { return {}; }
+  /// spanwise::write_coverage(), for the back end of the CPU.
+  virtual void write_coverage() {}
   /// As spanwise::header_on_cpu, for the back end of the CPU.
   virtual std::string_view header_handling([[maybe_unused]] std::string_view name) { return {}; }
 

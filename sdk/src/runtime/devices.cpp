@@ -124,6 +124,10 @@ std::vector<Tool> tools() {
   return all;
 }
 
+void write_coverage() {
+  if (runtime::Backend* backend = find_backend(DeviceKind::cpu)) backend->write_coverage();
+}
+
 // The CPU back end does not track addresses, so only the CUDA back end knows any.
 std::optional<Device> device_of(const void* address) {
   runtime::Backend* cuda = address != nullptr ? cuda_backend() : nullptr;

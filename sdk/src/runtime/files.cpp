@@ -335,6 +335,12 @@ TemporaryFolder::TemporaryFolder(Lifetime lifetime) : lifetime_(lifetime) {
                     ". Set TMPDIR to a folder that can be written to");
 }
 
+TemporaryFolder::TemporaryFolder(const std::string& parent) : lifetime_(Lifetime::kept) {
+  if (!try_create_in(parent))
+    fail<DeviceError>("cannot create a folder in ", parent, ": ", std::strerror(errno),
+                      "; expected a folder that can be written to");
+}
+
 bool TemporaryFolder::try_create_in(const std::string& parent) {
   const std::string_view prefix = lifetime_ == Lifetime::scope ? scope_prefix : kept_prefix;
   for (int attempt = 0; attempt < 16; ++attempt) {

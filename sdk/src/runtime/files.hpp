@@ -92,6 +92,8 @@ class TemporaryFolder {
   /// Creates the folder in TMPDIR, /tmp or /var/tmp: the first that is writable and in which no
   /// other user can replace it, else the first that is writable. Throws DeviceError.
   explicit TemporaryFolder(Lifetime lifetime = Lifetime::scope);
+  /// As above, in `parent`, and kept.
+  explicit TemporaryFolder(const std::string& parent);
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;

@@ -174,6 +174,8 @@ struct ModuleOptions {
   /// archives), recognised by its contents. Messages call them "link[0].cu", ...
   std::vector<std::string> link{};
   std::string file_name = "kernel.cu";  ///< the name of the source in messages
+  /// The source is the user's: config cpu_coverage counts how often its lines run.
+  bool is_covered = false;
 
   bool operator==(const ModuleOptions&) const = default;
 };

@@ -21,4 +21,8 @@ struct Tool {
 /// never throws for a missing one.
 SW_API std::vector<Tool> tools();
 
+/// Adds the line counts of the loaded kernels to the files in the folder of config cpu_coverage, as
+/// the end of the process would. Later calls add nothing.
+SW_API void write_coverage();
+
 }  // namespace spanwise

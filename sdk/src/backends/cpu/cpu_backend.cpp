@@ -88,6 +88,8 @@ class CpuBackend final : public runtime::Backend {
 
   std::vector<Tool> tools() override { return {compiler_tool(), blas::tool()}; }
 
+  void write_coverage() override { CpuModule::write_coverage(); }
+
   std::string_view header_handling(std::string_view name) override {
     if (parse::is_host_library_header(name)) return "left out";
     if (is_cuda_header(name) || parse::is_cpp_header(name)) return "known";

@@ -103,6 +103,11 @@ bool declare_all() {
                    .check = [](std::string_view value) {
                      check_number("compile_output_kb", value, 1, max_output_kb);
                    }});
+  config::declare({.name = "cpu_coverage",
+                   .description = "folder where the CPU counts how often the lines of kernels run, "
+                                  "for python -m pytest --cov; compiles them with g++ and without "
+                                  "optimization",
+                   .default_value = ""});
   return config::declare({.name = "cpu_sanitize",
                           .description = "sanitizer that kernels are compiled with on the CPU; "
                                          "address needs its runtime preloaded",
@@ -126,6 +131,8 @@ bool reverse_order_setting() { return config::get("cpu_thread_order") == "revers
 bool warps_in_step_setting() { return config::get("cpu_warps") == "step"; }
 
 bool fibers_setting() { return config::get("cpu_barriers") == "fibers"; }
+
+std::string coverage_setting() { return config::get("cpu_coverage"); }
 
 std::size_t stack_setting() { return number_setting("cpu_stack_kb") << 10; }
 

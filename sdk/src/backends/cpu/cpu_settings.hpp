@@ -31,6 +31,9 @@ std::size_t slack_setting();
 /// The value of -fsanitize= for users' kernels, "" for none: config "cpu_sanitize".
 std::string sanitize_setting();
 
+/// The folder for line counts of users' kernels, "" for none: config "cpu_coverage".
+std::string coverage_setting();
+
 /// Seconds after which a compiler is killed, 0 for never: config "compile_timeout_s".
 int compile_timeout_setting();
 

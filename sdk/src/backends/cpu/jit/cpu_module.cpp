@@ -209,6 +209,21 @@ std::string variable_name(std::string_view symbol) {
   return {};
 }
 
+namespace {
+
+// The functions of the loaded modules that write line counts. Under loader_mutex().
+std::map<void*, void (*)()>& coverage_writers() {
+  static NeverDestroyed<std::map<void*, void (*)()>> writers;
+  return *writers;
+}
+
+}  // namespace
+
+void CpuModule::write_coverage() {
+  const std::lock_guard loading(loader_mutex());
+  for (const auto& [library, write] : coverage_writers()) write();
+}
+
 CpuModule::CpuModule(const runtime::KernelBinary& binary) {
   const std::lock_guard loading(loader_mutex());
   library_ = load_image(binary.image);
@@ -225,6 +240,8 @@ CpuModule::CpuModule(const runtime::KernelBinary& binary) {
     const std::string next = module_info_name(units_.size());
     unit = static_cast<const sw_module*>(::dlsym(library_, next.c_str()));
   }
+  if (void* write = ::dlsym(library_, "sw_write_coverage"))
+    coverage_writers().emplace(library_, reinterpret_cast<void (*)()>(write));
   if (info_->checked != 0) image_ = binary.image;
   variables_ = read_variables(binary.image);
   const LoadedImage image = loaded_image(info_);
@@ -233,6 +250,7 @@ CpuModule::CpuModule(const runtime::KernelBinary& binary) {
 
 CpuModule::~CpuModule() {
   const std::lock_guard loading(loader_mutex());
+  coverage_writers().erase(library_);
   ::dlclose(library_);
 }
 

@@ -71,6 +71,8 @@ class CpuModule final : public runtime::LoadedModule {
   const FaultTrap::CodeRange& code() const noexcept { return code_; }
   /// Whether a kernel may get addresses from the module: from malloc, or from a variable's value.
   bool has_addresses() const;
+  /// spanwise::write_coverage().
+  static void write_coverage();
 
  private:
   std::string innermost_line(const std::string& frames) const;

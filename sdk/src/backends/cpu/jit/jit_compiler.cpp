@@ -151,6 +151,14 @@ constexpr std::string_view clang_flags =
 #endif
     "-ferror-limit=20";
 
+// Line counts of config cpu_coverage. Without optimization, each line of the source has code of its
+// own. Several threads count at once.
+constexpr std::string_view coverage_flags = "-O0 --coverage -fprofile-update=atomic";
+constexpr std::string_view coverage_code =
+    "\nextern \"C\" void __gcov_dump();"
+    "\nextern \"C\" __attribute__((visibility(\"default\"), used)) void sw_write_coverage() "
+    "{ __gcov_dump(); }\n";
+
 std::vector<std::string> words_of(std::string_view flags) {
   const std::vector<std::string_view> words = split(flags, ' ');
   return {words.begin(), words.end()};
@@ -273,7 +281,8 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
                                       const std::vector<std::string>& sources,
                                       const std::string& output,
                                       const runtime::TemporaryFolder& folder,
-                                      const Translation& module, bool with_system, bool with_cccl) {
+                                      const Translation& module, bool with_system, bool with_cccl,
+                                      bool is_covered) {
   std::vector<std::string> command{compiler.path};
   const auto add = [&](const std::vector<std::string>& more) {
     command.insert(command.end(), more.begin(), more.end());
@@ -291,10 +300,12 @@ std::vector<std::string> command_line(const HostCompiler& compiler, const HostOp
   if (calls_accesses) add(access_flags(compiler.is_clang, module));
   const std::string sanitizer = calls_accesses ? "" : sanitize_setting();
   if (module.recurses && sanitizer.empty()) add(recursion_flags());
+  if (is_covered) add(words_of(coverage_flags));
   if (!sanitizer.empty()) add({"-O1", "-g", "-fsanitize=" + sanitizer, "-fno-omit-frame-pointer"});
   add(sources);
   add({"-o", output});
   if (with_system) add({"-fexceptions", "-Wl,--as-needed", "-lstdc++", "-lgcc_s"});
+  if (is_covered) command.emplace_back("-lgcov");
   add({"-lm", "-lc", "-lgcc"});
   if (!sanitizer.empty()) {
     std::erase(command, "-nodefaultlibs");
@@ -493,10 +504,11 @@ class JitCompilation {
       : request_(request),
         machine_flag_(target.empty() ? native_flag : "-march=" + target),
         options_(parse::host_options(request.options)),
-        folder_(request.keep ? Lifetime::kept : Lifetime::scope) {
+        folder_(folder_for(request)) {
     options_.include_dirs.insert(options_.include_dirs.end(), request.include_dirs.begin(),
                                  request.include_dirs.end());
     compiler_.is_clang = is_clang_compiler(compiler_);
+    if (request.is_covered) write_origins();
     if (request.keep)
       std::fprintf(stderr, "spanwise cpu: kept %s/kernel.cpp and the files compiled with it\n",
                    folder_.path().c_str());
@@ -515,7 +527,8 @@ class JitCompilation {
     }
     runtime::KernelBinary binary;
     binary.image = parse::read_whole_file(output());
-    expect_constant_initializers(request_, binary.image);
+    // Without optimization, more initial values are computed by code.
+    if (!request_.is_covered) expect_constant_initializers(request_, binary.image);
     set_stack_need(binary.image, stack_need(reports, module_));
     log_fallbacks();
     binary.symbols = std::move(module_.symbols);
@@ -525,8 +538,28 @@ class JitCompilation {
  private:
   using Lifetime = runtime::TemporaryFolder::Lifetime;
 
-  static ThreadOrder thread_order() {
-    return {reverse_order_setting(), warps_in_step_setting(), !fibers_setting()};
+  static runtime::TemporaryFolder folder_for(const runtime::CompileRequest& request) {
+    if (request.is_covered) return runtime::TemporaryFolder(coverage_setting());
+    return runtime::TemporaryFolder(request.keep ? Lifetime::kept : Lifetime::scope);
+  }
+
+  // The split form of a kernel has other statements than the source.
+  ThreadOrder thread_order() const {
+    return {reverse_order_setting(), warps_in_step_setting(),
+            !fibers_setting() && !request_.is_covered};
+  }
+
+  // For spanwise.coverage, which finds the files that the texts are from.
+  void write_origins() const {
+    if (compiler_.is_clang)
+      fail<DeviceError>("cpu: config cpu_coverage: expected g++, whose gcov counts lines, got ",
+                        compiler_.path, "; set CXX=g++, or cpu_coverage to nothing");
+    const auto write = [&](const parse::KernelSource& source) {
+      folder_.write("sw_sources/" + source.file_name, source.text);
+    };
+    write(*request_.source);
+    std::ranges::for_each(request_.linked, write);
+    folder_.write("sw_include_dirs", joined(request_.include_dirs, "\n"));
   }
   std::string output() const { return folder_.path() + "/kernel.so"; }
 
@@ -623,14 +656,15 @@ class JitCompilation {
       const std::string& head = unit.heads[std::min(head_, unit.heads.size() - 1)];
       const std::string name =
           text(inputs.empty() ? "kernel" : text("link[", inputs.size() - 1, "]"), source_ending);
-      inputs.push_back(
-          folder_.write(name, text(head, splits ? "#define SW_SPLIT_KERNELS 1\n" : "", unit.text)));
+      const bool writes_coverage = request_.is_covered && inputs.empty();
+      inputs.push_back(folder_.write(name, text(head, splits ? "#define SW_SPLIT_KERNELS 1\n" : "",
+                                                unit.text, writes_coverage ? coverage_code : "")));
       with_system |= is_system_head(head);
       with_cccl |= is_cccl_head(head);
     }
     write_shim(folder_, !with_system);
     auto command = command_line(compiler_, options_, inputs, output(), folder_, module_,
-                                with_system, with_cccl);
+                                with_system, with_cccl, request_.is_covered);
     std::ranges::replace(command, native_flag, machine_flag_);
     const ProcessResult result = run_process(command, folder_.path());
     log_ = readable_log(result.output, folder_);
