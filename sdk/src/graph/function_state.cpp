@@ -13,6 +13,7 @@
 #include "spanwise/core/error.hpp"
 #include "spanwise/graph/function.hpp"
 #include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/profiler_range.hpp"
 
 // Calls of a compiled function: its inputs, its results and the shared variables that it updates.
 namespace spanwise::graph {
@@ -91,6 +92,7 @@ std::vector<Array> FunctionState::run(std::span<const Array> arguments, std::spa
 // The call whose inputs and shared values are in the cells; `originals` are copies of its inputs in
 // mode "debug".
 std::vector<Array> FunctionState::run_loaded(std::span<const Array> originals, bool has_buffers) {
+  const runtime::ProfilerRange range(name);
   if (recorded_calls && !has_buffers)
     if (std::optional<std::vector<Array>> results = recorded_calls->run(*this))
       return *std::move(results);

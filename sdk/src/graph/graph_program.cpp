@@ -6,11 +6,13 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/string_utils.hpp"
 #include "graph/graph_program.hpp"
 #include "graph/step_diagnostics.hpp"
 #include "spanwise/core/device.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/runtime/interrupt.hpp"
+#include "spanwise/runtime/profiler_range.hpp"
 
 // The runs of a compiled function: its steps in order or on demand, the batches of their launches
 // and their times.
@@ -196,7 +198,8 @@ Program::Program(std::string function_name, std::vector<Step> steps,
   } else if (options_.times != nullptr) {
     runner_ = runner<&Program::run_measured_step>(is_on_demand);
   } else {
-    runner_ = runner<&Program::run_batched_step>(is_on_demand);
+    runner_ = runtime::profiler_attached ? runner<&Program::run_named_step>(is_on_demand)
+                                         : runner<&Program::run_batched_step>(is_on_demand);
     is_async_ = !is_on_demand && std::ranges::all_of(steps_, [](const Step& step) {
       return runs_on_host(step.device) ? is_short_on_host(step) : step.thunk->is_async();
     });
@@ -306,6 +309,15 @@ void Program::run_releasing(std::size_t first) {
 void Program::run_batched_step(std::size_t position) {
   launch_batches_.before(position);
   run_thunk(position);
+}
+
+// For a profiler: "add #3 (total)", the op, the position, and the name of the first output.
+void Program::run_named_step(std::size_t position) {
+  const Apply& node = *steps_[position].node;
+  const std::string& output = node.output(0).name();
+  const runtime::ProfilerRange range(
+      text(node.op().name(), " #", position, output.empty() ? "" : " (" + output + ")"));
+  run_batched_step(position);
 }
 
 void Program::run_measured_step(std::size_t position) {

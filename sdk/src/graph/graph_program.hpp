@@ -157,6 +157,7 @@ class Program {
   template <RunStep run_step>
   void run_on_demand(std::size_t first);
   void run_batched_step(std::size_t position);
+  void run_named_step(std::size_t position);
   void run_measured_step(std::size_t position);
   void run_step_twice(std::size_t position);
   void run_guarded_step(std::size_t position);

@@ -12,6 +12,7 @@
 #include "runtime/stream_order.hpp"
 #include "spanwise/core/error.hpp"
 #include "spanwise/runtime/copy.hpp"
+#include "spanwise/runtime/profiler_range.hpp"
 
 namespace spanwise::kernels {
 namespace {
@@ -455,6 +456,7 @@ bool has_attributes(const LaunchConfig& config) noexcept {
 void queue_launch(const KernelState& function, runtime::LoadedKernel& kernel,
                   const LaunchConfig& config, std::span<const KernelArg> arguments,
                   const runtime::LaunchCheck* check) {
+  const runtime::ProfilerRange range(function.name());
   const BoundArguments bound(function, arguments);
   runtime::StreamState& stream = stream_of(function, config);
   order_arrays(function, arguments, stream);
