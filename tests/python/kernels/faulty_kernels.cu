@@ -212,6 +212,10 @@ __global__ void undefined_shared(int *x, int n) {
   __syncthreads();
   x[threadIdx.x] = s[threadIdx.x];  // FAULT
 }
+__global__ void never_written_shared(int *x, int n) {
+  __shared__ int s[64];
+  x[threadIdx.x] = s[threadIdx.x];  // FAULT
+}
 __global__ void undefined_sum(int *x, int n) {
   __shared__ int sum;
   atomicAdd(&sum, x[threadIdx.x]);  // FAULT

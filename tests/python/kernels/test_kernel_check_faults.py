@@ -63,6 +63,7 @@ FAULTS = {
     "width_not_power_of_two": ("width of a warp shuffle", {}),
     "undefined_shared": (ORDER, {}),
     "undefined_sum": (ORDER, {}),
+    "never_written_shared": (ORDER, {}),
     "undefined_dynamic": (ORDER, {"shared": 256}),
     "failed_assert": ("assertion failed", {}),
 }

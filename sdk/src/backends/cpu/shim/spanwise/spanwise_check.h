@@ -22,6 +22,9 @@
 #define SW_CHECKED_AS(name) __asm__(name)
 
 #ifdef SW_KERNEL_CHECK
+// used: the compiler would replace reads of a variable that no code writes by zeros.
+#undef __shared__
+#define __shared__ static __thread __attribute__((aligned(16), used))
 SW_PER_WORKER int sw_checking;
 #else
 enum { sw_checking = 0 };
