@@ -477,6 +477,9 @@ void DiskCache::clear() const {
   const CacheFolder folder = CacheFolder::open(path_, false);
   for (const CacheFolder::CachedFile& file : folder.list())
     if (!key_of(file.name).empty() || is_temporary(file.name)) folder.remove(file.name);
+  // What KernelFunction.tune() has measured.
+  const CacheFolder tuned = CacheFolder::open(path_ + "/tuned", false);
+  for (const CacheFolder::CachedFile& file : tuned.list()) tuned.remove(file.name);
   FolderStates& states = folder_states();
   const std::lock_guard lock(states.mutex);
   states.by_path.erase(path_);

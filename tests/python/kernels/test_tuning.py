@@ -87,6 +87,10 @@ def test_tune_compiles_options_and_remembers_by_arguments_and_source(device, emp
         for path in Path(sw.kernel_cache.path).glob("tuned/*.json"):
             path.write_text(damage)
         assert not kernel.tune(args=(x, y, n), **request).remembered
+    assert kernel.tune(args=(x, y, n), **request).remembered
+    sw.kernel_cache.clear()
+    assert not list(Path(sw.kernel_cache.path).glob("tuned/*"))
+    assert not kernel.tune(args=(x, y, n), **request).remembered
 
 
 def test_another_process_measures_nothing(empty_cache):
