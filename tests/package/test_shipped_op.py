@@ -99,7 +99,18 @@ def test_wheel_computes_where_there_is_no_compiler(python, tmp_path):
     assert not list((tmp_path / "cache").rglob("*.so"))
 
 
-def test_wheel_computes_on_a_gpu_with_an_empty_cache(device, tmp_path):
+# Refuses NVRTC, which is found in /usr/local/cuda and in wheels in any case.
+WITHOUT_NVRTC = """
+#include <dlfcn.h>
+#include <string.h>
+extern "C" void *dlopen(const char *file, int flags) {
+  static auto *const next = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+  return file && strstr(file, "nvrtc") ? next("/nonexistent/libnvrtc.so", flags) : next(file, flags);
+}
+"""
+
+
+def test_wheel_computes_on_a_gpu_without_nvrtc_and_with_an_empty_cache(device, tmp_path):
     if device.kind != "cuda":
         pytest.skip("for GPUs")
     python = installed(tmp_path, wheel_of_example(tmp_path, "sm_80 sm_90 sm_120 ptx"))
@@ -107,9 +118,13 @@ def test_wheel_computes_on_a_gpu_with_an_empty_cache(device, tmp_path):
     code = textwrap.dedent(PROGRAM.format(device="cuda"))
     environment = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
     code = "import os\nos.environ.pop('CUDA_VISIBLE_DEVICES')\n" * (visible is None) + code
+    (tmp_path / "hide.cpp").write_text(WITHOUT_NVRTC)
+    hide = tmp_path / "hide.so"
+    package.run("g++", "-shared", "-fPIC", tmp_path / "hide.cpp", "-o", hide, "-ldl")
+    environment["LD_PRELOAD"] = str(hide)
     printed = package.run_without_compilers(tmp_path, code, python, **environment)
-    # NVRTC of a toolkit in /usr/local/cuda is found in any case: the program asserts that it is unused.
-    assert printed.splitlines()[-1] == "computed on cuda"
+    assert printed.splitlines() == ["no compiler", "computed on cuda"]
+    assert not list((tmp_path / "cache").rglob("*.entry"))
 
 
 def run_program(python, name, *arguments):
