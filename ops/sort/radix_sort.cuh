@@ -52,19 +52,6 @@ __device__ __forceinline__ unsigned int digit_of(Word bits, int pass) {
   return (unsigned int)(ordered(bits) >> (8 * pass)) & (bins - 1);
 }
 
-/// The lanes of the warp with the digit; by eight votes, which took 0.75 of the time of
-/// __match_any_sync() for a whole sort on an H200.
-__device__ __forceinline__ unsigned int lanes_with(unsigned int digit) {
-  unsigned int lanes = all_lanes;
-#pragma unroll
-  for (int bit = 0; bit < 8; ++bit) {
-    const bool is_set = (digit >> bit & 1) != 0;
-    const unsigned int votes = __ballot_sync(all_lanes, is_set);
-    lanes &= is_set ? votes : ~votes;
-  }
-  return lanes;
-}
-
 /// The sum of the values of the threads before this one; `sums` has one element a warp.
 template <class T>
 __device__ __forceinline__ T sum_before(T own, T* sums) {
@@ -88,12 +75,12 @@ __device__ __forceinline__ T sum_before(T own, T* sums) {
 /// part of the tile. All threads of the block call each function, in this order.
 class TileRanks {
  public:
-  static constexpr int count_words = warps * bins;
+  static constexpr int count_words = warps * bins, memory_words = 2 * count_words;
 
-  /// `counts` has count_words elements, `sums` one a warp.
+  /// `counts` has memory_words elements, `sums` one a warp.
   __device__ __forceinline__ TileRanks(unsigned int* counts, unsigned int* sums)
       : counts_(counts), own_counts_(counts + threadIdx.x / 32 * bins), sums_(sums) {
-    for (int i = threadIdx.x; i < count_words; i += THREADS) counts_[i] = 0;
+    for (int i = threadIdx.x; i < memory_words; i += THREADS) counts_[i] = 0;
     __syncthreads();
   }
 
@@ -138,12 +125,19 @@ class TileRanks {
     const unsigned int up_to_lane = all_lanes >> (31 - lane);
 #pragma unroll
     for (int i = 0; i < ITEMS; ++i) {
-      const unsigned int lanes = lanes_with(digits[i]);
+      // The lanes with the digit, gathered in a word for each digit of the warp: for a whole sort
+      // on an H200 0.87 of the time of eight votes, and 0.65 of that of __match_any_sync().
+      unsigned int* const gathered = own_counts_ + count_words + digits[i];
+      atomicOr(gathered, 1u << lane);
+      __syncwarp();
+      const unsigned int lanes = *(volatile unsigned int*)gathered;
       const int last = 31 - __clz((int)lanes);
       const unsigned int number = __popc(lanes & up_to_lane);  // from 1 on; the last has all
       unsigned int first = 0;
       if (lane == last) first = atomicAdd(own_counts_ + digits[i], number);
-      digits[i] = __shfl_sync(all_lanes, first, last) + number - 1;
+      digits[i] = __shfl_sync(all_lanes, first, last) + number - 1;  // all lanes have read the word
+      if (lane == last) *gathered = 0;
+      __syncwarp();
     }
     __syncthreads();
   }
@@ -152,11 +146,12 @@ class TileRanks {
   unsigned int *const counts_, *const own_counts_, *const sums_;
 };
 
-/// The memory for TileRanks::count_words counts and then for `tile` keys or positions.
+/// The memory for TileRanks::memory_words and then for `tile` keys or positions.
 constexpr int item_bytes = HAS_INDICES && sizeof(Count) > sizeof(Word) ? sizeof(Count)
                                                                        : sizeof(Word);
-constexpr int exchange_bytes =
-    tile * item_bytes > 4 * TileRanks::count_words ? tile* item_bytes : 4 * TileRanks::count_words;
+constexpr int exchange_bytes = tile * item_bytes > 4 * TileRanks::memory_words
+                                   ? tile* item_bytes
+                                   : 4 * TileRanks::memory_words;
 
 /// Position of item 0 of a thread in its tile; the others follow in steps of 32.
 __device__ __forceinline__ unsigned int first_item() {
@@ -339,6 +334,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
   Word* const sorted = (Word*)memory;
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) sorted[ranks[i]] = items[i];
+#if HAS_INDICES
+  // Loaded here, as the following waits for other blocks.
+  const Count* const old = (after % 2 == 0 ? spare_positions : positions) + row_start + start;
+  Count held[ITEMS];
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) {
+    const unsigned int at = first + 32 * i;
+    held[i] = before == 0 ? (Count)(start + at) : at < valid ? old[at] : (Count)0;
+  }
+#endif
   if (has_bin) {
     Count lower = words[header_words + ((long long)row * passes + pass) * bins + threadIdx.x];
     if (tile_in_row != 0) {
@@ -362,12 +367,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
   }
 #if HAS_INDICES
   __syncthreads();
-  const Count* const old = (after % 2 == 0 ? spare_positions : positions) + row_start + start;
 #pragma unroll
-  for (int i = 0; i < ITEMS; ++i) {
-    const unsigned int at = first + 32 * i;
-    if (at < valid) ((Count*)memory)[ranks[i]] = before == 0 ? start + at : old[at];
-  }
+  for (int i = 0; i < ITEMS; ++i)
+    if (first + 32 * i < valid) ((Count*)memory)[ranks[i]] = held[i];
   __syncthreads();
   if (after == 0)
     scatter((const Count*)memory, targets, valid, indices + row_start);

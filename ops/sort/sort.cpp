@@ -147,9 +147,9 @@ SortShape sort_shape(DType dtype, std::int64_t length, const SortRequest& reques
   shape.is_long = length >= min_long_row;
   // The fastest ones on an H200.
   const bool is_wide = dtype.itemsize() == 8 || (request.wants_indices && shape.is_long);
-  shape.blocks = request.wants_indices ? 3 : 2;
-  shape.threads = is_wide && request.wants_indices ? 256 : 384;
-  shape.items = is_wide ? 11 : request.wants_indices ? 14 : 22;
+  shape.blocks = 2;
+  shape.threads = request.wants_indices ? 384 : 512;
+  shape.items = request.wants_indices ? (is_wide ? 14 : 22) : is_wide ? 11 : 18;
   return shape;
 }
 
