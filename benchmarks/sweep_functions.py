@@ -572,14 +572,14 @@ FUNCTIONS: list[Function] = [
 #: Public functions that are not measured, by the reason.
 NOT_SWEPT = {
     "gives a view, or the argument itself": """
-        asarray atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to contiguous diagonal
+        asanyarray asarray atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to contiguous diagonal
         expand_dims flip fliplr flipud matrix_transpose moveaxis permute_dims ravel reshape rollaxis
-        rot90 squeeze swapaxes transpose array_split dsplit hsplit split unstack vsplit
+        require rot90 squeeze swapaxes transpose array_split dsplit hsplit split unstack vsplit
     """,
     "another name, or the function below a method, of one that is measured": "array astype",
     "gives a Python value, for which the call waits": """
-        allclose array_equal array_equiv iscomplexobj isfortran isrealobj may_share_memory ndim
-        shape shares_memory size
+        allclose array_equal array_equiv common_type iscomplexobj isfortran isrealobj iterable
+        may_share_memory min_scalar_type ndenumerate ndim shape shares_memory size
     """,
     "calls a Python function for each element or part": """
         apply_along_axis apply_over_axes fromfunction fromiter piecewise vectorize
@@ -595,12 +595,13 @@ NOT_SWEPT = {
         issubdtype promote_types result_type
     """,
     "reads or writes files, text or other libraries' objects": """
-        array2string asnumpy convert explain explain_function from_cudamat from_cupy from_dlpack
+        array2string array_repr array_str asnumpy convert explain explain_function from_cudamat from_cupy from_dlpack
         from_garray from_gnumpy from_gpuarray from_jax from_numba from_numpy from_pycuda
         from_tensorflow from_torch from_warp frombuffer fromfile fromstring genfromtxt load loadtxt
         rebuild_array save savetxt savez savez_compressed to_cudamat to_cupy to_garray to_gnumpy
         to_gpuarray to_jax to_numba to_numpy to_pycuda to_tensorflow to_torch to_warp
     """,
+    "sets how NumPy prints and warns": "get_printoptions geterr printoptions set_printoptions seterr",
     "belongs to graphs, kernels or streams": """
         benchmark capture clone compile function jax_op kernel_op load_ops shared synchronize torch_op tvm_ffi_op
         using wrap_cu bridges

@@ -342,11 +342,19 @@ BORROWED_RESULTS = {
     **dict.fromkeys(("histogram", "polydiv"), "tuple[Array, Array]"),
     "histogram2d": "tuple[Array, Array, Array]",
     **dict.fromkeys(("histogramdd", "intersect1d", "load", "polyfit", "unique", "average"), "Any"),
-    "array2string": "builtins.str",
+    **dict.fromkeys(("array2string", "array_repr", "array_str"), "builtins.str"),
+    **dict.fromkeys(("common_type", "min_scalar_type", "ndenumerate"), "Any"),
 }
+#: NumPy's own objects.
+NUMPYS = """
+    complexfloating errstate euler_gamma floating generic get_printoptions geterr inexact integer
+    iterable ndindex number printoptions set_printoptions seterr signedinteger unsignedinteger
+"""
 
 
 def borrowed(name):
+    if name in NUMPYS.split():
+        return f"from numpy import {name} as {name}"
     result = BORROWED_RESULTS.get(name, "Array")
     return f"def {name}(*args: Any, device: Any = ..., **kwargs: Any) -> {result}: ..."
 

@@ -289,6 +289,16 @@ __device__ __forceinline__ void scatter(const Count* from, const Count (&targets
   }
 }
 
+/// The positions in the row of the keys of a tile: in the first pass their own.
+__device__ __forceinline__ void load_positions(const Count* from, Count start, bool is_first,
+                                               int valid, Count (&held)[ITEMS]) {
+#pragma unroll
+  for (int i = 0; i < ITEMS; ++i) {
+    const unsigned int at = first_item() + 32 * i;
+    held[i] = is_first ? (Count)(start + at) : at < valid ? from[at] : (Count)0;
+  }
+}
+
 /// One digit. Of the passes that are needed the first one reads `input`, the last one writes `keys`
 /// and `indices`; those between write `keys` and `spare_keys`, `positions` and `spare_positions` in
 /// turn. `published` and `next_published` have a word for each row, tile and bin.
@@ -335,14 +345,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 #pragma unroll
   for (int i = 0; i < ITEMS; ++i) sorted[ranks[i]] = items[i];
 #if HAS_INDICES
-  // Loaded here, as the following waits for other blocks.
-  const Count* const old = (after % 2 == 0 ? spare_positions : positions) + row_start + start;
-  Count held[ITEMS];
-#pragma unroll
-  for (int i = 0; i < ITEMS; ++i) {
-    const unsigned int at = first + 32 * i;
-    held[i] = before == 0 ? (Count)(start + at) : at < valid ? old[at] : (Count)0;
-  }
+  Count held[ITEMS];  // loaded here, as the following waits for other blocks
+  load_positions((after % 2 == 0 ? spare_positions : positions) + row_start + start, start,
+                 before == 0, valid, held);
 #endif
   if (has_bin) {
     Count lower = words[header_words + ((long long)row * passes + pass) * bins + threadIdx.x];

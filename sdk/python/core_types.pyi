@@ -80,6 +80,7 @@ class CollectiveError:
 
 @final
 class dtype:
+    def __call__(self, *args: Any) -> Any: ...
     alignment = bits = flags = isbuiltin = itemsize = lanes = ndim = num = int
     byteorder = char = kind = name = str = builtins.str
     hasobject = is_computable = isalignedstruct = isnative = bool

@@ -378,6 +378,19 @@ PyObject* make_dtype(PyObject*, PyObject* const* values, std::size_t flags, PyOb
   return dtype_object(dtype_from(values[0])).release().ptr();
 }
 
+// float32(x): NumPy's scalar of a number, an array of the dtype of an array or a sequence.
+PyObject* call_dtype(PyObject* self, PyObject* args, PyObject* kwargs) {
+  PyObject* const x = PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : nullptr;
+  if (x != nullptr && kwargs == nullptr &&
+      (is_array(x) || PyList_Check(x) != 0 || PyTuple_Check(x) != 0))
+    return py::module_::import("spanwise._core")
+        .attr("_asarray")(py::handle(x), py::handle(self))
+        .release()
+        .ptr();
+  const py::object scalar_type = numpy_dtype(dtype_of_self(self)).attr("type");
+  return PyObject_Call(scalar_type.ptr(), args, kwargs);
+}
+
 PyObject* compare_dtypes(PyObject* self, PyObject* other, int operation) {
   if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;
   std::optional<DType> other_dtype = dtype_of_self(self);
@@ -440,7 +453,8 @@ constexpr const char* dtype_doc =
     "dtype(x, /)\n--\n\n"
     "The type of one element, from a name, a NumPy dtype or scalar type, a Python type, or an\n"
     "object with a .dtype. Equal to the corresponding numpy.dtype, scalar type and name; the hash\n"
-    "is the numpy.dtype's. Raises DTypeError.";
+    "is the numpy.dtype's. A call of it makes NumPy's scalar of a number, as float32(0.5), and an\n"
+    "array of an array or a sequence. Raises DTypeError.";
 
 }  // namespace
 
@@ -505,6 +519,7 @@ SW_BIND(dtypes) {
                          {slot(Py_tp_dealloc, &free_object),
                           slot(Py_tp_richcompare, guarded<&compare_dtypes>),
                           slot(Py_tp_hash, guarded<&hash_of_dtype>),
+                          slot(Py_tp_call, guarded<&call_dtype>),
                           slot(Py_tp_repr, guarded<&repr_of_dtype>),
                           slot(Py_tp_str, guarded<&name_of_dtype>),
                           {Py_tp_getset, attributes_of_dtype},

@@ -44,6 +44,8 @@ def callables():
             is_own = (getattr(value, "__module__", None) or "spanwise").startswith("spanwise")
             if name.startswith("_") or not callable(value) or id(value) in seen or not is_own:
                 continue
+            if isinstance(value, sw.dtype):  # makes NumPy's scalars, by their types' signatures
+                continue
             seen.add(id(value))
             if not isinstance(value, type):
                 yield f"{module}.{name}", value

@@ -202,7 +202,38 @@ PyObject* broadcast_to_function(PyObject* array, PyObject* shape) {
   return broadcast_to(as_object(array).ptr(), shape);
 }
 
+// Read-only where elements share addresses. Throws for addresses outside of the array's storage.
+PyObject* as_strided(PyObject* x, PyObject* shape, PyObject* strides) {
+  const py::object object = as_object(x);
+  const Array& array = array_in(object.ptr());
+  const std::int64_t item = array.dtype().itemsize();
+  const auto steps = py::handle(strides).cast<std::vector<std::int64_t>>();
+  Layout layout = Layout::row_major(shape_from(shape));
+  layout.offset = array.layout().offset;
+  if (static_cast<int>(steps.size()) != layout.rank())
+    fail<ArgumentError>("as_strided: expected a stride for each axis of the shape ", layout.shape,
+                        ", got ", steps.size());
+  for (int axis = 0; axis < layout.rank(); ++axis) {
+    const std::int64_t bytes = steps[static_cast<std::size_t>(axis)];
+    if (bytes % item != 0)
+      fail<LayoutError>("as_strided: expected strides that are multiples of the itemsize ", item,
+                        ", got ", bytes);
+    layout.strides[axis] = bytes / item;
+  }
+  const auto elements = static_cast<std::int64_t>(array.storage().bytes()) / item;
+  const auto [first, last] = layout.offset_range();
+  if (first < 0 || last >= elements)
+    fail<LayoutError>("as_strided: shape ", layout.shape, " with strides of ", layout.strides,
+                      " elements reaches outside of the ", elements,
+                      " elements of the array's memory, of which the first is at ", layout.offset);
+  Array view(array.storage(), layout, array.dtype());
+  if (layout.may_overlap_itself()) view = view.as_readonly();
+  return wrap_view(object.ptr(), array.readonly() ? view.as_readonly() : std::move(view));
+}
+
 PyMethodDef view_functions[] = {
+    declared<"_as_strided(x, shape, strides)", "A view with any shape and strides in bytes.",
+             &as_strided>(),
     declared<"reshape(a, shape, order='C', *, copy=None)",
              "As Array.reshape, for any library's array.", &reshape_function>(),
     declared<"broadcast_to(array, shape)", "As Array.broadcast_to, for any library's array.",

@@ -15,30 +15,38 @@ from types import ModuleType
 #: Modules that type checkers know as attributes of the package.
 MODULES = """
     doctor driver fft gradient graph kernels linalg memory ops profile random settings sym tensor
-    testing
+    testing typing
 """
 
 _NAMES = {
     "_frameworks.jax_op": "jax_op",
     "_frameworks.torch_op": "torch_op",
     "_frameworks.tvm_ffi_op": "TvmFfiOp tvm_ffi_op",
-    "_numpy.array_api": "__array_namespace_info__ astype finfo iinfo isdtype",
+    "_numpy.array_api": """
+        __array_namespace_info__ asanyarray astype byte cdouble csingle double finfo half iinfo int_
+        intc intp isdtype long longlong ndarray short single ubyte uint uintc uintp ulong ulonglong
+        ushort
+    """,
     "_numpy.array_methods": "rebuild_array",
     # Functions that are borrowed from NumPy and CuPy.
     "_numpy.borrowed": """
         apply_along_axis apply_over_axes argpartition argsort array2string array_equiv
-        asfortranarray average bartlett bincount bitwise_count blackman block c_ convolve
-        corrcoef correlate cov cross diag_indices_from digitize ediff1d explain_function fix
-        frombuffer fromfile fromfunction fromiter fromstring gcd genfromtxt geomspace hamming
-        hanning histogram histogram2d histogram_bin_edges histogramdd i0 identity interp
-        intersect1d iscomplex isfortran isin isneginf isposinf isreal isscalar issubdtype kaiser
-        kron lcm lexsort load loadtxt logspace median nan_to_num nanargmax
-        nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile nanprod
-        nanquantile nanstd nanvar packbits partition percentile piecewise poly polyadd polyder
-        polydiv polyfit polyint polymul polysub polyval quantile r_ real_if_close roots save
-        savetxt savez savez_compressed setdiff1d setxor1d shares_memory sinc sort sort_complex
-        spacing trapezoid trim_zeros union1d unique unique_all unique_counts unique_inverse
-        unique_values unpackbits unwrap vander vectorize
+        array_repr array_str asfortranarray average bartlett bincount bitwise_count blackman
+        block c_ common_type complexfloating convolve corrcoef correlate cov cross
+        diag_indices_from digitize ediff1d errstate euler_gamma explain_function fix
+        floating frombuffer fromfile fromfunction fromiter fromstring gcd generic genfromtxt
+        geomspace get_printoptions geterr hamming hanning histogram histogram2d
+        histogram_bin_edges histogramdd i0 identity inexact integer interp intersect1d
+        iscomplex isfortran isin isneginf isposinf isreal isscalar issubdtype iterable
+        kaiser kron lcm lexsort load loadtxt logspace median min_scalar_type nan_to_num
+        nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin
+        nanpercentile nanprod nanquantile nanstd nanvar ndenumerate ndindex number packbits
+        partition percentile piecewise poly polyadd polyder polydiv polyfit polyint polymul
+        polysub polyval printoptions quantile r_ real_if_close require roots save savetxt
+        savez savez_compressed set_printoptions setdiff1d seterr setxor1d shares_memory
+        signedinteger sinc sort sort_complex spacing trapezoid trim_zeros union1d unique
+        unique_all unique_counts unique_inverse unique_values unpackbits unsignedinteger
+        unwrap vander vectorize
     """,
     "_numpy.einsum": "einsum",
     "_numpy.elementwise": """
@@ -60,7 +68,7 @@ _NAMES = {
     "_numpy.lines": "cumulative_prod cumulative_sum diff searchsorted",
     "_numpy.shape": """
         atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes copy expand_dims flip fliplr
-        flipud iscomplexobj isrealobj matrix_transpose moveaxis ndim permute_dims ravel rollaxis rot90
+        flipud iscomplexobj isrealobj lib matrix_transpose moveaxis ndim permute_dims ravel rollaxis rot90
         shape size squeeze swapaxes transpose
     """,
     "driver._textures": "Surface Texture",
@@ -80,7 +88,6 @@ _NAMES = {
 _INSTEAD = {
     "Tensor": "sw.Array",
     "jit": "sw.function(inputs, outputs), or sw.jax_op and sw.torch_op inside those libraries",
-    "ndarray": "sw.Array",
 }
 _SEARCHED = ("graph", "linalg", "random", "tensor")
 

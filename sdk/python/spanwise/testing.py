@@ -1,7 +1,8 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
 """Tests of ops and kernels: ``check_op``, and the layouts of arrays that users have. The pytest plug-in
-``spanwise._pytest_plugin`` makes fixtures of them."""
+``spanwise._pytest_plugin`` makes fixtures of them. And numpy.testing's assertions, which compare arrays
+of any device by copies on the host."""
 
 from __future__ import annotations
 
@@ -16,7 +17,28 @@ from ._core import Array as _Array
 from .graph._function import function as _function
 from .graph._gradient import grad as _grad, is_differentiable as _is_differentiable
 
-__all__ = ["LAYOUTS", "check_op", "with_layout"]
+_ASSERTIONS = """
+    assert_allclose assert_almost_equal assert_approx_equal assert_array_almost_equal
+    assert_array_almost_equal_nulp assert_array_equal assert_array_less assert_equal assert_no_warnings
+    assert_raises assert_raises_regex assert_string_equal assert_warns
+"""
+__all__ = ["LAYOUTS", "check_op", "with_layout", *_ASSERTIONS.split()]
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    if name not in _ASSERTIONS.split():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from numpy import testing
+
+    from ._numpy.borrowed import reader
+
+    globals()[name] = reader(getattr(testing, name))
+    return globals()[name]  # type: ignore[no-any-return]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 #: Layouts that users have: the names that with_layout() takes.
 LAYOUTS = ("contiguous", "transposed", "reversed", "every_second", "offset")

@@ -5,6 +5,7 @@ arrays of the device of its arguments."""
 
 import importlib.util
 import io
+import re
 import sys
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 import spanwise as sw
 from spanwise import _names
-from spanwise._numpy import borrowed, by_sort
+from spanwise._numpy import borrowed
 
 #: Name -> arguments, or None where a test of its own calls it, of: strided matrices a (float64), h (float32, positive definite), c (complex64) and
 #: e (no rows); vectors v (float64), n (nan, 1, -inf), i (int32, sorted, 0 to 3), u (uint8) and t (bool); z of rank 0.
@@ -23,6 +24,8 @@ CALLS = {
     "argsort": "v",
     "array2string": "a",
     "array_equiv": "a, a[:1]",
+    "array_repr": "a, precision=3",
+    "array_str": "h, precision=3",
     "asfortranarray": "h",
     "average": "a, 1, v[: a.shape[1]]",
     "bartlett": "5",
@@ -31,6 +34,7 @@ CALLS = {
     "blackman": "5",
     "block": "[[a, a], [a, a]]",
     "c_": None,
+    "common_type": "h, i",
     "convolve": "v, i",
     "corrcoef": "a",
     "correlate": "v, i",
@@ -74,6 +78,7 @@ CALLS = {
     "loadtxt": "['1 2', '3 4']",
     "logspace": "0, 2, 3",
     "median": "a, 1",
+    "min_scalar_type": "300",
     "nan_to_num": "n",
     "nanargmax": "a, 0",
     "nanargmin": "a, 0",
@@ -88,6 +93,7 @@ CALLS = {
     "nanquantile": "a, 0.25",
     "nanstd": "h, 1",
     "nanvar": "a, 0, keepdims=True",
+    "ndenumerate": None,
     "packbits": "t",
     "partition": "v[:1], 0",
     "percentile": "a, [20, 50], axis=1",
@@ -104,6 +110,7 @@ CALLS = {
     "quantile": "a, 0.25, axis=-1",
     "r_": None,
     "real_if_close": "c",
+    "require": "a, 'f4', ['C', 'W']",
     "roots": "v",
     "save": None,
     "savetxt": None,
@@ -155,9 +162,6 @@ CALLS = {
     **{f"fft.{name}": "h" for name in ("rfft", "rfft2", "rfftn", "ihfft")},
 }
 OWN = ("explain_function",)
-# Of a GPU's own functions, those that come first, with or without CuPy.
-BY_SORT = {*by_sort.FUNCTIONS, "unique_all", "unique_counts", "unique_inverse"}
-HAS_CUPY = importlib.util.find_spec("cupy") is not None
 
 
 def arrays(convert):
@@ -178,15 +182,16 @@ def call(library, path, text, variables):
     return eval(f"function({text})", {"function": function, "np": np, **variables})
 
 
-def check(result, expected, device):
+def check(result, expected, device, is_exact=None):
+    is_exact = device.kind == "cpu" if is_exact is None else is_exact
     if isinstance(expected, tuple | list):
         assert len(result) == len(expected)
         for mine, theirs in zip(result, expected, strict=True):
-            check(mine, theirs, device)
+            check(mine, theirs, device, is_exact)
     elif isinstance(expected, np.ndarray | np.generic):
         assert isinstance(result, sw.Array) and result.device == device
         assert (result.shape, np.dtype(result.dtype)) == (expected.shape, expected.dtype)
-        if device.kind == "cpu":
+        if is_exact:
             np.testing.assert_array_equal(result.numpy(), expected)
         else:
             scale = np.nanmax(np.abs(expected), initial=1, where=np.isfinite(expected))
@@ -211,6 +216,7 @@ def recomposed(path, factors):
 
 def test_every_borrowed_name_is_called_here():
     names = {*_names._NAMES["_numpy.borrowed"].split()} - {*OWN}
+    names -= {name for name in names if getattr(sw, name) is getattr(np, name)}
     names |= {f"fft.{name}" for name in sw.fft.__all__}
     names |= {
         f"linalg.{name}" for name in set(dir(sw.linalg)) - {*sw.linalg.__all__, "LinAlgError"}
@@ -224,7 +230,7 @@ def test_function_gives_the_values_of_numpy(device, path):
     variables = arrays(lambda x: sw.asarray(x, device="cpu").to(device))
     text = CALLS[path]
     expected = call(np, path, text, arrays(np.asarray))
-    if device.kind != "cpu" and not HAS_CUPY and path not in BY_SORT:
+    if "not supported" in sw.explain_function(path, device):
         with pytest.raises(sw.NotSupportedError, match="CuPy"):
             call(sw, path, text, variables)
         return
@@ -238,6 +244,64 @@ def test_function_gives_the_values_of_numpy(device, path):
     if path in FACTORS:
         result, expected = recomposed(path, result), recomposed(path, expected)
     check(result, expected, device)
+
+
+BY_TORCH = [path for path in CALLS if path.partition(".")[0] in ("linalg", "fft")]
+BY_TORCH = sorted({*BY_TORCH} - {"linalg.lstsq", "fft.fftfreq", "fft.rfftfreq"})
+
+
+@pytest.fixture
+def by_torch():
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+
+    def call(path, *args, **kwargs):
+        library = borrowed._Torch
+        return borrowed._by_library(path, library, library.find(path), args, kwargs)
+
+    return call
+
+
+@pytest.mark.parametrize("path", BY_TORCH)
+def test_pytorch_computes_what_numpy_computes(device, path, by_torch):
+    variables = arrays(lambda x: sw.asarray(x, device="cpu").to(device)) | {"by_torch": by_torch}
+    result = eval(f"by_torch({path!r}, {CALLS[path]})", {"np": np}, variables)
+    expected = call(np, path, CALLS[path], arrays(np.asarray))
+    if hasattr(expected, "_fields"):
+        assert result._fields == expected._fields
+    if path in FACTORS:
+        result, expected = recomposed(path, result), recomposed(path, expected)
+    if path != "linalg.qr":  # signs differ
+        check(result, expected, device, is_exact=False)
+
+
+def test_pytorchs_functions_have_numpys_errors_and_dtypes(device, by_torch):
+    a = sw.ones((3, 3), device=device)
+    with pytest.raises(np.linalg.LinAlgError, match=r"^linalg\.inv"):
+        by_torch("linalg.inv", a[:2])
+    with pytest.raises(ValueError, match=r"^fft\.fft"):
+        by_torch("fft.fft", a, axis=7)
+    ints = sw.arange(8, device=device)
+    assert by_torch("fft.fft", ints).dtype == "complex128"
+    assert by_torch("fft.fft", ints.astype("float16")).dtype == "complex64"
+    stack = sw.broadcast_to(sw.eye(3, device=device) * 2, (3, 3, 3))
+    assert by_torch("linalg.solve", stack, sw.ones((3, 2), device=device)).shape == (3, 3, 2)
+    assert by_torch("linalg.solve", stack, sw.ones(3, device=device)).shape == (3, 3)
+    q = by_torch("linalg.qr", a + sw.eye(3, device=device), mode="r")
+    assert isinstance(q, sw.Array) and q.shape == (3, 3)
+    with pytest.raises(AttributeError, match=r"PyTorch has no function like numpy\.kron"):
+        by_torch("kron", a, a)
+
+
+def test_pytorch_is_asked_where_cupy_is_not_installed(device, monkeypatch):
+    if device.kind == "cpu":
+        pytest.skip("NumPy computes on the CPU")
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert "PyTorch's" in sw.explain_function("linalg.svd", device)
+    a = sw.ones((3, 3), device=device)
+    assert abs(float(sw.linalg.svd(a).S[0]) - 3) < 1e-12
+    with pytest.raises(sw.NotSupportedError, match="neither has it"):
+        sw.kron(a, a)
 
 
 @pytest.mark.parametrize(
@@ -383,7 +447,8 @@ def test_misuse_raises():
 def test_ways_are_explained(device):
     assert "own" in sw.explain_function("sum", device)
     way = sw.explain_function("linalg.svd", device)
-    assert ("NumPy" if device.kind == "cpu" else "CuPy") in way
+    assert re.search("NumPy" if device.kind == "cpu" else "CuPy|PyTorch", way)
+    assert "copy on the host" in sw.explain_function("array_str", device)
     assert sw.explain_function("sort", "cpu") == "sort on cpu: NumPy's, over the array's memory"
 
 
@@ -391,7 +456,7 @@ def test_joined_ranges_index_expressions_and_vectorize_equal_numpy(device):
     host = np.arange(4, dtype="float32")
     a = sw.asarray(host, device=device)
     if sw.device(device).kind == "cuda" and importlib.util.find_spec("cupy") is None:
-        with pytest.raises(sw.NotSupportedError, match="r_.*borrowed from CuPy"):
+        with pytest.raises(sw.NotSupportedError, match="r_.*borrowed from CuPy or PyTorch"):
             sw.r_[a, 0]
         with pytest.raises(TypeError, match="use sw.ElementwiseKernel"):
             sw.vectorize(lambda x: x)(a)

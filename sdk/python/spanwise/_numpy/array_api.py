@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import _core
-from .._core import Variable, _asarray as asarray, dtype
+from .._core import Array, Variable, _asarray as asarray, dtype
 
 # (mantissa bits without the leading 1, largest exponent of two)
 _FLOATS = {"float16": (10, 15), "bfloat16": (7, 127), "float32": (23, 127), "float64": (52, 1023)}
@@ -25,6 +25,15 @@ _KINDS = {
     "complex floating": "c",
     "numeric": "iufc",
 }
+
+
+#: NumPy's other names of dtypes, as on 64-bit Linux.
+int_ = intp = long = longlong = _core.int64
+uint = uintp = ulong = ulonglong = _core.uint64
+byte, short, intc = _core.int8, _core.int16, _core.int32
+ubyte, ushort, uintc = _core.uint8, _core.uint16, _core.uint32
+half, single, double = _core.float16, _core.float32, _core.float64
+csingle, cdouble = _core.complex64, _core.complex128
 
 
 class _Limits:
@@ -115,6 +124,58 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = True, device: Any = None) -> A
     if isinstance(x, Variable):
         return (x if device is None else x.transfer(device)).astype(dtype)
     return asarray(x).astype(dtype, copy=copy, device=device)
+
+
+# ---- NumPy's name of the class ----
+
+
+class _Ndarray(type):
+    """All arrays are instances of `ndarray`, which is equal to the class Array."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Array)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, Array)
+
+    def __eq__(cls, other: object) -> bool:
+        return cls is other or other is Array
+
+    def __hash__(cls) -> int:
+        return hash(Array)
+
+
+class ndarray(Array, metaclass=_Ndarray):  # type: ignore[misc]  # noqa: N801  (NumPy's name)
+    """NumPy's name of Array, for isinstance() and annotations. A call of it makes an uninitialised
+    array, or one over `buffer`, as numpy.ndarray; asarray() converts."""
+
+    def __new__(  # type: ignore[misc]
+        cls,
+        shape: Any,
+        dtype: Any = "float64",
+        buffer: Any = None,
+        offset: int = 0,
+        strides: Any = None,
+        order: str | None = None,
+        *,
+        device: Any = None,
+    ) -> Array:
+        if buffer is None and strides is None:
+            return _core.empty(shape, dtype, order or "C", device=device)
+        import numpy as np
+
+        numpys = _core.dtype(dtype).dtype
+        return asarray(np.ndarray(shape, numpys, buffer, offset, strides, order), device=device)
+
+    def __init_subclass__(cls) -> None:
+        raise TypeError("ndarray: cannot be a base class; derive from spanwise.Array")
+
+
+def asanyarray(
+    a: Any, dtype: Any = None, order: str | None = None, *, device: Any = None, copy: Any = None
+) -> Array:
+    """As asarray(), which keeps subclasses of Array."""
+    return _core.asarray(a, dtype, order=order, device=device, copy=copy)  # type: ignore[no-any-return]
 
 
 # ---- Inspection and array methods ----

@@ -1,8 +1,9 @@
 # Copyright 2026 The Spanwise Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of NumPy that Spanwise borrows: NumPy computes them for arrays on the CPU, CuPy, where it
-is installed, for arrays on a GPU, both over the arrays' own memory. Names are listed in `_names.py`,
-`linalg.py` and `fft.py`; those below have parameters of the array API standard that NumPy lacks."""
+"""Functions of NumPy that Spanwise borrows: NumPy computes them for arrays on the CPU, CuPy or else
+PyTorch, where installed, for arrays on a GPU, all over the arrays' own memory. Names are listed in
+`_names.py`, `linalg.py` and `fft.py`; those below have parameters of the array API standard that NumPy
+lacks."""
 
 from __future__ import annotations
 
@@ -15,18 +16,29 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from .._core import Array, Variable
-from . import by_sort
+from . import by_sort, composed
 
 _RESULT = """\
 {name}, computed by NumPy for arrays on the CPU and, for arrays on a GPU, by Spanwise where it has the
-function, else by CuPy where it is installed; over the memory of the arrays. The result is on their
+function, else by CuPy or PyTorch where installed; over the memory of the arrays. The result is on their
 device, or on `device`, by default default_device() where no argument is an array. Raises
-NotSupportedError where neither has the function, DeviceError for arrays of several devices, TypeError
+NotSupportedError where none has the function, DeviceError for arrays of several devices, TypeError
 for variables of a graph, and what NumPy or CuPy raises. explain_function() says which one computes.
 
 """
 
 
+#: Functions whose results are text or files: they read arrays on a GPU by a copy to the host.
+_READERS = frozenset(
+    ["array2string", "array_repr", "array_str", "save", "savetxt", "savez", "savez_compressed"]
+)
+#: NumPy's settings, which repr(array) and NumPy's functions on the CPU obey, and functions that do not
+#: compute with arrays: NumPy's own objects. So are its classes and constants.
+_NUMPYS = frozenset(
+    ["get_printoptions", "geterr", "iterable", "printoptions", "set_printoptions", "seterr"]
+)
+#: Spanwise's own functions for arrays on a GPU.
+_OWN = {**composed.FUNCTIONS, **by_sort.FUNCTIONS}
 #: Types of options.
 _PLAIN = frozenset([type(None), bool, int, float, str])
 #: The id of a NumPy view of an argument -> (the view, the argument).
@@ -34,9 +46,9 @@ _Views = dict[int, tuple[Any, Array]]
 
 
 @functools.cache
-def borrowed(path: str) -> Callable[..., Any]:
-    """The function of the qualified name in NumPy: "median", "linalg.svd". Raises AttributeError if
-    the installed NumPy does not have it."""
+def borrowed(path: str) -> Any:
+    """The function of the qualified name in NumPy: "median", "linalg.svd"; NumPy's own class,
+    constant or setting. Raises AttributeError if the installed NumPy does not have it."""
     try:
         function = _member("numpy", path)
     except AttributeError:
@@ -44,6 +56,10 @@ def borrowed(path: str) -> Callable[..., Any]:
         raise AttributeError(
             f"spanwise.{path} calls numpy.{path}, which NumPy {version} does not have; a newer one has it"
         ) from None
+    if isinstance(function, type) or not callable(function) or path in _NUMPYS:
+        return function
+    if path in _READERS:
+        return reader(function)
 
     @functools.wraps(function)
     def call(*args: Any, device: Any = None, **kwargs: Any) -> Any:
@@ -66,6 +82,25 @@ def borrowed(path: str) -> Callable[..., Any]:
     return call
 
 
+def reader(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` of NumPy, called with copies on the host of the arrays on a GPU, and with NumPy's
+    scalars for arrays of rank 0."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        return function(*map(_on_the_host, args), **_on_the_host(kwargs))
+
+    return call
+
+
+def _on_the_host(x: Any) -> Any:
+    if isinstance(x, Array):
+        x = (x.astype("float32") if x.dtype == "bfloat16" else x).numpy()
+        return x if x.ndim else x[()]
+    return mapped(_on_the_host, x)
+
+
 def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
     """The signature of NumPy's function, with the keyword device=None."""
     kinds = inspect.Parameter
@@ -79,7 +114,7 @@ def _signature_of(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.Signature(own)
 
 
-def __getattr__(name: str) -> Callable[..., Any]:
+def __getattr__(name: str) -> Any:
     if name.startswith("__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return borrowed(name)
@@ -161,29 +196,151 @@ def _stacked(keys: Any, axis: int) -> Any:
 
 def _on_gpu(path: str, device: _core.device, args: Any, kwargs: Any) -> Any:
     """Calls Spanwise's function if it takes the arguments, else CuPy's."""
-    own = by_sort.FUNCTIONS.get(path)
+    own = _OWN.get(path)
     if own is not None and _takes(own, args, kwargs):
         with device:
             result = own(*args, **kwargs)
         if result is not NotImplemented:
             return result
-    try:
-        function = _function_of_cupy(path)
-    except (ImportError, AttributeError) as error:
-        raise _core.NotSupportedError(
-            f"{path}: on {device.name} it is borrowed from CuPy, over the array's memory: {error}; install "
-            f"cupy-cuda13x, or compute on the CPU: sw.{path}(a.to('cpu'))"
-        ) from error
-
-    def to_cupy(x: Any) -> Any:
-        return _core.to_cupy(x) if isinstance(x, Array) else mapped(to_cupy, x)
-
-    def from_cupy(x: Any) -> Any:
-        is_array = hasattr(x, "__cuda_array_interface__")
-        return _core._asarray(x) if is_array else mapped(from_cupy, x)
-
     with device:
-        return from_cupy(function(*to_cupy(args), **to_cupy(kwargs)))
+        return _by_library(path, *_library_for(path, device), args, kwargs)
+
+
+def _by_library(path: str, library: Any, function: Any, args: Any, kwargs: Any) -> Any:
+    def borrow(x: Any) -> Any:
+        return library.share(path, x) if isinstance(x, Array) else mapped(borrow, x)
+
+    def take(x: Any) -> Any:
+        is_array = hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__")
+        return _core._asarray(x) if is_array else mapped(take, x)
+
+    result = take(library.call(path, function, borrow(args), borrow(kwargs)))
+    return _named(path)(*result) if path in _NAMED and type(result) is tuple else result
+
+
+class _CuPy:
+    name = "CuPy"
+
+    @staticmethod
+    def find(path: str) -> Callable[..., Any]:
+        return _function_of_cupy(path)
+
+    @staticmethod
+    def share(path: str, x: Array) -> Any:
+        return _core.to_cupy(x)
+
+    @staticmethod
+    def call(path: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+
+class _Torch:
+    """torch.linalg and torch.fft, by NumPy's names of parameters."""
+
+    name = "PyTorch"
+
+    @staticmethod
+    def find(path: str) -> Callable[..., Any]:
+        torch = import_module("torch")
+        if path in _BY_TORCH:
+            return functools.partial(_BY_TORCH[path], torch.linalg)
+        if not path.startswith("fft.") and path not in _SAME_IN_TORCH.split():
+            raise AttributeError(f"PyTorch has no function like numpy.{path}")
+        return _member("torch", path)  # type: ignore[no-any-return]
+
+    @staticmethod
+    def share(path: str, x: Array) -> Any:
+        """In a dtype in which PyTorch computes as NumPy: it transforms integers in float32."""
+        if x.dtype.kind in "bui":
+            x = x.astype("float64")
+        elif x.dtype.itemsize == 2 and path.startswith("fft."):
+            x = x.astype("float32")
+        return _core.to_torch(x)
+
+    @staticmethod
+    def call(path: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        kwargs = {"dim" if name in ("axis", "axes") else name: x for name, x in kwargs.items()}
+        torch = import_module("torch")
+        try:
+            result = function(*args, **kwargs)
+        except torch.OutOfMemoryError:
+            raise
+        except (RuntimeError, IndexError) as error:
+            of = (
+                _member("numpy", "linalg.LinAlgError") if path.startswith("linalg.") else ValueError
+            )
+            raise of(f"{path}: {error}") from error
+        return tuple(result) if isinstance(result, tuple) else result  # not PyTorch's named ones
+
+
+#: Functions with NumPy's parameters in torch.linalg, or but for the name `dim`.
+_SAME_IN_TORCH = """
+    linalg.cholesky linalg.cond linalg.cross linalg.det linalg.eig linalg.eigh linalg.eigvals
+    linalg.eigvalsh linalg.inv linalg.multi_dot linalg.slogdet linalg.svdvals linalg.tensorinv
+"""
+
+
+def _solve(linalg: Any, a: Any, b: Any) -> Any:
+    if 1 < b.ndim == a.ndim - 1:  # PyTorch takes some matrices for stacks of vectors; NumPy none
+        b = b.expand(*a.shape[:-2], *b.shape[-2:])
+    return linalg.solve(a, b)
+
+
+def _svd(
+    linalg: Any,
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+) -> Any:
+    return linalg.svd(a, full_matrices) if compute_uv else linalg.svdvals(a)
+
+
+def _qr(linalg: Any, a: Any, mode: str = "reduced") -> Any:
+    return linalg.qr(a, mode) if mode != "r" else linalg.qr(a, mode)[1]
+
+
+def _matrix_rank(
+    linalg: Any, a: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None
+) -> Any:
+    return linalg.matrix_rank(a, atol=tol, rtol=rtol, hermitian=hermitian)
+
+
+_BY_TORCH: dict[str, Callable[..., Any]] = {
+    "linalg.matrix_rank": _matrix_rank,
+    "linalg.pinv": lambda linalg, a, rcond=1e-15, hermitian=False, *, rtol=None: linalg.pinv(
+        a, rtol=rcond if rtol is None else rtol, hermitian=hermitian
+    ),
+    "linalg.qr": _qr,
+    "linalg.solve": _solve,
+    "linalg.svd": _svd,
+    "linalg.tensorsolve": lambda linalg, a, b, axes=None: linalg.tensorsolve(a, b, axes),
+}
+#: Functions whose results have names.
+_NAMED = ("linalg.eig", "linalg.eigh", "linalg.qr", "linalg.slogdet", "linalg.svd")
+
+
+@functools.cache
+def _named(path: str) -> Callable[..., Any]:
+    """NumPy's type of the results, which has no public name."""
+    cls = type(_member("numpy", path)(_member("numpy", "eye")(1)))
+    return cls if hasattr(cls, "_fields") else lambda *results: results
+
+
+def _library_for(path: str, device: _core.device) -> tuple[Any, Callable[..., Any]]:
+    """The first library that has the function for arrays on a GPU, and the function. Raises
+    NotSupportedError if none is installed."""
+    reasons = []
+    for library in (_CuPy, _Torch):
+        try:
+            return library, library.find(path)
+        except (ImportError, AttributeError) as error:
+            reasons.append(f"{library.name}: {error}")
+    raise _core.NotSupportedError(
+        f"{path}: on {device.name} it is borrowed from CuPy or PyTorch, over the array's memory, and "
+        f"neither has it ({'; '.join(reasons)}); install cupy-cuda13x, or compute on the CPU: "
+        f"sw.{path}(a.to('cpu'))"
+    )
 
 
 def explain_function(name: str, device: Any = None) -> str:
@@ -195,17 +352,19 @@ def explain_function(name: str, device: Any = None) -> str:
     device = _core.device(device) if device is not None else _core.default_device()
     function = functools.reduce(getattr, name.split("."), spanwise)
     function = borrowed(name) if isinstance(function, ModuleType) else function
+    if name in _READERS or name in _NUMPYS:
+        return f"{name} on {device.name}: NumPy's, of a copy on the host for arrays on a GPU"
     if not hasattr(function, "__wrapped__") and function.__module__ != __name__:
         return f"{name} on {device.name}: Spanwise's own"
     if device.kind == "cpu":
         return f"{name} on {device.name}: NumPy's, over the array's memory"
-    if name in by_sort.FUNCTIONS or name in _BY_UNIQUE:
-        return f"{name} on {device.name}: Spanwise's own, by a sort"
+    if name in _OWN or name in _BY_UNIQUE:
+        return f"{name} on {device.name}: Spanwise's own"
     try:
-        _function_of_cupy(name)
-    except (ImportError, AttributeError) as error:
-        return f"{name} on {device.name}: not supported, as CuPy's would be used: {error}"
-    return f"{name} on {device.name}: CuPy's, over the array's memory"
+        library, _ = _library_for(name, device)
+    except _core.NotSupportedError as error:
+        return f"{name} on {device.name}: not supported: {error}"
+    return f"{name} on {device.name}: {library.name}'s, over the array's memory"
 
 
 # ---- NumPy on the CPU ----
@@ -290,6 +449,12 @@ class _Joined:
 
 
 r_, c_ = _Joined("r_"), _Joined("c_")
+
+
+def ndenumerate(arr: Any) -> Any:
+    """An iterator over the pairs of the index, a tuple, and the element, as numpy.ndenumerate."""
+    array = _core._asarray(arr)
+    return zip(borrowed("ndindex")(array.shape), array.ravel(), strict=True)
 
 
 def vectorize(pyfunc: Any = None, *args: Any, **kwargs: Any) -> Callable[..., Any]:

@@ -94,11 +94,13 @@ def unique(
         values, order = _core._sort(flat, 0, False, True, True)
     else:
         values = sort(flat)
-    is_first = _core.ones(flat.shape, "bool", device=flat.device)
-    if flat.size > 1:
-        is_first[1:] = values[1:] != values[:-1]
-        if equal_nan and values.dtype.kind in "fV":
-            is_first[1:] &= values[:-1] == values[:-1]
+    is_first = _core.empty(flat.shape, "bool", device=flat.device)
+    is_first[:1] = True
+    _core.not_equal(values[1:], values[:-1], out=is_first[1:])
+    if equal_nan and values.dtype.kind in "fV" and flat.size and bool(values[-1] != values[-1]):
+        is_first[1:] &= values[:-1] == values[:-1]
+    if order is None and not return_counts:
+        return values[is_first]
     firsts = _core.flatnonzero(is_first)
     results = [values[firsts]]
     if return_index:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterable, Sequence
+from types import SimpleNamespace
 from typing import Any, SupportsIndex
 
 from .. import _core
@@ -301,3 +302,51 @@ def iscomplexobj(x: Any) -> bool:
 def isrealobj(x: Any) -> bool:
     """Whether the dtype of `x` is not complex."""
     return not iscomplexobj(x)
+
+
+# ---- numpy.lib.stride_tricks ----
+
+
+def as_strided(
+    x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
+) -> Array:
+    """A view of the memory of `x` with any shape and strides, in bytes. Where elements share addresses
+    it is read-only, as broadcast_to() is. Raises LayoutError for addresses outside of that memory."""
+    x = asarray(x)
+    shape = x.shape if shape is None else as_tuple(shape)
+    view = _core._as_strided(x, shape, list(integers(x.strides if strides is None else strides)))
+    if not writeable:
+        view.flags.writeable = False
+    return view  # type: ignore[no-any-return]
+
+
+def sliding_window_view(
+    x: Any, window_shape: Any, axis: Any = None, *, subok: bool = False, writeable: bool = False
+) -> Array:
+    """The windows of `x` as a read-only view, as numpy.lib.stride_tricks.sliding_window_view."""
+    x = asarray(x)
+    window = integers(window_shape)
+    axes = (
+        range(x.ndim)
+        if axis is None
+        else [normalized_axis(a, x.ndim, "axis") for a in as_tuple(axis)]
+    )
+    if len(window) != len(axes):
+        raise _core.ArgumentError(
+            f"sliding_window_view: expected an extent for each of the {len(axes)} axes, got window_shape={window_shape}"
+        )
+    shape = list(x.shape)
+    for a, extent in zip(axes, window, strict=True):
+        if not 0 <= extent <= shape[a]:
+            raise _core.ArgumentError(
+                f"sliding_window_view: expected window_shape from 0 to the extent {shape[a]} of axis {a}, got {extent}"
+            )
+        shape[a] -= extent - 1
+    strides = [*x.strides, *(x.strides[a] for a in axes)]
+    return as_strided(x, (*shape, *window), strides, writeable=False)
+
+
+#: numpy.lib, as far as it is here.
+lib = SimpleNamespace(
+    stride_tricks=SimpleNamespace(as_strided=as_strided, sliding_window_view=sliding_window_view)
+)
