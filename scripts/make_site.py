@@ -407,7 +407,7 @@ def entry(module: str, name: str, value: object) -> str:
     path = f"{module}.{name}"
     if isinstance(value, type):
         return class_entry(path, name, value)
-    if callable(value):
+    if callable(value) and not hasattr(value, "itemsize"):  # no dtype
         return function_entry(path, name, value)
     shown = repr(value)
     shown = (
@@ -438,7 +438,8 @@ def group_of(name: str, value: object) -> str:
         return "graphs"
     if isinstance(value, sw.dtype):
         return "dtypes"
-    return "functions" if callable(value) else "constants"
+    is_dtype = hasattr(value, "itemsize")
+    return "functions" if callable(value) and not is_dtype else "constants"
 
 
 GROUPS = {
