@@ -154,6 +154,7 @@ class SW_API ElementwiseKernel : public RefCounted {
  private:
   class Call;
   struct Variant;
+  bool only_computes_outputs() const;
   strided::PlanOptions plan_options() const;
 
   ElementwiseSpec spec_;
