@@ -266,7 +266,7 @@ def markdown(doc: str) -> str:
             code = "\n".join(line[4:] if line.startswith("    ") else line for line in lines)
             out.append(f"```{language(code)}\n{code}\n```")
         else:
-            out.append("\n".join(escaped(line.strip()) for line in lines))
+            out.append(escaped("\n".join(line.strip() for line in lines)))
     return "\n\n".join(out)
 
 
@@ -380,6 +380,7 @@ def class_entry(path: str, name: str, cls: type) -> str:
     if constructor == "()":
         constructor = ""
     bases = [b.__name__ for b in cls.__bases__ if b.__name__ not in ("object", "pybind11_object")]
+    bases = [name for name in bases if name[0] != "_"]
     parts = [f"::::{{py:{'exception' if is_error else 'class'}}} {path}{constructor}\n"]
     if bases:
         parts.append(f"Bases: {', '.join(f'`{b}`' for b in bases)}.\n")

@@ -111,7 +111,8 @@ class Example:
 
     def shown(self) -> str:
         """The code as at a prompt, a statement a line."""
-        return "\n".join(f">>> {ast.unparse(each)}" for each in ast.parse(self.code).body)
+        statements = [ast.get_source_segment(self.code, each) for each in ast.parse(self.code).body]
+        return "\n".join(f">>> {statement}" for statement in statements)
 
 
 @dataclass

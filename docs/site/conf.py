@@ -12,8 +12,9 @@ release = version = os.environ.get("SPANWISE_VERSION", "")
 extensions = ["myst_parser", "sphinx_copybutton"]
 html_theme = "furo"
 html_title = f"Spanwise {release}"
-html_static_path = ["site.css"]
+html_static_path = ["site.css", "versions.js"]
 html_css_files = ["site.css"]
+html_js_files = ["versions.js"]
 html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 html_show_sphinx = False
 html_copy_source = False

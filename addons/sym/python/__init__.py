@@ -11,7 +11,10 @@ calls that they make. The functions of this module are NumPy's, recorded: ``sym.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import update_wrapper
 from typing import TYPE_CHECKING, Any
+
+import spanwise as _spanwise
 
 from ._array import SymArray as SymArray, array as array, check as check
 from ._gradient import grad as grad
@@ -29,8 +32,8 @@ def _function(name: str) -> Callable[..., SymArray]:
         return SymArray.of(name, *args, **kwargs)
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"numpy.{name}(*args, **kwargs), recorded: a SymArray."
-    return call
+    call.__doc__ = f"numpy.{name}, recorded: a SymArray."
+    return update_wrapper(call, getattr(_spanwise, name), (), ())  # for its signature
 
 
 for _name in (*sorted(FUNCTIONS), *ALIASES):
