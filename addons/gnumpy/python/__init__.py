@@ -290,7 +290,7 @@ class garray:  # noqa: N801  (Gnumpy's name)
 
     def reshape_2d(self, n_dimensions_as_rows: int) -> garray:
         """The same memory as a matrix, whose rows are for the first axes."""
-        n = n_dimensions_as_rows % self.ndim if self.ndim else 0
+        n = n_dimensions_as_rows + (self.ndim if n_dimensions_as_rows < 0 else 0)
         rows = int(np.prod(self.shape[:n]))
         return self.reshape(rows, int(np.prod(self.shape[n:])))
 

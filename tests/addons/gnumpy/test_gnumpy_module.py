@@ -140,6 +140,8 @@ def test_indexes_and_what_shares_memory():
     close(x.transpose(1, 0, 2), a.transpose(1, 0, 2))
     close(x.transpose_simple(1), np.moveaxis(a, 0, 2))
     close(x.reshape_2d(1), a.reshape(5, 12))
+    for rows, shape in ((0, (1, 60)), (2, (20, 3)), (3, (60, 1)), (-1, (20, 3)), (-3, (1, 60))):
+        assert x.reshape_2d(rows).shape == shape
     close(g.garray(x, copy=False, ndmin=4), a[None])
     with pytest.raises(IndexError, match="more indices than axes"):
         x[0, 0, 0, 0]

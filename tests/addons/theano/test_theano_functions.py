@@ -373,6 +373,24 @@ def test_constants_have_the_smallest_dtype(number, dtype):
     assert T.constant(np.float64(1)).dtype == "float64"
 
 
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda x, axis: T.addbroadcast(x, axis),
+        lambda x, axis: T.extra_ops.diff(x, axis=axis),
+        lambda x, axis: T.split(x, [1, 1], 2, axis),
+        lambda x, axis: T.roll(x, 1, axis),
+        lambda x, axis: T.topk(x, 1, axis),
+        lambda x, axis: T.makeKeepDims(x, x.sum(0), axis),
+    ],
+)
+def test_axes_out_of_range_are_errors(of):
+    for x, axes in ((T.dmatrix("x"), (2, -3, 5)), (T.dscalar("s"), (0, -1))):
+        for axis in axes:
+            with pytest.raises((ValueError, IndexError), match="axis|out of bounds"):
+                of(x, axis)
+
+
 METHODS = """
     import numpy as np, theano, theano.tensor as T
     m = T.dmatrix('m')

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any, Literal, SupportsIndex
 
@@ -22,7 +23,7 @@ def diff(
     """The n-th difference along `axis` of `prepend`, `a` and `append` concatenated, as numpy.diff;
     `a` itself for n = 0. Raises ArgumentError for n < 0, LayoutError for rank 0."""
     array = asarray(a)
-    order = n.__index__()
+    order = operator.index(n)
     if order < 0:
         raise _core.ArgumentError(f"diff: order must be non-negative, got {order}")
     if array.ndim == 0:
