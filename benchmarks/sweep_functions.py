@@ -578,7 +578,7 @@ NOT_SWEPT = {
     """,
     "another name, or the function below a method, of one that is measured": "array astype",
     "gives a Python value, for which the call waits": """
-        allclose array_equal array_equiv common_type iscomplexobj isfortran isrealobj iterable
+        allclose array_equal array_equiv common_type get_array_module iscomplexobj isfortran isrealobj iterable
         may_share_memory min_scalar_type ndenumerate ndim shape shares_memory size
     """,
     "calls a Python function for each element or part": """

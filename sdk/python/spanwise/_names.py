@@ -76,7 +76,7 @@ _NAMES = {
     "kernels._bundle": "Bundle compile",
     "kernels._host_library": "HostLibrary",
     "kernels._tuning": "benchmark",
-    "kernels._raw_kernel": "RawKernel RawModule asnumpy",
+    "kernels._raw_kernel": "RawKernel RawModule asnumpy get_array_module",
     "kernels._user_kernels": """
         ElementwiseKernel ExclusiveScanKernel InclusiveScanKernel ReductionKernel ScanKernel
     """,
@@ -86,6 +86,15 @@ _NAMES = {
 
 #: Names that other array libraries have in their namespace, and what there is instead.
 _INSTEAD = {
+    "cuda": "sw.device, sw.Stream, sw.Event, and sw.driver for calls of the driver",
+    "cupyx": "sw.add.at for scatter_add, and sw.to_cupy(a) for its other functions",
+    "fuse": "sw.function(inputs, outputs), which fuses elementwise operations",
+    "get_default_memory_pool": "sw.memory.pool",
+    "memoize": "functools.cache",
+    "rsqrt": "1 / sw.sqrt(x)",
+    "scatter_add": "sw.add.at(a, indices, values)",
+    "scatter_max": "sw.maximum.at(a, indices, values)",
+    "scatter_min": "sw.minimum.at(a, indices, values)",
     "Tensor": "sw.Array",
     "jit": "sw.function(inputs, outputs), or sw.jax_op and sw.torch_op inside those libraries",
 }

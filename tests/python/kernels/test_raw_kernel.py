@@ -143,3 +143,47 @@ def test_data_ptr_is_the_address_of_the_first_element(device):
     a = sw.arange(12, dtype="int16", device=device).reshape(3, 4)
     assert a.data_ptr() == a.ptr and a[1:, 1:].data_ptr() == a.ptr + 10
     assert sw.empty((0, 3), device=device).data_ptr() == sw.empty((0, 3), device=device).ptr
+
+
+def test_resources_have_cupys_names_and_limits_are_checked(device):
+    with sw.device(device):
+        add = sw.RawKernel(ADD, "my_add")
+        for name in ("num_regs", "shared_size_bytes", "local_size_bytes", "const_size_bytes"):
+            assert getattr(add, name) == add.attributes[name] >= 0
+        limit = add.max_dynamic_shared_size_bytes
+        assert limit >= 48 * 1024 and add.max_threads_per_block >= 256
+        add.max_dynamic_shared_size_bytes = limit
+        with pytest.raises(sw.KernelArgumentError, match="bytes of dynamic shared memory"):
+            add.max_dynamic_shared_size_bytes = limit + 1
+        x = sw.arange(4, dtype="float32")
+        y = sw.full(4, np.nan, "float32")
+        add((1,), (4,), (x, x, y), shared_mem=limit)
+        assert y.tolist() == [0, 2, 4, 6]
+    assert (add.backend, add.file_path) == ("nvrtc", None)
+    for name in ("preferred_shared_memory_carveout", "nosuch"):
+        with pytest.raises(AttributeError, match=name):
+            setattr(add, name, 1)
+        with pytest.raises(AttributeError, match=name):
+            getattr(add, name)
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: sw.RawKernel(3, "f"), "texts code and name, got int"),
+        (lambda: sw.RawKernel(ADD, None), "got str and NoneType"),
+        (lambda: sw.RawKernel(ADD, "my_add", "-O3"), "options: expected a tuple of texts"),
+        (lambda: sw.RawModule(code=ADD, options=[3]), "options: expected a tuple of texts"),
+        (lambda: sw.RawModule(code=b"x"), "code to be a text"),
+        (lambda: sw.RawModule(code=ADD, name_expressions="f<int>"), "name_expressions"),
+    ],
+)
+def test_wrong_types_are_refused_at_construction(make, text):
+    with pytest.raises(TypeError, match=text):
+        make()
+
+
+def test_module_of_arrays_is_named(device):
+    assert sw.get_array_module(1, sw.zeros(2, device=device)) is sw
+    assert sw.get_array_module(sw.tensor.fvector("v")) is sw
+    assert sw.get_array_module(np.zeros(2), 3) is np is sw.get_array_module()

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 from .. import _core
@@ -16,6 +18,7 @@ _ATTRIBUTES = (
     *("num_regs", "shared_size_bytes", "local_size_bytes", "const_size_bytes"),
     "max_threads_per_block",
 )
+_DYNAMIC = "MAX_DYNAMIC_SHARED_SIZE_BYTES"
 
 
 class RawModule:
@@ -27,6 +30,18 @@ class RawModule:
     compiled. With `enable_cooperative_groups` kernels are launched cooperatively, so that all blocks may
     wait for each other. Raises ArgumentError for arguments that CuPy has and Spanwise does not.
     """
+
+    __slots__ = (
+        *(
+            "code",
+            "file_path",
+            "options",
+            "enable_cooperative_groups",
+            "name_expressions",
+            "backend",
+        ),
+        "_modules",
+    )
 
     def __init__(
         self,
@@ -46,10 +61,12 @@ class RawModule:
                 "RawModule: expected either code=, a text, or path=, a file, got "
                 f"{'neither' if code is None else 'both'}. Remedy: pass one of them"
             )
-        self.code, self.file_path = code, path
-        self.options = tuple(options)
+        if code is not None and not isinstance(code, str):
+            raise TypeError(f"RawModule: expected code to be a text, got {type(code).__name__}")
+        self.code, self.file_path, self.backend = code, path, backend
+        self.options = _texts("RawModule: options", options)
         self.enable_cooperative_groups = bool(enable_cooperative_groups)
-        self.name_expressions = tuple(name_expressions or ())
+        self.name_expressions = _texts("RawModule: name_expressions", name_expressions or ())
         self._modules: dict[str, Any] = {}
 
     def get_function(self, name: str) -> RawKernel:
@@ -91,6 +108,8 @@ class RawKernel:
     the device, on which the arrays are ordered.
     """
 
+    __slots__ = ("_module", "name")
+
     def __init__(
         self,
         code: str,
@@ -103,10 +122,16 @@ class RawKernel:
         **others: Any,
     ) -> None:
         _check("RawKernel", backend, others)
+        if not isinstance(code, str) or not isinstance(name, str):
+            raise TypeError(
+                f"RawKernel: expected the texts code and name, got {type(code).__name__} and "
+                f"{type(name).__name__}"
+            )
         names = [name] if "<" in name else []
         self._module = RawModule(
             code=code,
             options=options,
+            backend=backend,
             name_expressions=names,
             enable_cooperative_groups=enable_cooperative_groups,
         )
@@ -151,10 +176,35 @@ class RawKernel:
         return self._module.options
 
     @property
+    def backend(self) -> str:
+        return self._module.backend
+
+    @property
+    def file_path(self) -> str | os.PathLike[str] | None:
+        return self._module.file_path
+
+    @property
     def attributes(self) -> dict[str, int]:
         """The resources of the kernel on the current device, by CuPy's names."""
-        kernel = self._kernel(None)
-        return {name: getattr(kernel, name) for name in _ATTRIBUTES}
+        return {
+            name: getattr(self, name) for name in (*_ATTRIBUTES, "max_dynamic_shared_size_bytes")
+        }
+
+    def __getattr__(self, name: str) -> int:
+        """num_regs and the like: one of `attributes`."""
+        if name not in _ATTRIBUTES:
+            raise AttributeError(f"'RawKernel' object has no attribute {name!r}")
+        return getattr(self._kernel(None), name)  # type: ignore[no-any-return]
+
+    @property
+    def max_dynamic_shared_size_bytes(self) -> int:
+        """The most that `shared_mem` may be on the current device. A launch raises the driver's limit
+        itself; a value that is set is checked. Raises KernelArgumentError for more than the device has."""
+        return self._kernel(None).get_attribute(_DYNAMIC)  # type: ignore[no-any-return]
+
+    @max_dynamic_shared_size_bytes.setter
+    def max_dynamic_shared_size_bytes(self, value: int) -> None:
+        self._kernel(None).set_attribute(_DYNAMIC, value)
 
     def _kernel(self, device: Any) -> Any:
         return self._module.compile(device=device).get_function(self.name)
@@ -178,6 +228,19 @@ def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None) -> An
         numpy.copyto(out, host)
         return out
     return numpy.array(host, order=order, copy=None if array.device.kind == "cuda" else True)
+
+
+def get_array_module(*args: Any) -> ModuleType:
+    """The module `spanwise` if one of the arguments is its array or a variable of a graph, else numpy."""
+    found = any(isinstance(x, _core.Array | _core.Variable) for x in args)
+    return import_module("spanwise" if found else "numpy")
+
+
+def _texts(what: str, values: Iterable[str]) -> tuple[str, ...]:
+    texts = () if isinstance(values, str) else tuple(values)
+    if isinstance(values, str) or not all(isinstance(x, str) for x in texts):
+        raise TypeError(f"{what}: expected a tuple of texts, got {values!r}")
+    return texts
 
 
 def _device_of(args: Sequence[Any]) -> Any:
