@@ -439,8 +439,7 @@ def group_of(name: str, value: object) -> str:
         return "graphs"
     if isinstance(value, sw.dtype):
         return "dtypes"
-    is_dtype = hasattr(value, "itemsize")
-    return "functions" if callable(value) and not is_dtype else "constants"
+    return "functions" if callable(value) else "constants"
 
 
 GROUPS = {

@@ -148,8 +148,8 @@ SortShape sort_shape(DType dtype, std::int64_t length, const SortRequest& reques
   // The fastest ones on an H200.
   const bool is_wide = dtype.itemsize() == 8 || (request.wants_indices && shape.is_long);
   shape.blocks = 2;
-  shape.threads = request.wants_indices ? 384 : 512;
-  shape.items = request.wants_indices ? (is_wide ? 14 : 22) : is_wide ? 11 : 18;
+  shape.threads = 512;
+  shape.items = is_wide ? 11 : request.wants_indices ? 16 : 18;
   return shape;
 }
 

@@ -387,7 +387,14 @@ PyObject* call_dtype(PyObject* self, PyObject* args, PyObject* kwargs) {
         .attr("_asarray")(py::handle(x), py::handle(self))
         .release()
         .ptr();
-  const py::object scalar_type = numpy_dtype(dtype_of_self(self)).attr("type");
+  const DType dtype = dtype_of_self(self);
+  const py::object scalar_type = numpy_dtype(dtype).attr("type");
+  if (!dtype.is_computable() || dtype == bfloat16) {  // ml_dtypes 0.6 crashes for other values
+    const auto number = py::reinterpret_steal<py::object>(
+        PyObject_Call(reinterpret_cast<PyObject*>(&PyFloat_Type), args, kwargs));
+    if (!number) throw py::error_already_set();
+    return scalar_type(number).release().ptr();
+  }
   return PyObject_Call(scalar_type.ptr(), args, kwargs);
 }
 

@@ -207,14 +207,16 @@ PyObject* as_strided(PyObject* x, PyObject* shape, PyObject* strides) {
   const py::object object = as_object(x);
   const Array& array = array_in(object.ptr());
   const std::int64_t item = array.dtype().itemsize();
-  const auto steps = py::handle(strides).cast<std::vector<std::int64_t>>();
+  const auto steps = py::reinterpret_steal<py::object>(PySequence_Tuple(strides));
+  if (!steps) throw py::error_already_set();
   Layout layout = Layout::row_major(shape_from(shape));
   layout.offset = array.layout().offset;
-  if (static_cast<int>(steps.size()) != layout.rank())
+  const Py_ssize_t count = PyTuple_GET_SIZE(steps.ptr());
+  if (count != layout.rank())
     fail<ArgumentError>("as_strided: expected a stride for each axis of the shape ", layout.shape,
-                        ", got ", steps.size());
+                        ", got ", count);
   for (int axis = 0; axis < layout.rank(); ++axis) {
-    const std::int64_t bytes = steps[static_cast<std::size_t>(axis)];
+    const std::int64_t bytes = integer_from(PyTuple_GET_ITEM(steps.ptr(), axis));
     if (bytes % item != 0)
       fail<LayoutError>("as_strided: expected strides that are multiples of the itemsize ", item,
                         ", got ", bytes);

@@ -21,7 +21,8 @@ __all__ = _NAMES.split()
 def __getattr__(name: str) -> Callable[..., _core.Array]:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return borrowed(f"fft.{name}")
+    globals()[name] = borrowed(f"fft.{name}")  # found without this function from now on
+    return globals()[name]  # type: ignore[no-any-return]
 
 
 def __dir__() -> list[str]:

@@ -49,7 +49,8 @@ def __getattr__(name: str) -> Any:
 
         return LinAlgError
     if name in _BORROWED.split():
-        return borrowed(f"linalg.{name}")
+        globals()[name] = borrowed(f"linalg.{name}")  # found without this function from now on
+        return globals()[name]
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

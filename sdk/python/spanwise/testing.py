@@ -20,7 +20,7 @@ from .graph._gradient import grad as _grad, is_differentiable as _is_differentia
 _ASSERTIONS = """
     assert_allclose assert_almost_equal assert_approx_equal assert_array_almost_equal
     assert_array_almost_equal_nulp assert_array_equal assert_array_less assert_equal assert_no_warnings
-    assert_raises assert_raises_regex assert_string_equal assert_warns
+    assert_raises assert_raises_regex assert_string_equal
 """
 __all__ = ["LAYOUTS", "check_op", "with_layout", *_ASSERTIONS.split()]
 

@@ -230,16 +230,14 @@ def test_function_gives_the_values_of_numpy(device, path):
     variables = arrays(lambda x: sw.asarray(x, device="cpu").to(device))
     text = CALLS[path]
     expected = call(np, path, text, arrays(np.asarray))
-    if "not supported" in sw.explain_function(path, device):
-        with pytest.raises(sw.NotSupportedError, match="CuPy"):
-            call(sw, path, text, variables)
-        return
     try:
         with device:  # where results without arrays among the arguments are
             result = call(sw, path, text, variables)
     except (sw.NotSupportedError, NotImplementedError, TypeError) as error:
         if device.kind == "cpu":
             raise
+        if isinstance(error, sw.NotSupportedError):
+            assert "CuPy" in str(error)
         pytest.skip(f"CuPy: {error}")
     if path in FACTORS:
         result, expected = recomposed(path, result), recomposed(path, expected)
@@ -256,7 +254,8 @@ def by_torch():
 
     def call(path, *args, **kwargs):
         library = borrowed._Torch
-        return borrowed._by_library(path, library, library.find(path), args, kwargs)
+        device = next(x.device for x in (*args, *args[0]) if isinstance(x, sw.Array))
+        return borrowed._by_library(path, library, library.find(path), device, args, kwargs)
 
     return call
 
@@ -300,8 +299,24 @@ def test_pytorch_is_asked_where_cupy_is_not_installed(device, monkeypatch):
     assert "PyTorch's" in sw.explain_function("linalg.svd", device)
     a = sw.ones((3, 3), device=device)
     assert abs(float(sw.linalg.svd(a).S[0]) - 3) < 1e-12
+    assert abs(float(sw.linalg.eigh(sw.broadcast_to(a, (2, 3, 3))).eigenvalues[1, 2]) - 3) < 1e-12
     with pytest.raises(sw.NotSupportedError, match="neither has it"):
-        sw.kron(a, a)
+        sw.roots(a[0])
+
+
+def test_pytorch_comes_first_where_it_is_faster_and_imported(device, monkeypatch):
+    if device.kind == "cpu":
+        pytest.skip("NumPy computes on the CPU")
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    pytest.importorskip("cupy", reason="CuPy is not installed")
+    assert "PyTorch's" in sw.explain_function("fft.fft", device)
+    assert "CuPy's" in sw.explain_function("linalg.inv", device)
+    a = sw.eye(100, device=device) * 2
+    stack = sw.broadcast_to(a, (2, 100, 100))
+    for x in (a, stack):
+        np.testing.assert_allclose(sw.linalg.solve(x, x).numpy(), np.eye(100) + 0 * x.numpy())
+    monkeypatch.delitem(sys.modules, "torch")
+    assert "CuPy's" in sw.explain_function("fft.fft", device)
 
 
 @pytest.mark.parametrize(

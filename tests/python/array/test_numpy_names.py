@@ -177,3 +177,20 @@ def test_any_strides_inside_the_memory(device):
 def test_strides_that_reach_outside_are_refused(device, shape, strides, text):
     with pytest.raises(sw.Error, match=text):
         as_strided(sw.zeros((3, 4), device=device), shape, strides)
+
+
+@pytest.mark.parametrize("value", [None, "x", object(), 1 << 2000, {}, 1j])
+def test_wrong_values_of_narrow_floats_are_errors(value):
+    pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    for dtype in (sw.bfloat16, sw.dtype("float8_e4m3fn")):
+        assert float(dtype(1.5)) == 1.5 and float(dtype()) == 0
+        with pytest.raises((TypeError, ValueError, OverflowError)):
+            dtype(value)
+        with pytest.raises(TypeError):
+            dtype(1, 2)
+
+
+@pytest.mark.parametrize("strides", [None, 3, ["x"], [None], [1 << 70], [1.5]])
+def test_wrong_types_of_strides_are_errors(strides):
+    with pytest.raises((TypeError, OverflowError)):
+        sw._core._as_strided(sw.zeros(3), (2,), strides)

@@ -102,7 +102,9 @@ CALLS = [
     ("unwrap", (A * 9,), {"discont": 5.0}),
     *[("vander", (x,), {}) for x in (V, U, C[0], V[:0])],
     ("vander", (V, 3), {"increasing": True}),
-    ("isfortran", (F,), {}),
+    ("isfortran", (A,), {}),
+    ("require", (A, "f4", ["C", "W"]), {}),
+    ("require", (F, None, "F"), {}),
     ("shares_memory", (A, F), {}),
 ]
 
@@ -144,6 +146,19 @@ def test_composed_functions_equal_numpys(device, name, args, options):
             *(on(device, x) for x in args), **{k: on(device, x) for k, x in options.items()}
         )
     compare(result, expected(*args, **options), device)
+
+
+def test_flags_that_are_required(device):
+    read_only = sw.broadcast_to(on(device, V), (2, V.size))
+    for flags in ("W", "O", ["WRITEABLE", "F_CONTIGUOUS"]):
+        result = FUNCTIONS["require"](read_only, None, flags)
+        assert result.flags.writeable and result.flags.owndata
+        np.testing.assert_array_equal(result.numpy(), np.broadcast_to(V, (2, V.size)))
+    fortran = FUNCTIONS["asfortranarray"](on(device, A))
+    assert FUNCTIONS["isfortran"](fortran) and not FUNCTIONS["isfortran"](fortran.T)
+    for flags in ("X", ["C", "F"]):
+        with pytest.raises(ValueError, match="C"):
+            FUNCTIONS["require"](read_only, None, flags)
 
 
 def test_every_composed_function_is_called_here():

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from importlib import import_module
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 from .. import _core
@@ -41,6 +42,10 @@ _NUMPYS = frozenset(
 _OWN = {**composed.FUNCTIONS, **by_sort.FUNCTIONS}
 #: Types of options.
 _PLAIN = frozenset([type(None), bool, int, float, str])
+_SEQUENCES = (list, tuple)
+#: NumPy's letters of dtypes that Spanwise has.
+_CHARS = "?bBhHiIlLqQefdFD"
+_NO_DTYPE = SimpleNamespace(char="none")
 #: The id of a NumPy view of an argument -> (the view, the argument).
 _Views = dict[int, tuple[Any, Array]]
 
@@ -63,8 +68,24 @@ def borrowed(path: str) -> Any:
 
     @functools.wraps(function)
     def call(*args: Any, device: Any = None, **kwargs: Any) -> Any:
-        if device is None and _is_one_array_on_the_cpu(args, kwargs):  # the common case, faster
-            return _as_arrays(function(args[0].numpy(), *args[1:], **kwargs), args[0].device, {})
+        if device is None:  # the common case, faster
+            values, named = _host_values(args), kwargs
+            if values is not None and kwargs:
+                others = _host_values(kwargs.values(), 0)
+                values = None if others is None else values
+                named = dict(zip(kwargs, others or (), strict=False))
+            if values is not None:
+                result = function(*values, **named)
+                if len(args) + len(kwargs) > 1:
+                    for value, x in zip(
+                        (*values, *named.values()), (*args, *kwargs.values()), strict=True
+                    ):
+                        if value is result:  # an output
+                            return x
+                return _from_host(result)
+            on_gpu = _gpu_of(args, kwargs) if path not in _OWN else None
+            if on_gpu is not None:
+                return _by_library(path, *_library_for(path, on_gpu, args), on_gpu, args, kwargs)
         arrays: list[Array] = []
         args, kwargs = _imported(path, args, arrays), _imported(path, kwargs, arrays)
         own = arrays[0].device if arrays else _core.device("cpu")
@@ -127,11 +148,54 @@ def _member(module: str, path: str) -> Any:
     return value
 
 
-def _is_one_array_on_the_cpu(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    if not args or type(args[0]) is not Array or args[0].device.kind != "cpu":
-        return False
-    others = _PLAIN.issuperset
-    return others(map(type, args[1:])) and others(map(type, kwargs.values()))
+#: The object that all arrays on "cpu" have as their device.
+_HOST = _core.empty(0, device="cpu").device
+
+
+def _host_values(values: Any, arrays: int = 1) -> list[Any] | None:
+    """`values` for NumPy if all are numbers, lists of numbers or arrays on "cpu", `arrays` of these at
+    least; else None."""
+    found = []
+    for x in values:
+        kind = type(x)
+        if kind is Array:
+            if x.device is not _HOST:
+                return None
+            arrays -= 1
+            found.append(x.numpy())
+        elif kind in _PLAIN or (kind in _SEQUENCES and _PLAIN.issuperset(map(type, x))):
+            found.append(x)
+        else:
+            return None
+    return found if arrays <= 0 else None
+
+
+def _gpu_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> _core.device | None:
+    """The device of the arrays among the arguments if they are on one GPU and the others are numbers;
+    else None."""
+    found: Any = None
+    for x in (*args, *kwargs.values()) if kwargs else args:
+        if type(x) is Array:
+            if found is not None and x.device != found:
+                return None
+            found = x.device
+        elif type(x) not in _PLAIN:
+            return None
+    return None if found is None or found.kind == "cpu" else found
+
+
+def _from_host(result: Any) -> Any:
+    """As _as_arrays() on "cpu"."""
+    kind = type(result)
+    if kind.__module__ == "numpy" and getattr(result, "dtype", _NO_DTYPE).char in _CHARS:
+        dtype = result.dtype
+        if kind.__name__ != "ndarray":
+            return _core.full((), result, dtype, device=_HOST)
+        if dtype.isnative:
+            return _core._asarray(result)
+    if kind is tuple:
+        return tuple(map(_from_host, result))
+    return _as_arrays(result, _HOST, {})
 
 
 def _imported(path: str, x: Any, arrays: list[Array]) -> Any:
@@ -202,19 +266,25 @@ def _on_gpu(path: str, device: _core.device, args: Any, kwargs: Any) -> Any:
             result = own(*args, **kwargs)
         if result is not NotImplemented:
             return result
-    with device:
-        return _by_library(path, *_library_for(path, device), args, kwargs)
+    return _by_library(path, *_library_for(path, device, args), device, args, kwargs)
 
 
-def _by_library(path: str, library: Any, function: Any, args: Any, kwargs: Any) -> Any:
+def _by_library(
+    path: str, library: Any, function: Any, device: _core.device, args: Any, kwargs: Any
+) -> Any:
     def borrow(x: Any) -> Any:
+        if type(x) in _PLAIN:
+            return x
         return library.share(path, x) if isinstance(x, Array) else mapped(borrow, x)
 
     def take(x: Any) -> Any:
-        is_array = hasattr(x, "__cuda_array_interface__") or hasattr(x, "__dlpack__")
-        return _core._asarray(x) if is_array else mapped(take, x)
+        return _core._asarray(x) if hasattr(type(x), "__dlpack__") else mapped(take, x)
 
-    result = take(library.call(path, function, borrow(args), borrow(kwargs)))
+    if library is _Torch:  # computes on the device of its tensors
+        result = take(library.call(path, function, [*map(borrow, args)], borrow(kwargs)))
+    else:
+        with device:
+            result = take(library.call(path, function, borrow(args), borrow(kwargs)))
     return _named(path)(*result) if path in _NAMED and type(result) is tuple else result
 
 
@@ -227,7 +297,7 @@ class _CuPy:
 
     @staticmethod
     def share(path: str, x: Array) -> Any:
-        return _core.to_cupy(x)
+        return _core.to_cupy(x, copyif=True)  # of read-only arrays
 
     @staticmethod
     def call(path: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
@@ -255,17 +325,16 @@ class _Torch:
             x = x.astype("float64")
         elif x.dtype.itemsize == 2 and path.startswith("fft."):
             x = x.astype("float32")
-        return _core.to_torch(x)
+        return _core.to_torch(x, copyif=True)  # of read-only arrays
 
     @staticmethod
     def call(path: str, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         kwargs = {"dim" if name in ("axis", "axes") else name: x for name, x in kwargs.items()}
-        torch = import_module("torch")
         try:
             result = function(*args, **kwargs)
-        except torch.OutOfMemoryError:
-            raise
         except (RuntimeError, IndexError) as error:
+            if isinstance(error, import_module("torch").OutOfMemoryError):
+                raise
             of = (
                 _member("numpy", "linalg.LinAlgError") if path.startswith("linalg.") else ValueError
             )
@@ -327,11 +396,35 @@ def _named(path: str) -> Callable[..., Any]:
     return cls if hasattr(cls, "_fields") else lambda *results: results
 
 
-def _library_for(path: str, device: _core.device) -> tuple[Any, Callable[..., Any]]:
-    """The first library that has the function for arrays on a GPU, and the function. Raises
-    NotSupportedError if none is installed."""
+#: Functions for which PyTorch took less time than CuPy on an H200. It computes them where the program has
+#: imported it: its import takes seconds.
+_FASTER_IN_TORCH = """
+    linalg.cholesky linalg.cond linalg.det linalg.matrix_rank linalg.pinv linalg.qr linalg.slogdet
+    linalg.solve linalg.svd linalg.svdvals
+"""
+_Found = tuple[Any, Callable[..., Any]]
+#: (path, whether PyTorch is first, the modules) -> the library and its function.
+_found: dict[tuple[Any, ...], _Found] = {}
+
+
+def _library_for(path: str, device: _core.device, args: Any = ()) -> _Found:
+    """The library for the function of arrays on a GPU, and its function. Raises NotSupportedError if
+    none that is installed has it."""
+    modules = sys.modules.get("cupy", False), sys.modules.get("torch", False)
+    prefers_torch = bool(modules[1]) and (
+        path.startswith("fft.") or path in _FASTER_IN_TORCH.split()
+    )
+    if path == "linalg.solve" and args and getattr(args[0], "ndim", 0) > 2:
+        prefers_torch = prefers_torch and args[0].shape[-1] < 64  # else it solves one after another
+    key = path, prefers_torch, *map(id, modules)
+    if key not in _found:
+        _found[key] = _find_library(path, device, prefers_torch)
+    return _found[key]
+
+
+def _find_library(path: str, device: _core.device, prefers_torch: bool) -> _Found:
     reasons = []
-    for library in (_CuPy, _Torch):
+    for library in (_Torch, _CuPy) if prefers_torch else (_CuPy, _Torch):
         try:
             return library, library.find(path)
         except (ImportError, AttributeError) as error:
@@ -426,7 +519,7 @@ def _as_array(x: Any, device: _core.device) -> Any:
 
     if type(x) is not np.ndarray and not isinstance(x, np.generic):
         return x
-    if x.dtype.char not in "?bBhHiIlLqQefdFD":
+    if x.dtype.char not in _CHARS:
         try:
             if not _core.dtype(x.dtype).is_computable:
                 return x
@@ -477,6 +570,11 @@ def vectorize(pyfunc: Any = None, *args: Any, **kwargs: Any) -> Callable[..., An
 # ---- The array API standard's ----
 
 
+@functools.cache
+def _numpys(name: str) -> Callable[..., Any]:
+    return _member("numpy", name)  # type: ignore[no-any-return]
+
+
 def sort(
     x: Any,
     /,
@@ -488,9 +586,11 @@ def sort(
 ) -> Array:
     """A sorted copy along `axis`, or of the flattened array for None; NaNs come last in both orders.
     `kind` is NumPy's. Borrowed as by borrowed()."""
+    kind = kind or ("stable" if stable else None)  # NumPy 1 has no `stable`
+    if not descending and type(x) is Array and x.device is _HOST:  # the common case, faster
+        return _from_host(_numpys("sort")(x.numpy(), axis, kind))
     if isinstance(x, Array) and x.device.kind != "cpu":
         return by_sort.sort(x, axis, descending=descending)
-    kind = kind or ("stable" if stable else None)  # NumPy 1 has no `stable`
     if not descending:
         return borrowed("sort")(x, axis, kind=kind)
     return _reversed(borrowed("sort")(_reversed(x), axis, kind=kind))
@@ -506,9 +606,11 @@ def argsort(
     stable: bool | None = None,
 ) -> Array:
     """The indices that sort along `axis`, int64; as sort(). Stable by default, as in the array API."""
+    kind = kind or (None if stable is False else "stable")
+    if not descending and type(x) is Array and x.device is _HOST:
+        return _from_host(_numpys("argsort")(x.numpy(), axis, kind))
     if isinstance(x, Array) and x.device.kind != "cpu":
         return by_sort.argsort(x, axis, descending=descending)
-    kind = kind or (None if stable is False else "stable")
     return borrowed("argsort")(_reversed(x) if descending else x, axis, kind=kind)
 
 

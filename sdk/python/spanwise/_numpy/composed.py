@@ -524,6 +524,19 @@ def diag_indices_from(arr: Any) -> tuple[Array, ...]:
     return (_core.arange(arr.shape[0], device=arr.device),) * arr.ndim
 
 
+def require(a: Any, dtype: Any = None, requirements: Any = None) -> Any:
+    wanted = {str(x).upper().split("_")[0][0] for x in requirements or ()}
+    if wanted - {*"CFOWAE"}:
+        raise ValueError(f"require: expected the flags C, F, O, W, A and E, got {requirements}")
+    if wanted >= {"C", "F"}:
+        raise ValueError("Cannot specify both 'C' and 'F' order")
+    order = "F" if "F" in wanted else "C" if "C" in wanted else None
+    result = _core.asarray(a, dtype, order=order)
+    if "W" in wanted and not result.flags.writeable:
+        return result.copy()
+    return result.copy() if "O" in wanted and not result.flags.owndata else result
+
+
 def asfortranarray(a: Any, dtype: Any = None) -> Array:
     result = _core.asarray(a, dtype, order="F")
     return result if result.ndim else result.reshape(1)  # type: ignore[no-any-return]
@@ -572,6 +585,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "nanvar": nanvar,
     "packbits": packbits,
     "polyval": polyval,
+    "require": require,
     "shares_memory": shares_memory,
     "sinc": sinc,
     "spacing": spacing,
