@@ -132,7 +132,7 @@ template <class Shape, int n, class T>
 __device__ __forceinline__ void fill_tile(T* tile, const T* a,
                                           const TileOrder<Shape::inner>& order) {
   // All loads of a batch are issued before the first store.
-  constexpr int batch = n > 1 ? 4 : sizeof(T) <= 4 ? 8 : sizeof(T) == 8 ? 4 : 2;
+  constexpr int batch = sizeof(T) <= 8 ? 4 : 2;
   typedef typename Shape::Step Step;
   const int run = (int)order.run, runs = (int)order.runs, words = (int)order.words;
   const int across = Shape::threads / words, first_run = threadIdx.x / words;
@@ -152,7 +152,7 @@ __device__ __forceinline__ void fill_tile(T* tile, const T* a,
       int places[batch];
 #pragma unroll
       for (int b = 0; b < batch; ++b) {
-        // Those behind the last run read the first one.
+        // Those behind the last run move the first one again.
         const int r = first + b * across;
         const TileNumber<Shape::inner> number(order.of_runs, r < runs ? r : first);
         packs[b] = read_any_pack<n>(
@@ -161,10 +161,8 @@ __device__ __forceinline__ void fill_tile(T* tile, const T* a,
       }
 #pragma unroll
       for (int b = 0; b < batch; ++b)
-        if (b == 0 || first + b * across < runs) {
 #pragma unroll
-          for (int k = 0; k < n; ++k) tile[places[b] + indices[k]] = packs[b].x[k];
-        }
+        for (int k = 0; k < n; ++k) tile[places[b] + indices[k]] = packs[b].x[k];
     }
   }
 }
@@ -206,10 +204,7 @@ struct MergedPlace {
   template <class A>
   __device__ __forceinline__ Pack<typename A::Element, Shape::width> from_tile(
       const A& array) const {
-    Pack<typename A::Element, Shape::width> pack;
-    if (count > 0)
-      pack = read_tile_pack<Shape::width>(merged_tile_of<(int)Shape::cell_elements>(array), index);
-    return pack;
+    return read_tile_pack<Shape::width>(merged_tile_of<(int)Shape::cell_elements>(array), index);
   }
 };
 
@@ -236,7 +231,7 @@ struct MergedRuns {
           (typename Shape::Step)number.sum(tile.first[k], walk.orders[k].of_runs.by_offset);
     const unsigned int at = (unsigned int)place.at[Whole::leader_strides];
     const int e = element((int)(0u - address - at) & (Whole::width - 1));
-    place.index += e;
+    place.index = e >= 0 ? place.index + e : 0;  // any that can be read
     place.count = e >= 0 ? (int)Shape::width : 0;
 #pragma unroll
     for (int k = 0; k < Whole::stride_rows; ++k) place.at[k] += e * place.along(k);
@@ -244,11 +239,11 @@ struct MergedRuns {
   }
 };
 
-/// A thread's whole packs.
-template <class Shape>
+/// A thread's whole packs. All of them are in the tile if `is_inside`.
+template <class Shape, bool is_inside>
 struct MergedPacks {
   MergedRuns<Shape> runs;
-  int first;
+  int first, count;  ///< the thread's first pack, and all of the block's
 
   __device__ __forceinline__ MergedPlace<Shape> operator()(int step) const {
     const TileOrder<Shape::inner>& order = runs.order();
@@ -256,7 +251,8 @@ struct MergedPacks {
     const unsigned int r = __umulhi(word, (unsigned int)order.by_words);
     return runs.template place<Shape>(r, [&](int head) {
       const int e = head + (int)(word - r * (unsigned int)order.words) * Shape::width;
-      return r < order.runs && e + Shape::width <= order.run ? e : -1;
+      const bool is_in_run = Shape::width == 1 || e + Shape::width <= (int)order.run;
+      return is_in_run && (is_inside || (int)word < count) ? e : -1;
     });
   }
 };
@@ -290,14 +286,18 @@ template <class Shape, class Walk, class Body, class... A>
 __device__ __forceinline__ void visit_merged(const Walk& walk, const Body& body,
                                              const A&... arrays) {
   // Packs that are loaded before the first of them is computed.
-  constexpr int steps = Shape::width > 1 ? 2 : 4;
+  constexpr int steps = Shape::width > 1 ? 2 : 4, group = steps * Shape::threads;
   const MergedTile<Shape> tile(walk);
   (fill_merged<Shape>(arrays, walk, tile), ...);
   __syncthreads();
   const MergedRuns<Shape> runs{walk, tile, leader_address<Shape>(arrays...)};
   const int words = (int)(runs.order().words * runs.order().runs);
-  for (int first = threadIdx.x; first < words; first += steps * Shape::threads)
-    visit_packs<Shape, steps>(MergedPacks<Shape>{runs, first}, body,
+  int first = threadIdx.x;
+  for (; first - (int)threadIdx.x + group <= words; first += group)
+    visit_packs<Shape, steps>(MergedPacks<Shape, true>{runs, first, words}, body,
+                              Lane<Shape, A, steps>(arrays)...);
+  if (first < words)
+    visit_packs<Shape, steps>(MergedPacks<Shape, false>{runs, first, words}, body,
                               Lane<Shape, A, steps>(arrays)...);
   if constexpr (Shape::width > 1) {
     typedef SingleElements<Shape> Single;

@@ -90,7 +90,9 @@ std::vector<std::int64_t> WalkAxes::numbers(std::uint32_t left_out) const {
 /// The tile of PlanShape::Kind::merged, by the walk's axes and arrays.
 struct MergedTile {
   std::array<std::int64_t, max_rank> sides, steps;
-  int run_axes = 1;          ///< the last ones, along which the leader is visited in packs
+  int run_axes = 1;  ///< the last ones, along which the leader is visited in packs
+  /// Of a run of staged array k, the elements along its last axis; 0: all of the tile's.
+  std::array<std::int64_t, max_arrays> parts{};
   std::uint32_t staged = 0;  ///< bit k: array k is read into shared memory
 
   std::int64_t side(int axis) const noexcept { return sides[static_cast<std::size_t>(axis)]; }
@@ -173,8 +175,7 @@ class Planner {
   std::int64_t choose_tile_steps(int staged);
   bool try_make_merged(PlanShape& shape);
   std::int64_t merged_blocks() const;
-  void add_terms(std::span<const int> axes, int k, int inner,
-                 std::vector<std::int64_t>& numbers) const;
+  void split_long_runs();
   void add_order(const PlanShape& shape, int k, std::vector<std::int64_t>& numbers) const;
   AccessPattern tile_pattern(const PlanShape& shape, int k) const;
   void store_patterns(PlanShape& shape) const;
@@ -572,7 +573,8 @@ constexpr int max_merged_strides = 24;
 /// Runs of fewer bytes read parts of sectors. A staged array is read along runs of about so many
 /// bytes, and of no more words than a block has threads; the leader is written along runs of the
 /// last.
-constexpr std::int64_t short_run_bytes = 128, source_run_bytes = 128, leader_run_bytes = 192;
+constexpr std::int64_t short_run_bytes = 128, source_run_bytes = 128, leader_run_bytes = 192,
+                       long_run_bytes = 1024;
 /// The bytes of a word in which a staged array of small elements is read.
 constexpr int source_word_bytes = 8;
 
@@ -670,6 +672,25 @@ Planner::Run Planner::source_run(int k) const {
   return run;
 }
 
+// Divides the long runs of staged arrays along an axis that the tile divides anyway, so that the
+// threads have several runs.
+void Planner::split_long_runs() {
+  tile_.parts = {};
+  for (int k = 0; k < axes_.operands(); ++k) {
+    if (!tile_.is_staged(k)) continue;
+    const Run run = source_run(k);
+    const int axis = axes_.order(k)[static_cast<std::size_t>(std::max(run.axes, 1) - 1)];
+    std::int64_t& side = tile_.sides[static_cast<std::size_t>(axis)];
+    const std::int64_t others = run.size / side * itemsize(k);
+    if (run.size * itemsize(k) <= long_run_bytes || side == axes_.extent(axis)) continue;
+    const auto part = static_cast<std::int64_t>(
+        std::bit_floor(static_cast<std::uint64_t>(long_run_bytes / others)));
+    if (part < 8) continue;
+    side = side / part * part;
+    tile_.parts[static_cast<std::size_t>(k)] = part;
+  }
+}
+
 // Sets the pattern of each array.
 void Planner::choose_merged_patterns(PlanShape& shape) const {
   for (int k = 0; k < axes_.operands(); ++k) {
@@ -734,6 +755,7 @@ bool Planner::try_make_merged(PlanShape& shape) {
       side = ceil_div(axes_.extent(axis), ceil_div(axes_.extent(axis), side));
     }
     if (tile_.side(inner_) == 1) return false;
+    split_long_runs();
     choose_leader_run(result);
     if (choose_tile_steps(operands[1].operand) <= 128 * result.cell_chunks) break;
   }
@@ -784,21 +806,24 @@ constexpr std::int64_t reciprocal(std::int64_t divisor) noexcept {
   return 0xffffffff / divisor + 1;
 }
 
+/// An axis of a tile, for TileTerms.
+struct TileAxis {
+  std::int64_t side, step, stride;
+};
+
 // Appends a TileTerms (merged.cuh) of `inner` terms: for the axes, fastest first, and zeros.
-void Planner::add_terms(std::span<const int> axes, int k, int inner,
-                        std::vector<std::int64_t>& numbers) const {
+void add_terms(std::span<const TileAxis> axes, int inner, std::vector<std::int64_t>& numbers) {
   const std::size_t begin = numbers.size(), terms = static_cast<std::size_t>(inner);
   numbers.resize(begin + 3 * terms, 0);
   std::int64_t faster = 1, index_before = 0, offset_before = 0;
   for (std::size_t n = 0; n < axes.size(); ++n) {
-    const std::int64_t step = tile_.steps[static_cast<std::size_t>(axes[n])],
-                       stride = axes_.stride(axes[n], k), side = tile_.side(axes[n]);
+    const TileAxis& axis = axes[n];
     if (n > 0) numbers[begin + n] = reciprocal(faster);
-    numbers[begin + terms + n] = step - index_before;
-    numbers[begin + 2 * terms + n] = stride - offset_before;
-    faster *= side;
-    index_before = side * step;
-    offset_before = side * stride;
+    numbers[begin + terms + n] = axis.step - index_before;
+    numbers[begin + 2 * terms + n] = axis.stride - offset_before;
+    faster *= axis.side;
+    index_before = axis.side * axis.step;
+    offset_before = axis.side * axis.stride;
   }
 }
 
@@ -807,34 +832,36 @@ void Planner::add_order(const PlanShape& shape, int k, std::vector<std::int64_t>
   const bool is_staged = tile_.is_staged(k);
   const int outer = axes_.rank() - shape.inner;
   const Walk::AxisOrder order = axes_.order(k);
-  std::array<int, max_rank> axes;
-  std::size_t count = 0;
-  std::int64_t runs = 1;
+  const int source_axes = is_staged ? source_run(k).axes : 0;
+  std::vector<TileAxis> in_run, of_runs;
   for (int i = 0; i < axes_.rank(); ++i) {
     const int axis = is_staged ? order[static_cast<std::size_t>(i)] : inner_ - i;
     if (axis < outer) continue;
-    axes[count++] = axis;
-    runs *= tile_.side(axis);
+    const bool is_in_run = is_staged ? i < source_axes || in_run.empty() : i < tile_.run_axes;
+    (is_in_run ? in_run : of_runs)
+        .push_back(
+            {tile_.side(axis), tile_.steps[static_cast<std::size_t>(axis)], axes_.stride(axis, k)});
   }
-  std::size_t in_run = static_cast<std::size_t>(tile_.run_axes);
-  if (is_staged) {
-    in_run = 0;
-    for (int i = 0; i < source_run(k).axes; ++i)
-      in_run += order[static_cast<std::size_t>(i)] >= outer;
-    in_run = std::max<std::size_t>(in_run, 1);
+  if (const std::int64_t part = tile_.parts[static_cast<std::size_t>(k)]; is_staged && part > 0) {
+    TileAxis& last = in_run.back();
+    of_runs.insert(of_runs.begin(), {last.side / part, last.step * part, last.stride * part});
+    last.side = part;
   }
-  std::int64_t run = 1;
-  for (std::size_t n = 0; n < in_run; ++n) run *= tile_.side(axes[n]);
-  runs /= run;
+  const auto size = [](std::span<const TileAxis> axes) {
+    std::int64_t product = 1;
+    for (const TileAxis& axis : axes) product *= axis.side;
+    return product;
+  };
+  const std::int64_t run = size(in_run);
   std::int64_t words = std::max<std::int64_t>(run / shape.width, 2);
   if (is_staged) {
     const bool in_words =
         shape.patterns[static_cast<std::size_t>(k)] == AccessPattern::merged_in_words;
     words = words_side_by_side(ceil_div(run, in_words ? source_word_bytes / itemsize(k) : 1));
   }
-  numbers.insert(numbers.end(), {run, runs, words, words > 1 ? reciprocal(words) : 0});
-  add_terms(std::span(axes).first(in_run), k, shape.inner, numbers);
-  add_terms(std::span(axes).subspan(in_run, count - in_run), k, shape.inner, numbers);
+  numbers.insert(numbers.end(), {run, size(of_runs), words, words > 1 ? reciprocal(words) : 0});
+  add_terms(in_run, shape.inner, numbers);
+  add_terms(of_runs, shape.inner, numbers);
 }
 
 void Planner::add_tile(const PlanShape& shape, std::vector<std::int64_t>& numbers) const {
