@@ -23,6 +23,10 @@ COMMANDS = {
         "spanwise.kernels._bundle",
         "kernels compiled ahead of time, for GPUs and CPUs, to one file",
     ),
+    "torch-library": (
+        "spanwise._frameworks.torch_library",
+        "ops as a library of PyTorch's stable ABI, which needs no Spanwise",
+    ),
     "legacy": ("spanwise.legacy", "what a CUDA C file contains and lacks, and a package around it"),
     "theano": ("spanwise.theano.__main__", "runs a script that was written for Theano"),
     "pycuda": ("spanwise.pycuda.__main__", "runs a script that was written for PyCUDA"),
@@ -32,7 +36,7 @@ _OPTIONS = {"--version": "version", "-V": "version"}
 
 
 def _usage() -> str:
-    lines = [f"    {name:10} {description}" for name, (_, description) in COMMANDS.items()]
+    lines = [f"    {name:13} {description}" for name, (_, description) in COMMANDS.items()]
     options = ("options:", "    --version  the version", "    --help     this text")
     return "\n".join(
         ("usage: spanwise COMMAND [ARGUMENT ...]", "", "commands:", *lines, "", *options)

@@ -186,7 +186,7 @@ def _add(data: CoverageData, modules: Sequence[Path], configuration: Any) -> Non
 
 def _source_folders(configuration: Any) -> list[str]:
     """The folders of source= and source_pkgs=, which may name packages; by default the current one."""
-    folders = []
+    folders: list[str] = []
     for option in ("run:source", "run:source_pkgs"):
         for source in configuration.get_option(option) or ():
             spec = None if os.path.isdir(source) else find_spec(source)

@@ -22,6 +22,7 @@ from .kernels._cu_file import (
     write_bundle as _write_bundle,
     write_package,
 )
+from .kernels._hub_layout import UNIVERSAL as _UNIVERSAL, write_repository as _write_repository
 
 _HEADER_HANDLING = {
     "replaced": "not found; Spanwise's replacement of this header of NVIDIA's samples is used",
@@ -120,6 +121,11 @@ def main(arguments: list[str]) -> int:
         help="also compile the kernels ahead of time into the package, for these GPUs and the CPU, so that it "
         "runs without a compiler; default: %(const)s",
     )
+    parser.add_argument(
+        "--kernels",
+        action="store_true",
+        help="also write the package as a repository for Hugging Face's package kernels, NAME with dashes",
+    )
     options = parser.parse_args(arguments)
     try:
         legacy = read_legacy(options.file, options.include_dir)
@@ -142,6 +148,14 @@ def main(arguments: list[str]) -> int:
             if options.bundle is not None:
                 archs = [arch for arch in options.bundle.split(",") if arch]
                 print(_write_bundle(legacy, folder, options.package, archs, options.include_dir))
+            if options.kernels:
+                package = folder / options.package
+                files = [
+                    path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"
+                ]
+                contents = {str(path.relative_to(package)): path.read_bytes() for path in files}
+                name = options.package.replace("_", "-")
+                _write_repository(folder, name, {_UNIVERSAL: "cpu"}, contents)
             print(f"wrote {folder}; its tests: python -m pytest {folder}")
     except (_core.Error, OSError) as error:
         print(f"spanwise legacy: {error}", file=sys.stderr)

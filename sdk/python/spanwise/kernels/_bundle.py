@@ -19,7 +19,7 @@ from .. import _core
 from .._core import ArgumentError
 
 # What is common: a GPU of the data centre of three generations, and PTX for all newer ones.
-_ARCHS = ("sm_80", "sm_90", "sm_120", "ptx")
+ARCHS = ("sm_80", "sm_90", "sm_120", "ptx")
 _HEADING = b"spanwise bundle "
 
 
@@ -115,7 +115,7 @@ def attached_source(source: Any) -> str:
 
 def compile(
     source: Any,
-    archs: Iterable[str] = _ARCHS,
+    archs: Iterable[str] = ARCHS,
     cpu: bool | Iterable[str] = True,
     *,
     options: Iterable[str] = (),
@@ -150,7 +150,7 @@ def compile(
             raise ArgumentError(
                 "compile: options, names and include_dirs are for a text; give them to kernel_op"
             )
-        declarations = [_declaration_of(op) for op in ops]
+        declarations = [declaration_of(op) for op in ops]
         texts = _texts_of(declarations, dtypes or {})
         ops = [_stored(each) for each in declarations]
     metadata = json.dumps({"spanwise": _core.__version__, "ops": ops})
@@ -174,7 +174,7 @@ def _targets(archs: Iterable[str], cpu: bool | Iterable[str]) -> list[str]:
 # ---- Ops ----
 
 
-def _declaration_of(op: Any) -> dict[str, Any]:
+def declaration_of(op: Any) -> dict[str, Any]:
     declaration = getattr(getattr(op, "_handle", None), "declaration", None)
     if declaration is None:
         raise ArgumentError(
@@ -202,7 +202,7 @@ def _texts_of(
             texts[key] = (text, f"{declaration['name']}.cu", options, names, folders)
         gradient = declaration["grad"]
         if isinstance(gradient, Mapping):
-            inner = _texts_of([_declaration_of(op) for op in gradient.values()], dtypes)
+            inner = _texts_of([declaration_of(op) for op in gradient.values()], dtypes)
             texts |= {(text[0], tuple(text[2]), tuple(text[3])): text for text in inner}
     return list(texts.values())
 
@@ -218,7 +218,7 @@ def _stored(declaration: Mapping[str, Any]) -> dict[str, Any]:
     }
     gradient = declaration["grad"]
     if isinstance(gradient, Mapping):
-        stored["grad"] = {name: _stored(_declaration_of(op)) for name, op in gradient.items()}
+        stored["grad"] = {name: _stored(declaration_of(op)) for name, op in gradient.items()}
     return stored
 
 
@@ -236,6 +236,33 @@ def loaded_declaration(stored: Mapping[str, Any]) -> dict[str, Any]:
 # ---- python -m spanwise compile ----
 
 
+KERNELS_HELP = (
+    "write a repository NAME for Hugging Face's package kernels, in the folder of --output"
+)
+
+
+def add_target_options(parser: argparse.ArgumentParser) -> None:
+    """The options of commands that compile ahead of time."""
+    parser.add_argument("--arch", default=",".join(ARCHS), help="default: %(default)s; '' is none")
+    parser.add_argument("--no-cpu", action="store_true", help="no binaries for the CPU")
+    parser.add_argument("--dtype", action="append", default=[], help="for ops: T=float32,float64")
+
+
+def archs_of(given: argparse.Namespace) -> list[str]:
+    return [arch for arch in given.arch.split(",") if arch]
+
+
+def dtypes_of(given: argparse.Namespace) -> dict[str, list[str]]:
+    pairs = (text.partition("=") for text in given.dtype)
+    return {letter: names.split(",") for letter, _, names in pairs}
+
+
+def ops_of_file(path: str | os.PathLike[str]) -> list[Any]:
+    """The kernel ops that a Python file makes, each once."""
+    found = {id(x): x for x in runpy.run_path(str(path)).values() if hasattr(x, "_handle")}
+    return list(found.values())
+
+
 def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m spanwise compile",
@@ -244,8 +271,8 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("file", help="kernels.cu, or a Python file that makes ops by kernel_op")
     parser.add_argument("-o", "--output", required=True, help="the bundle, kernels.swb")
-    parser.add_argument("--arch", default=",".join(_ARCHS), help="default: %(default)s; '' is none")
-    parser.add_argument("--no-cpu", action="store_true", help="no binaries for the CPU")
+    parser.add_argument("--kernels", metavar="NAME", help=KERNELS_HELP)
+    add_target_options(parser)
     parser.add_argument(
         "--option", action="append", default=[], help="compiler option: --option=-DN=4"
     )
@@ -253,18 +280,12 @@ def main(arguments: Sequence[str]) -> int:
         "--name", action="append", default=[], help="template instance: scale<float>"
     )
     parser.add_argument("-I", dest="folders", action="append", default=[], help="include folder")
-    parser.add_argument("--dtype", action="append", default=[], help="for ops: T=float32,float64")
     given = parser.parse_args(arguments)
     path = Path(given.file)
-    archs = [arch for arch in given.arch.split(",") if arch]
+    archs = archs_of(given)
     try:
         if path.suffix == ".py":
-            ops = [x for x in runpy.run_path(str(path)).values() if hasattr(x, "_handle")]
-            dtypes = {
-                letter: names.split(",")
-                for letter, _, names in (d.partition("=") for d in given.dtype)
-            }
-            bundle = compile(ops, archs, not given.no_cpu, dtypes=dtypes)
+            bundle = compile(ops_of_file(path), archs, not given.no_cpu, dtypes=dtypes_of(given))
         else:
             bundle = compile(
                 path.read_bytes().decode(),
@@ -275,6 +296,14 @@ def main(arguments: Sequence[str]) -> int:
                 include_dirs=[*given.folders, str(path.parent)],
                 file_name=path.name,
             )
+        if given.kernels is not None:
+            if not bundle.ops:
+                raise ArgumentError("compile --kernels: expected a Python file that makes ops")
+            from ._hub_layout import write_bundle_repository
+
+            write_bundle_repository(Path(given.output), given.kernels, bytes(bundle), bundle.ops)
+            print(f"{given.output}: a repository for kernels, for {', '.join(bundle.targets)}")
+            return 0
         bundle.save(given.output)
     except (OSError, _core.Error) as error:
         print(f"spanwise compile: {error}", file=sys.stderr)
