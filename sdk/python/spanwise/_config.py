@@ -35,6 +35,10 @@ def _text_of(value: object) -> str:
     return str(value)
 
 
+class UnknownSettingError(_core.ArgumentError, AttributeError):
+    """A name that no setting has: an AttributeError, too, so that hasattr() is False."""
+
+
 class Config:
     """One attribute for each setting. The initial value is read from ``SPANWISE_<NAME>`` in the
     environment.
@@ -48,7 +52,12 @@ class Config:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        text = _core._config_get(name)
+        try:
+            text = _core._config_get(name)
+        except _core.ArgumentError as error:
+            if name in _settings():  # its variable of the environment has a wrong value
+                raise
+            raise UnknownSettingError(str(error)) from None
         return _value_of(_settings()[name], text)
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -122,3 +122,11 @@ def test_missing_command_raises(arguments):
     assert done.returncode == 2
     assert "doctor" in done.stderr
     assert run("-m", "spanwise", "--help").stdout.startswith("usage")
+
+
+def test_an_unknown_setting_is_an_attribute_error_too():
+    assert not hasattr(sw.config, "no_such_setting")
+    assert getattr(sw.config, "no_such_setting", 3) == 3
+    with pytest.raises(sw.ArgumentError, match="no setting is called") as caught:
+        sw.config.no_such_setting  # noqa: B018
+    assert isinstance(caught.value, AttributeError)
