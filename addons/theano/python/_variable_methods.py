@@ -124,7 +124,7 @@ def add_methods() -> None:
         setattr(Variable, name, _method(getattr(module, name)))
     for name in _REDUCTIONS:
         setattr(Variable, name, _method(getattr(basic, name)))
-    Variable.mean = basic.reduction("mean", ("dtype", "keepdims", "acc_dtype"))  # type: ignore[method-assign]
+    Variable.mean = basic._reduction("mean", ("dtype", "keepdims", "acc_dtype"))  # type: ignore[method-assign]
     Variable.round = _method(basic.round)
     Variable.compress = lambda self, a, axis=None: extra_ops.compress(a, self, axis)  # type: ignore[attr-defined]
     Variable.reshape = _reshape  # type: ignore[method-assign]

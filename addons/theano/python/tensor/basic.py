@@ -315,7 +315,7 @@ def chi2sf(x: Any, k: Any) -> Variable:
 # ---- Axes, joins and parts ----
 
 
-def axis_of(x: Variable, axis: int) -> int:
+def _axis_of(x: Variable, axis: int) -> int:
     """`axis` of `x`, >= 0. Raises AxisError, a ValueError and IndexError, if `x` does not have it."""
     if not -x.ndim <= axis < x.ndim:
         raise sw.AxisError(f"axis {axis} is out of bounds for a variable of {x.ndim} axes, {x}")
@@ -325,7 +325,7 @@ def axis_of(x: Variable, axis: int) -> int:
 def addbroadcast(x: Any, *axes: int) -> Variable:
     """`x`, whose `axes` have extent 1 and broadcast."""
     x = as_tensor_variable(x)
-    axes = tuple(axis_of(x, axis) for axis in axes)
+    axes = tuple(_axis_of(x, axis) for axis in axes)
     kept = [i for i in range(x.ndim) if i not in axes]
     order: list[Any] = [kept.index(i) if i in kept else "x" for i in range(x.ndim)]
     index = tuple(0 if i in axes else slice(None) for i in range(x.ndim))
@@ -376,7 +376,7 @@ def split(x: Any, splits_size: Any, n_splits: int, axis: int = 0) -> list[Variab
     ends: list[Any] = [0]
     for i in range(n_splits):
         ends.append(ends[-1] + sizes[i])
-    before = (slice(None),) * axis_of(x, axis)
+    before = (slice(None),) * _axis_of(x, axis)
     return [x[(*before, slice(a, b))] for a, b in itertools.pairwise(ends)]
 
 
@@ -466,7 +466,7 @@ def makeKeepDims(x: Any, y: Any, axis: Any) -> Variable:  # noqa: N802
     """`y`, a reduction of `x` over `axis`, with axes of extent 1 in place of those."""
     x, y = as_tensor_variable(x), as_tensor_variable(y)
     axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
-    gone = {axis_of(x, a) for a in axes}
+    gone = {_axis_of(x, a) for a in axes}
     kept = iter(range(y.ndim))
     return y.dimshuffle(*("x" if i in gone else next(kept) for i in range(x.ndim)))
 
@@ -653,7 +653,7 @@ def topk_and_argtopk(
     x = as_tensor_variable(x)
     if axis is None:
         x, axis = x.flatten(), 0
-    return list(_largest(int(kth), axis_of(x, axis), idx_dtype)(x))
+    return list(_largest(int(kth), _axis_of(x, axis), idx_dtype)(x))
 
 
 def topk(x: Any, kth: int, axis: int = -1, **options: Any) -> Variable:
@@ -676,7 +676,7 @@ _PARAMETERS = {
 _WITHOUT_EFFECT = {"acc_dtype", "no_zeros_in_input", "op", "corrected"}
 
 
-def reduction(name: str, parameters: Sequence[str]) -> Any:
+def _reduction(name: str, parameters: Sequence[str]) -> Any:
     """The function of spanwise.tensor, with `parameters` by position after the axis."""
     function = getattr(T, name)
 
@@ -694,7 +694,7 @@ def reduction(name: str, parameters: Sequence[str]) -> Any:
 
 
 sum, prod, mean, std, var, max, min, any, all, argmax, argmin = (
-    reduction(name, _PARAMETERS.get(name, ("keepdims",))) for name in _REDUCTIONS
+    _reduction(name, _PARAMETERS.get(name, ("keepdims",))) for name in _REDUCTIONS
 )
 
 

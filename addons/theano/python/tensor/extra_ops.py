@@ -13,7 +13,7 @@ from spanwise.tensor import cumprod, cumsum, repeat
 
 from .._config import config
 from .._ops import ArrayOp, tensor_of
-from .basic import as_tensor_variable, axis_of
+from .basic import _axis_of, as_tensor_variable
 
 __all__ = [
     "Unique", "bartlett", "bincount", "compress", "cumprod", "cumsum", "diff", "fill_diagonal",
@@ -59,7 +59,7 @@ def compress(condition: Any, x: Any, axis: int | None = None) -> Variable:
 def diff(x: Any, n: int = 1, axis: int = -1) -> Variable:
     """The n-th difference along `axis`."""
     x = as_tensor_variable(x)
-    before = (slice(None),) * axis_of(x, axis)
+    before = (slice(None),) * _axis_of(x, axis)
     for _ in range(n):
         x = x[(*before, slice(1, None))] - x[(*before, slice(None, -1))]
     return x
