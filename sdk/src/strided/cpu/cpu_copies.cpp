@@ -503,6 +503,8 @@ void convert_block(DType from, DType to, const HostBlock& host_block) {
     if (is_across(block, size, size)) return transpose(block);
     if (const Block turned = by_columns(block); is_across(turned, size, size))
       return transpose(turned);
+    // A cast of bools makes 1 of all bytes but 0.
+    if (from != bool_) return move_kernels().move[kernel_index(size)](block);
   } else if (is_across(block, size, to.itemsize())) {
     // A block that is larger than the tile is split by rows.
     const std::int64_t max_rows = std::max<std::int64_t>(8, tile_bytes / (block.columns * size));

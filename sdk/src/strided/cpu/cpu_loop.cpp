@@ -217,9 +217,11 @@ void CpuLoop::find_access() {
 // Whether a call of the body for each row takes longer than buffers of several rows, for which
 // broadcast operands are repeated and others stay in place.
 bool CpuLoop::has_short_rows() const {
-  constexpr std::int64_t short_row = 32, many_rows = 8;
-  return split_.rows >= 0 && !has_transposed_ && body_.block == 0 &&
-         walk_.extent(walk_.rank() - 1) < short_row && walk_.extent(split_.rows) >= many_rows;
+  constexpr std::int64_t many_rows = 8;
+  // A body with blocks calls a loop for each of its operations.
+  const std::int64_t short_row = body_.block == 0 ? 32 : 128;
+  return split_.rows >= 0 && !has_transposed_ && walk_.extent(walk_.rank() - 1) < short_row &&
+         walk_.extent(split_.rows) >= many_rows;
 }
 
 CpuLoop::RowAccess CpuLoop::find_row_access() const {
