@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
 #include "../reduce.hpp"
 #include "../reduce_job.hpp"
 #include "reduce_loops.hpp"
+#include "spanwise/runtime/copy.hpp"
 #include "spanwise/runtime/creation.hpp"
 #include "spanwise/runtime/parallel.hpp"
 
@@ -140,6 +142,7 @@ class CpuReduction {
  public:
   explicit CpuReduction(const ReduceJob& job)
       : job_(job), axes_(job), loops_(find_loops(job.types)) {
+    if (job.computed == nullptr) take_long_rows();
     columns_ = axes_.kept.back();
     rows_ = axes_.reduced.back();
     outer_kept_ = axes_.outputs / std::max<std::int64_t>(columns_.extent, 1);
@@ -154,6 +157,8 @@ class CpuReduction {
     return block < enough_elements && block < axes_.outputs * axes_.elements;
   }
 
+  std::int64_t outputs() const noexcept { return axes_.outputs; }
+  std::int64_t tile() const noexcept { return tile_; }
   // Whether each output is reduced by one task.
   bool is_whole() const noexcept { return pieces_ == 1; }
 
@@ -212,6 +217,18 @@ class CpuReduction {
       piece_ =
           std::min({piece_, piece_elements, std::min(rows_.extent, piece_elements) * max_rows});
     pieces_ = (elements + piece_ - 1) / piece_;
+  }
+
+  // If the last reduced axis is short, takes a long one, the closest in memory, as the rows of
+  // blocks: a block takes about as long as twenty elements.
+  void take_long_rows() {
+    constexpr std::int64_t short_axis = 16, long_axis = 64;
+    if (axes_.reduced.back().extent >= short_axis) return;
+    const auto distance = [](const JobAxis& axis) {
+      return axis.extent >= long_axis ? std::abs(axis.input) : INT64_MAX;
+    };
+    const auto closest = std::ranges::min_element(axes_.reduced, {}, distance);
+    if (closest->extent >= long_axis) std::swap(*closest, axes_.reduced.back());
   }
 
   // Moves `base` to a combined index of the outer axes.
@@ -371,10 +388,32 @@ std::optional<std::int64_t> try_count_nonzero(const Array& array) {
   return count;
 }
 
+namespace {
+
+// Reduces to an array whose axes are in the order of the input's in memory, so that tiles are not
+// tiny, and copies it to the result. Returns false, and does nothing, if that would not help.
+bool run_in_input_order(const ReduceJob& job, std::int64_t tile) {
+  const Array ordered = empty_in(job.input->layout().packed(job.result->shape()),
+                                 job.result->dtype(), job.result->device());
+  ReduceJob ordered_job = job;
+  ordered_job.result = &ordered;
+  CpuReduction reduction(ordered_job);
+  if (reduction.tile() < 4 * tile || (job.finds_mean && !reduction.is_whole())) return false;
+  reduction.run();
+  copy(ordered, *job.result);
+  return true;
+}
+
+}  // namespace
+
 bool run_on_cpu(const ReduceJob& job) {
   CpuReduction reduction(job);
   if (job.computed != nullptr && reduction.has_tiny_blocks()) return false;
   if (job.finds_mean && !reduction.is_whole()) return false;
+  constexpr std::int64_t many_outputs = 4096;
+  if (job.computed == nullptr && reduction.outputs() >= many_outputs &&
+      reduction.has_tiny_blocks() && run_in_input_order(job, reduction.tile()))
+    return true;
   reduction.run();
   return true;
 }

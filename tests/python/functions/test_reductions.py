@@ -235,3 +235,26 @@ def test_many_short_rows_match_numpy(device, dtype, length):
             else:
                 result = getattr(sw, name)(ours, axis=-1)
                 assert_close(name, result, exact.astype(sw.dtype(result.dtype).dtype))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "float16", "float32", "int64", "complex64"])
+@pytest.mark.parametrize("order", [(2, 1, 0), (1, 2, 0), (0, 2, 1)])
+def test_reductions_of_many_permuted_outputs_match_numpy(device, dtype, order):
+    """A tile of outputs along one axis would have few elements; a reduced axis is short or of extent 1."""
+    for shape, axes in (
+        ((128, 3, 70), (0, 1, 2)),
+        ((90, 1, 80), (1,)),
+        ((300, 2, 3), ((0, 2), None)),
+    ):
+        values = numbers(shape, dtype, 12)
+        array = values.transpose(order)
+        ours = sw.array(values, device=device).transpose(order)
+        for axis in axes:
+            for name in ("sum", "max", "any", "mean", "var"):
+                if name == "max" and dtype == "complex64":
+                    continue
+                exact = getattr(np, name)(widened(array), axis=axis)
+                result = getattr(sw, name)(ours, axis=axis)
+                assert_close(name, result, exact.astype(sw.dtype(result.dtype).dtype))
+            if dtype != "complex64" and not isinstance(axis, tuple):
+                assert_same(sw.argmax(ours, axis), np.argmax(array, axis))
