@@ -9,19 +9,17 @@
 
 #include "spanwise/core/element_types.hpp"
 #include "spanwise/core/half.hpp"
+#include "spanwise/strided/cpu_loop.hpp"
 
 namespace spanwise::ops::reduce {
 namespace {
 
+// Of a few elements: a call of a vectorized loop would take longer.
 template <class Result, class From>
 void store_as(const void* values, std::int64_t n, std::byte* out, std::int64_t step) {
   const From* x = static_cast<const From*>(values);
   Result* z = reinterpret_cast<Result*>(out);
-  if (step == 1) {
-    for (std::int64_t i = 0; i < n; ++i) z[i] = Result(x[i]);
-  } else {
-    for (std::int64_t i = 0; i < n; ++i) z[i * step] = Result(x[i]);
-  }
+  for (std::int64_t i = 0; i < n; ++i) z[i * step] = Result(x[i]);
 }
 
 // Constructs a 16-bit float from a double. The double is first rounded to odd, to float, so that
@@ -108,6 +106,14 @@ void subtract(DType dtype, void* values, DType stored, const std::byte* subtrahe
 
 void store(DType from, const void* values, std::int64_t n, DType to, std::byte* out,
            std::int64_t step) {
+  constexpr std::int64_t few = 16;
+  if (n > few) {
+    const bool is_rounded = from != to && (to.is_floating() || to.is_complex());
+    const DType stored = is_rounded ? from : to;  // other accumulators have the words of the result
+    return convert_block(stored, to,
+                         {out, static_cast<const std::byte*>(values), 1, n, 0,
+                          step * to.itemsize(), 0, stored.itemsize()});
+  }
   if (from == float64 && to == float32) return store_as<float, double>(values, n, out, step);
   if (from == float64 && to == float16)
     return store_as<FromDouble<Half>, double>(values, n, out, step);
