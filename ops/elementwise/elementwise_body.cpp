@@ -205,10 +205,7 @@ void CudaProgram::run(std::span<const Array* const> inputs, std::span<const Arra
     by_value |= std::uint64_t{1} << i;
   }
   for (const Array& output : outputs) call.add(output, strided::ArrayRole::write);
-  // A user's statements may do more than computing their results.
-  const bool may_repeat =
-      std::ranges::none_of(program_.steps, [](const ProgramStep& step) { return bool(step.body); });
-  call.plan({.may_repeat = may_repeat});
+  call.plan();
   const strided::BodyKernel& kernel =
       call.kernel(kernels_[by_value], device, [&] { return program_body(program_, by_value); });
   call.launch(kernel, std::span(numbers.data(), count));

@@ -20,7 +20,6 @@ TEST(StridedPlan, VisitsEachElementOnceInAlignedPacks) {
     ArrayGenerator generator(seed);
     const RandomArrays arrays = generator.arrays();
     PlanOptions options;
-    options.may_repeat = seed % 8 != 0;
     if (generator.once_in(5)) options.max_width = 1;
     options.is_serial = options.max_width == 1 && generator.once_in(2);
     const StridedPlan plan = arrays.plan(options);
@@ -143,7 +142,7 @@ TEST(StridedPlan, UsesCellsForShortAxes) {
   EXPECT_EQ(binary(Layout::row_major({3, 20}).transpose(), {20, 3}).plan().shape().kind,
             Kind::rows);
   EXPECT_EQ(binary(Layout::row_major({20, 2, 300}).permute(std::vector{0, 2, 1}), {20, 300, 2})
-                .plan({.may_repeat = true})
+                .plan()
                 .shape()
                 .kind,
             Kind::merged);
@@ -156,7 +155,7 @@ StridedPlan permutation(const Shape& memory, const std::vector<int>& order, int 
   arrays.shape = source.shape;
   arrays.add(source, itemsize, ArrayRole::read);
   arrays.add(Layout::row_major(source.shape), itemsize, ArrayRole::write);
-  const StridedPlan plan = arrays.plan({.joins_elements = true, .may_repeat = true});
+  const StridedPlan plan = arrays.plan({.joins_elements = true});
   expect_aligned(plan, arrays);
   return plan;
 }

@@ -138,10 +138,8 @@ struct Array {
                  pattern_ == Pattern::merged || pattern_ == Pattern::merged_in_words,
     is_read = role_ == Role::read || role_ == Role::mask,
     is_stored = role_ == Role::write || role_ == Role::update,
-    /// Whether the tile is complete before the first pack of a thread.
-    is_in_whole_tile = pattern_ == Pattern::merged || pattern_ == Pattern::merged_in_words,
-    /// Whether the packs of several places are read into registers.
-    is_loaded = (!is_in_tile || is_in_whole_tile) && (is_read || role_ == Role::update)
+    /// Whether packs are read from memory into registers.
+    is_loaded = !is_in_tile && (is_read || role_ == Role::update)
   };
   __device__ static constexpr Role role() { return role_; }
   __device__ static constexpr Pattern pattern() { return pattern_; }
@@ -164,9 +162,7 @@ struct Lane {
 
   template <class Place>
   __device__ __forceinline__ void load(int step, const Place& place) {
-    if constexpr (A::is_in_whole_tile) {
-      packs[step] = place.from_tile(array);
-    } else if constexpr (A::is_loaded && A::is_constant && Place::has_fixed_constants) {
+    if constexpr (A::is_loaded && A::is_constant && Place::has_fixed_constants) {
       packs[step].x[0] = *array.first;
     } else if constexpr (A::is_loaded) {
       const auto* const from = array.first + place.offset(A::strides);
@@ -185,7 +181,7 @@ struct Lane {
   }
   template <class Place>
   __device__ __forceinline__ void load_from_tile(const Place& place) {
-    if constexpr (A::is_in_tile && !A::is_in_whole_tile) packs[0] = place.from_tile(array);
+    if constexpr (A::is_in_tile) packs[0] = place.from_tile(array);
   }
   /// Element k of the pack at `place`, as the body gets it.
   template <class Place>

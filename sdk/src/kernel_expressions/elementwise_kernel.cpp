@@ -413,19 +413,6 @@ ElementwiseKernel::ElementwiseKernel(ElementwiseSpec spec)
   needs_index_ = has_token(operation_, "i") || has_token(preamble, "i");
 }
 
-// Whether the code has no way to an effect but its outputs: it has no functions or variables of its
-// own, no whole arrays, and none of the statements that reach out of a kernel.
-bool ElementwiseKernel::only_computes_outputs() const {
-  static constexpr std::string_view effects[] = {"printf", "asm", "__asm__", "assert", "__trap"};
-  const auto has_effect = [&](std::string_view word) { return has_token(operation_, word); };
-  const auto is_whole = [](const Parameter& parameter) {
-    return parameter.kind == Parameter::Kind::raw ||
-           (parameter.kind == Parameter::Kind::element && parameter.needs_whole_array);
-  };
-  return spec_.common.preamble.empty() && spec_.loop_prep.empty() && spec_.after_loop.empty() &&
-         std::ranges::none_of(effects, has_effect) && std::ranges::none_of(parameters_, is_whole);
-}
-
 // Packs of 8 reach most of the speed of wider ones, and repeat the operation less often.
 strided::PlanOptions ElementwiseKernel::plan_options() const {
   if (is_long_operation(operation_)) return {.max_width = 1, .packs = 1};
@@ -434,7 +421,7 @@ strided::PlanOptions ElementwiseKernel::plan_options() const {
     in_place |= parameter.kind == Parameter::Kind::element &&
                 (parameter.is_user_type() || (parameter.is_output && parameter.needs_whole_array));
   if (in_place) return {.max_width = 1, .packs = 4};
-  return {.max_width = 8, .packs = 2, .may_repeat = only_computes_outputs()};
+  return {.max_width = 8, .packs = 2};
 }
 
 ElementwiseKernel::~ElementwiseKernel() = default;

@@ -30,8 +30,8 @@ constexpr std::int64_t max_bytes_by_kernel = 1 << 20;
 constexpr std::int64_t max_bytes_by_driver = 1 << 20;
 constexpr int max_fills_by_driver = 64;
 
-constexpr PlanOptions casts_plan{.row_packs = 4, .may_repeat = true};
-constexpr PlanOptions moves_plan{.row_packs = 4, .joins_elements = true, .may_repeat = true};
+constexpr PlanOptions casts_plan{.row_packs = 4};
+constexpr PlanOptions moves_plan{.row_packs = 4, .joins_elements = true};
 
 /// Kernels by the bytes of a word: 1, 2, 4, 8 or 16.
 using WordKernels = std::array<BodyKernels, 5>;

@@ -90,10 +90,8 @@ std::vector<std::int64_t> WalkAxes::numbers(std::uint32_t left_out) const {
 /// The tile of PlanShape::Kind::merged, by the walk's axes and arrays.
 struct MergedTile {
   std::array<std::int64_t, max_rank> sides, steps;
-  int run_axes = 1;  ///< the last ones, along which the leader is visited in packs
-  /// Of a run of staged array k, the elements along its last axis; 0: all of the tile's.
-  std::array<std::int64_t, max_arrays> parts{};
-  std::uint32_t staged = 0;  ///< bit k: array k is read into shared memory
+  std::array<int, max_arrays> runs{};  ///< axes of a run that is accessed in words
+  std::uint32_t staged = 0;            ///< bit k: array k is read into shared memory
 
   std::int64_t side(int axis) const noexcept { return sides[static_cast<std::size_t>(axis)]; }
   bool is_staged(int k) const noexcept { return (staged >> k & 1) != 0; }
@@ -105,7 +103,7 @@ class Planner {
  public:
   /// `max_width`: elements of the widest pack that the body allows.
   Planner(const Shape& shape, std::span<const Layout* const> layouts,
-          std::span<const PlanArray> arrays, int leader, int max_width, bool may_repeat);
+          std::span<const PlanArray> arrays, int leader, int max_width);
 
   /// Whether all arrays are contiguous in one order, aligned, or constant: Kind::dense, written to
   /// `shape`.
@@ -167,16 +165,11 @@ class Planner {
     std::int64_t size;
   };
   bool is_reordered(int k) const;
-  bool may_repeat_elements() const;
-  bool is_linear(int k, int first) const;
-  Run source_run(int k) const;
-  void choose_leader_run(PlanShape& shape);
-  void choose_merged_patterns(PlanShape& shape) const;
+  Run tile_run(const Walk::AxisOrder& order, int k, std::int64_t least_bytes) const;
+  void choose_merged_patterns(PlanShape& shape);
   std::int64_t choose_tile_steps(int staged);
   bool try_make_merged(PlanShape& shape);
   std::int64_t merged_blocks() const;
-  void split_long_runs();
-  void add_order(const PlanShape& shape, int k, std::vector<std::int64_t>& numbers) const;
   AccessPattern tile_pattern(const PlanShape& shape, int k) const;
   void store_patterns(PlanShape& shape) const;
   std::int64_t steps(const PlanShape& shape) const;
@@ -185,7 +178,6 @@ class Planner {
   std::span<const PlanArray> arrays_;
   int leader_, max_width_, inner_, joined_ = 1;
   bool has_odd_itemsize_ = false;  ///< of an array: not 1, 2, 4, 8 or 16 bytes, so no packs
-  bool may_repeat_;                ///< PlanOptions::may_repeat
   MergedTile tile_;                ///< for merged
 };
 
@@ -204,13 +196,12 @@ bool fits_in_pack(int itemsize) noexcept {
 }
 
 Planner::Planner(const Shape& shape, std::span<const Layout* const> layouts,
-                 std::span<const PlanArray> arrays, int leader, int max_width, bool may_repeat)
+                 std::span<const PlanArray> arrays, int leader, int max_width)
     : axes_(shape, layouts, leader),
       arrays_(arrays),
       leader_(leader),
       max_width_(max_width),
-      inner_(axes_.rank() - 1),
-      may_repeat_(may_repeat) {
+      inner_(axes_.rank() - 1) {
   for (int k = 0; k < axes_.operands(); ++k)
     if (is_memory(k) && !fits_in_pack(array(k).itemsize)) has_odd_itemsize_ = true;
   if (has_odd_itemsize_) max_width_ = 1;
@@ -561,22 +552,13 @@ std::int64_t Planner::cell_blocks(const PlanShape& shape) const {
   return blocks * ((axes_.extent(along) + cells - 1) / cells);
 }
 
-/// The maximum of elements of a merged tile, of the bytes of one array, for elements of up to 2
-/// bytes and for larger ones, and of all arrays.
-constexpr std::int64_t max_merged = 24 << 10, small_tile_bytes = 30 << 10,
-                       max_merged_bytes = 38 << 10;
-/// Smaller arrays do not have the blocks that hide a tile's latency; larger ones have at least so
-/// many, if their tiles do not get smaller than the minimum.
-constexpr std::int64_t min_merged_size = 4096, merged_tiles = 512, min_merged = 2048;
-/// The maximum of axes of all arrays: each has its numbers among the kernel's arguments.
+/// The maximum of elements of a merged tile, and of the bytes of all of them in a block. Smaller
+/// arrays do not have the blocks that hide a tile's latency.
+constexpr std::int64_t max_merged = 1 << 14, max_merged_bytes = 38 << 10, min_merged_size = 4096;
+/// The maximum of strides of all arrays: a thread has each array's order in registers.
 constexpr int max_merged_strides = 24;
-/// Runs of fewer bytes read parts of sectors. A staged array is read along runs of about so many
-/// bytes, and of no more words than a block has threads; the leader is written along runs of the
-/// last.
-constexpr std::int64_t short_run_bytes = 128, source_run_bytes = 128, leader_run_bytes = 192,
-                       long_run_bytes = 1024;
-/// The bytes of a word in which a staged array of small elements is read.
-constexpr int source_word_bytes = 8;
+/// Runs of fewer bytes read parts of sectors; those of so many are read in words.
+constexpr std::int64_t short_run_bytes = 128, word_run_bytes = 64;
 
 // Whether the array is to be read in another order than the leader's: its elements are adjacent
 // along another axis, or in short runs of which the next one is elsewhere.
@@ -591,115 +573,35 @@ bool Planner::is_reordered(int k) const {
          order[1] != inner_ - 1;
 }
 
-// Whether computing an element again leaves the same result: the body allows it, and does not read
-// what it writes.
-bool Planner::may_repeat_elements() const {
-  struct Range {
-    std::uintptr_t first, last;
-  };
-  const auto range_of = [&](int k) {
-    Range range{first_address(k), first_address(k)};
-    for (int axis = 0; axis <= inner_; ++axis) {
-      const std::int64_t stride = axes_.stride(axis, k);
-      const std::uintptr_t length = bytes((axes_.extent(axis) - 1) * stride, k);
-      (stride < 0 ? range.first : range.last) += length;
-    }
-    range.last += static_cast<std::uintptr_t>(itemsize(k));
-    return range;
-  };
-  for (int k = 0; k < axes_.operands() && may_repeat_; ++k) {
-    if (array(k).role == ArrayRole::mask) return false;
-    if (!is_written(array(k).role)) continue;
-    if (array(k).role != ArrayRole::write) return false;
-    const Range written = range_of(k);
-    for (int other = 0; other < axes_.operands(); ++other) {
-      if (!is_loaded(array(other).role)) continue;
-      const Range read = range_of(other);
-      if (read.first < written.last && written.first < read.last) return false;
-    }
-  }
-  return may_repeat_;
-}
-
-// Whether the offset of array k is a multiple of the number of the element in the axes from `first`
-// on, in the order of the leader.
-bool Planner::is_linear(int k, int first) const {
-  std::int64_t size = 1;
-  for (int axis = inner_; axis >= first; size *= tile_.side(axis--))
-    if (axes_.stride(axis, k) != axes_.stride(inner_, k) * size) return false;
-  return true;
-}
-
-// Chooses along which axes the tile's elements of the leader are visited in packs, and the width.
-// Packs of 16 bytes are written faster only if elements are small (H200).
-void Planner::choose_leader_run(PlanShape& shape) {
-  const int size = itemsize(leader_);
-  const std::int64_t least = size <= 2 ? leader_run_bytes : 8 * size;
-  int first = inner_;
-  std::int64_t run = tile_.side(inner_);
-  while (first > 0 && run * size < least && tile_.side(first) == axes_.extent(first) &&
-         tile_.side(first - 1) > 1) {
-    bool fits = true;
-    for (int k = 0; k < axes_.operands(); ++k)
-      fits &= tile_.is_staged(k) || is_linear(k, first - 1);
-    if (!fits) break;
-    run *= tile_.side(--first);
-  }
-  tile_.run_axes = inner_ - first + 1;
-  int width = size > 2 ? 1 : run >= 64 / size ? 16 / size : run >= 12 / size ? 4 / size : 1;
-  while (width > max_width_) width /= 2;
-  // Packs are read from shared memory by words of 4 bytes.
-  for (int k = 0; k < axes_.operands(); ++k)
-    if (tile_.is_staged(k) && width * itemsize(k) < 4) width = 1;
-  shape.width = static_cast<std::uint8_t>(width);
-}
-
-// The axes, the first in the order of staged array k, along which the tile is read.
-Planner::Run Planner::source_run(int k) const {
-  const Walk::AxisOrder order = axes_.order(k);
-  const int word = itemsize(k) <= 2 ? source_word_bytes : itemsize(k);
+// The number of axes, the first of `order`, along which the tile's elements of array k are
+// adjacent; the fewest that have `least_bytes`, if they have so many.
+Planner::Run Planner::tile_run(const Walk::AxisOrder& order, int k,
+                               std::int64_t least_bytes) const {
   Run run{0, 1};
-  for (int i = 0; i < axes_.rank() && run.size * itemsize(k) < source_run_bytes; ++i) {
-    const int axis = order[static_cast<std::size_t>(i)];
-    const std::int64_t next = run.size * tile_.side(axis);
-    const bool is_short = run.size * itemsize(k) < sector_bytes;
-    if (i > 0 && (axes_.stride(axis, k) != run.size ||
-                  (!is_short && next * itemsize(k) > word * std::int64_t{block_threads})))
-      break;
-    run = {i + 1, next};
-    if (tile_.side(axis) < axes_.extent(axis)) break;
+  for (; run.axes < axes_.rank() && run.size * itemsize(k) < least_bytes; ++run.axes) {
+    const int axis = order[static_cast<std::size_t>(run.axes)];
+    if (tile_.side(axis) == 1 || axes_.stride(axis, k) != run.size) break;
+    run.size *= tile_.side(axis);
+    if (tile_.side(axis) < axes_.extent(axis)) return {run.axes + 1, run.size};
   }
   return run;
 }
 
-// Divides the long runs of staged arrays along an axis that the tile divides anyway, so that the
-// threads have several runs.
-void Planner::split_long_runs() {
-  tile_.parts = {};
-  for (int k = 0; k < axes_.operands(); ++k) {
-    if (!tile_.is_staged(k)) continue;
-    const Run run = source_run(k);
-    const int axis = axes_.order(k)[static_cast<std::size_t>(std::max(run.axes, 1) - 1)];
-    std::int64_t& side = tile_.sides[static_cast<std::size_t>(axis)];
-    const std::int64_t others = run.size / side * itemsize(k);
-    if (run.size * itemsize(k) <= long_run_bytes || side == axes_.extent(axis)) continue;
-    const auto part = static_cast<std::int64_t>(
-        std::bit_floor(static_cast<std::uint64_t>(long_run_bytes / others)));
-    if (part < 8) continue;
-    side = side / part * part;
-    tile_.parts[static_cast<std::size_t>(k)] = part;
-  }
-}
-
-// Sets the pattern of each array.
-void Planner::choose_merged_patterns(PlanShape& shape) const {
+// Sets the pattern of each array. Elements are visited one by one: packs along the leader's runs,
+// which begin anywhere in a word, take up to 1.7 times as long for bytes (H200).
+void Planner::choose_merged_patterns(PlanShape& shape) {
+  shape.width = 1;
   for (int k = 0; k < axes_.operands(); ++k) {
     AccessPattern& pattern = shape.patterns[static_cast<std::size_t>(k)];
+    int& run_axes = tile_.runs[static_cast<std::size_t>(k)];
     pattern = k == leader_ ? AccessPattern::contiguous : AccessPattern::strided;
+    run_axes = 0;
     if (!tile_.is_staged(k)) continue;
-    const bool in_words = itemsize(k) <= 2 && axes_.stride(axes_.order(k)[0], k) == 1 &&
-                          source_run(k).size * itemsize(k) >= source_word_bytes;
-    pattern = in_words ? AccessPattern::merged_in_words : AccessPattern::merged;
+    pattern = AccessPattern::merged;
+    const Run run = tile_run(axes_.order(k), k, word_run_bytes);
+    if (itemsize(k) >= 4 || run.axes != 1 || run.size * itemsize(k) < word_run_bytes) continue;
+    pattern = AccessPattern::merged_in_words;
+    run_axes = 1;
   }
 }
 
@@ -707,13 +609,14 @@ void Planner::choose_merged_patterns(PlanShape& shape) const {
 // unused ones. Elements of a run of the leader are adjacent. The axes behind the run have odd
 // steps: elements that are adjacent in a staged array are then in different banks.
 std::int64_t Planner::choose_tile_steps(int staged) {
+  const Run run = tile_run(axes_.order(leader_), leader_, 8 * itemsize(leader_));
   std::int64_t next = 1, size = 1;
   const auto add = [&](int axis, std::int64_t step) {
     tile_.steps[static_cast<std::size_t>(axis)] = step;
     size += (tile_.side(axis) - 1) * step;
     next = step * tile_.side(axis);
   };
-  const int first_of_run = axes_.rank() - tile_.run_axes;
+  const int first_of_run = axes_.rank() - std::max(run.axes, 1);
   for (int axis = inner_; axis >= first_of_run; --axis) add(axis, next);
   const Walk::AxisOrder order = axes_.order(staged);
   for (int i = 0; i < axes_.rank(); ++i) {
@@ -724,8 +627,7 @@ std::int64_t Planner::choose_tile_steps(int staged) {
 }
 
 bool Planner::try_make_merged(PlanShape& shape) {
-  const std::int64_t elements = axes_.size() / joined_;
-  if (has_odd_itemsize_ || inner_ == 0 || elements < min_merged_size ||
+  if (has_odd_itemsize_ || inner_ == 0 || axes_.size() / joined_ < min_merged_size ||
       axes_.rank() * axes_.operands() > max_merged_strides)
     return false;
   std::array<Walk::TileOperand, Walk::max_tile_operands> operands{{{leader_, itemsize(leader_)}}};
@@ -740,26 +642,16 @@ bool Planner::try_make_merged(PlanShape& shape) {
     widest = std::max<std::int64_t>(widest, itemsize(k));
     all_bytes += itemsize(k);
   }
-  if (count == 1 || !may_repeat_elements()) return false;
-  const std::int64_t one = widest <= 2 ? small_tile_bytes : tile_bytes;
-  std::int64_t size = std::min({max_merged, one / widest, max_merged_bytes / all_bytes,
-                                std::max(elements / merged_tiles, min_merged)});
+  if (count == 1) return false;
+  std::int64_t size = std::min({max_merged, tile_bytes / widest, max_merged_bytes / all_bytes});
   PlanShape result = shape;
   result.cell_chunks = static_cast<std::uint8_t>((size + size / 4) / 128);
   for (;; size -= size / 8) {
     if (size < min_side) return false;
     tile_.sides = axes_.tile_sides(std::span(operands.data(), count), size);
-    // Tiles of equal sides overlap less.
-    for (int axis = 0; axis <= inner_; ++axis) {
-      std::int64_t& side = tile_.sides[static_cast<std::size_t>(axis)];
-      side = ceil_div(axes_.extent(axis), ceil_div(axes_.extent(axis), side));
-    }
-    if (tile_.side(inner_) == 1) return false;
-    split_long_runs();
-    choose_leader_run(result);
+    choose_merged_patterns(result);
     if (choose_tile_steps(operands[1].operand) <= 128 * result.cell_chunks) break;
   }
-  choose_merged_patterns(result);
   result.kind = PlanShape::Kind::merged;
   result.inner = 0;
   // Axes of the tile become the last ones, in the same order.
@@ -786,91 +678,26 @@ std::int64_t Planner::merged_blocks() const {
   return blocks;
 }
 
-// The words of a run that threads access side by side, so that few threads of a block have none:
-// all of them, or a part of up to a quarter.
-std::int64_t words_side_by_side(std::int64_t words) noexcept {
-  std::int64_t best = 1, best_use = 0;
-  const std::int64_t least = ceil_div(words, block_threads);
-  for (std::int64_t parts = least; parts < least + 4; ++parts) {
-    const std::int64_t part = ceil_div(words, parts);
-    // Of 256 * 256 threads and words.
-    const std::int64_t use = block_threads / part * part * (256 * words / (part * parts));
-    if (use > best_use) best = part;
-    best_use = std::max(best_use, use);
-  }
-  return best;
-}
-
-// number / divisor as the upper half of a product, if number * divisor < 2^32 and divisor > 1.
-constexpr std::int64_t reciprocal(std::int64_t divisor) noexcept {
-  return 0xffffffff / divisor + 1;
-}
-
-/// An axis of a tile, for TileTerms.
-struct TileAxis {
-  std::int64_t side, step, stride;
-};
-
-// Appends a TileTerms (merged.cuh) of `inner` terms: for the axes, fastest first, and zeros.
-void add_terms(std::span<const TileAxis> axes, int inner, std::vector<std::int64_t>& numbers) {
-  const std::size_t begin = numbers.size(), terms = static_cast<std::size_t>(inner);
-  numbers.resize(begin + 3 * terms, 0);
-  std::int64_t faster = 1, index_before = 0, offset_before = 0;
-  for (std::size_t n = 0; n < axes.size(); ++n) {
-    const TileAxis& axis = axes[n];
-    if (n > 0) numbers[begin + n] = reciprocal(faster);
-    numbers[begin + terms + n] = axis.step - index_before;
-    numbers[begin + 2 * terms + n] = axis.stride - offset_before;
-    faster *= axis.side;
-    index_before = axis.side * axis.step;
-    offset_before = axis.side * axis.stride;
-  }
-}
-
-// Appends a TileOrder: of a staged array its own, of others the leader's.
-void Planner::add_order(const PlanShape& shape, int k, std::vector<std::int64_t>& numbers) const {
-  const bool is_staged = tile_.is_staged(k);
-  const int outer = axes_.rank() - shape.inner;
-  const Walk::AxisOrder order = axes_.order(k);
-  const int source_axes = is_staged ? source_run(k).axes : 0;
-  std::vector<TileAxis> in_run, of_runs;
-  for (int i = 0; i < axes_.rank(); ++i) {
-    const int axis = is_staged ? order[static_cast<std::size_t>(i)] : inner_ - i;
-    if (axis < outer) continue;
-    const bool is_in_run = is_staged ? i < source_axes || in_run.empty() : i < tile_.run_axes;
-    (is_in_run ? in_run : of_runs)
-        .push_back(
-            {tile_.side(axis), tile_.steps[static_cast<std::size_t>(axis)], axes_.stride(axis, k)});
-  }
-  if (const std::int64_t part = tile_.parts[static_cast<std::size_t>(k)]; is_staged && part > 0) {
-    TileAxis& last = in_run.back();
-    of_runs.insert(of_runs.begin(), {last.side / part, last.step * part, last.stride * part});
-    last.side = part;
-  }
-  const auto size = [](std::span<const TileAxis> axes) {
-    std::int64_t product = 1;
-    for (const TileAxis& axis : axes) product *= axis.side;
-    return product;
-  };
-  const std::int64_t run = size(in_run);
-  std::int64_t words = std::max<std::int64_t>(run / shape.width, 2);
-  if (is_staged) {
-    const bool in_words =
-        shape.patterns[static_cast<std::size_t>(k)] == AccessPattern::merged_in_words;
-    words = words_side_by_side(ceil_div(run, in_words ? source_word_bytes / itemsize(k) : 1));
-  }
-  numbers.insert(numbers.end(), {run, size(of_runs), words, words > 1 ? reciprocal(words) : 0});
-  add_terms(in_run, shape.inner, numbers);
-  add_terms(of_runs, shape.inner, numbers);
-}
-
 void Planner::add_tile(const PlanShape& shape, std::vector<std::int64_t>& numbers) const {
   if (shape.kind != PlanShape::Kind::merged) return;
+  const int outer = axes_.rank() - shape.inner;
   for (int axis = 0; axis <= inner_; ++axis)
     numbers.push_back(ceil_div(axes_.extent(axis), tile_.side(axis)));
-  for (int axis = 0; axis <= inner_; ++axis) numbers.push_back(tile_.side(axis));
+  for (int axis = outer; axis <= inner_; ++axis) numbers.push_back(tile_.side(axis));
+  for (int axis = outer; axis <= inner_; ++axis)
+    numbers.push_back(tile_.steps[static_cast<std::size_t>(axis)]);
+  const auto has_row = [&](int k) { return (shape.shares_strides >> k & 1) == 0; };
   for (int k = 0; k < axes_.operands(); ++k)
-    if ((shape.shares_strides >> k & 1) == 0) add_order(shape, k, numbers);
+    if (has_row(k)) numbers.push_back(tile_.runs[static_cast<std::size_t>(k)]);
+  for (int k = 0; k < axes_.operands(); ++k) {
+    if (!has_row(k)) continue;
+    const Walk::AxisOrder order = axes_.order(k);
+    for (int i = 0; i < axes_.rank(); ++i) {
+      // The elements of arrays that are not staged are visited in the order of the axes.
+      const int axis = tile_.is_staged(k) ? order[static_cast<std::size_t>(i)] : inner_ - i;
+      if (axis >= outer) numbers.push_back(axis - outer);
+    }
+  }
 }
 
 int widest_itemsize(std::span<const PlanArray> arrays) noexcept {
@@ -968,7 +795,7 @@ void StridedPlan::make(const Shape& shape, std::span<const PlanArray> arrays,
   for (std::size_t k = 0; k < arrays.size(); ++k) layouts[k] = arrays[k].layout;
   const int leader = leader_of(arrays);
   Planner planner(shape, std::span(layouts.data(), arrays.size()), arrays, leader,
-                  widest_pack(arrays, options), options.may_repeat);
+                  widest_pack(arrays, options));
   const WalkAxes& axes = planner.axes();
   joined_ = 1;
   is_contiguous_ = axes.is_dense();

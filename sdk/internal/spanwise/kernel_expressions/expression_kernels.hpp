@@ -154,7 +154,6 @@ class SW_API ElementwiseKernel : public RefCounted {
  private:
   class Call;
   struct Variant;
-  bool only_computes_outputs() const;
   strided::PlanOptions plan_options() const;
 
   ElementwiseSpec spec_;

@@ -63,7 +63,7 @@ struct alignas(8) PlanShape {
   /// contiguous, or its cells are adjacent; a block visits as many cells as have up to cell_chunks
   /// * 128 elements. merged: a block visits a tile of the last `inner` axes, in which arrays of any
   /// orders have long runs of adjacent elements, which several axes may form; in shared memory it
-  /// has up to cell_chunks * 128 elements. Packs begin where they are aligned in the leader.
+  /// has up to cell_chunks * 128 elements.
   enum class Kind : std::uint8_t { dense, rows, tiles, cells, merged };
 
   Kind kind = Kind::dense;
@@ -138,9 +138,6 @@ struct PlanOptions {
   /// The body only moves bytes of two arrays of one dtype: it may get several adjacent elements as
   /// one, of up to 16 bytes.
   bool joins_elements = false;
-  /// An element may be computed twice, by two threads: the body depends on the elements that it
-  /// reads alone, and has no other effect than writing its results. Kind::merged needs it.
-  bool may_repeat = false;
   bool is_serial = false;  ///< PlanShape::is_serial; needs max_width 1
 };
 
