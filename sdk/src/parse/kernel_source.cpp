@@ -93,10 +93,10 @@ std::set<std::string_view> ReferenceGraph::closure(std::string_view owner) const
 }
 
 bool is_attribute_word(std::string_view word) {
-  static constexpr std::array<std::string_view, 12> keywords{
-      "__launch_bounds__", "__cluster_dims__", "__block_size__", "__maxnreg__",
-      "__attribute__",     "__attribute",      "__align__",      "alignas",
-      "__declspec",        "noexcept",         "explicit",       "decltype"};
+  static constexpr std::array<std::string_view, 13> keywords{
+      "__launch_bounds__", "__cluster_dims__", "__block_size__",    "__maxnreg__", "__attribute__",
+      "__attribute",       "__align__",        "__builtin_align__", "alignas",     "__declspec",
+      "noexcept",          "explicit",         "decltype"};
   return std::ranges::find(keywords, word) != keywords.end();
 }
 

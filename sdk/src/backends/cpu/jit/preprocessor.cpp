@@ -182,9 +182,10 @@ void write_prelude(const std::set<std::string>& included, std::string& out) {
       "#define BIG_ENDIAN __BIG_ENDIAN\n"
       "#define PDP_ENDIAN __PDP_ENDIAN\n"
       "#define BYTE_ORDER __BYTE_ORDER\n";
-  for (const char* word : {"__host__", "__global__", "__device__", "__constant__", "__managed__",
-                           "__shared__", "__grid_constant__", "__launch_bounds__",
-                           "__cluster_dims__", "__forceinline__", "__noinline__", "__align__"})
+  for (const char* word :
+       {"__host__", "__global__", "__device__", "__constant__", "__managed__", "__shared__",
+        "__grid_constant__", "__launch_bounds__", "__cluster_dims__", "__forceinline__",
+        "__noinline__", "__align__", "__builtin_align__"})
     out += text("#define ", word, " ", word, "\n");
 }
 

@@ -89,6 +89,7 @@ SW_GUARDED_DIVISION("q", "%rax", "%rdx", SW_BITS_OF_DIVIDEND);
 #define __device_builtin__
 #define __cudart_builtin__
 #define __CUDA_ALIGN__(n) __attribute__((aligned(n)))
+#define __builtin_align__(n) __attribute__((aligned(n)))
 // A worker thread runs one block at a time, so the block shares its thread-local variables.
 #define __shared__ static __thread __attribute__((aligned(16)))
 #if defined(__GNUC__) && !defined(__clang__)
