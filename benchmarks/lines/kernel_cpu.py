@@ -104,6 +104,14 @@ __global__ void shuffle(float* out, const float* in, int n) {
     if (t == 0) out[blockIdx.x] = v;
   }
 }
+__global__ void naive(float* C, const float* A, const float* B, int n) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < n && col < n) {
+    float sum = 0.0f;
+    for (int k = 0; k < n; ++k) sum += A[row * n + k] * B[k * n + col];
+    C[row * n + col] = sum;
+  }
+}
 __global__ void hist(int* out, const int* in, int n) {
   __shared__ int bins[256];
   for (int b = threadIdx.x; b < 256; b += blockDim.x) bins[b] = 0;
@@ -211,6 +219,8 @@ def _split():
          ("ratio", hand, 1.5)),
         ("matmul", "512 x 512 matmul in 16 x 16 tiles", (a, b), size, a.astype("f8") @ b,
          {**square, "grid": (32, 32)}, ("ratio", hand, 1.5)),
+        ("naive", "512 x 512 matmul, each thread its element,", (a, b), size, a.astype("f8") @ b,
+         {**square, "grid": (32, 32)}, ("at most", None, 60e-3)),
         ("blur", "5 x 5 blur through shared memory, 1024^2", (image,), 1024, window,
          {**square, "grid": (64, 64)}, ("ratio", hand, 1.5)),
         ("shuffle", "warp-shuffle reduction of 4M floats", (x,), n, sums, blocks,

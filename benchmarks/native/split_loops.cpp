@@ -37,6 +37,15 @@ void split_matmul(float* c, const float* a, const float* b, int n) {
     }
 }
 
+void split_naive(float* c, const float* a, const float* b, int n) {
+  for (int row = 0; row < n; ++row) {
+    float* sums = c + row * n;
+    for (int column = 0; column < n; ++column) sums[column] = 0;
+    for (int k = 0; k < n; ++k)
+      for (int column = 0; column < n; ++column) sums[column] += a[row * n + k] * b[k * n + column];
+  }
+}
+
 void split_blur(float* out, const float* in, int n) {
   for (int by = 0; by < n / 16; ++by)
     for (int bx = 0; bx < n / 16; ++bx) {

@@ -184,6 +184,24 @@ SPLIT |= {
         "o[t] = 9; if (t < 7) { for (int k = 0; k < n; ++k) o[t] += x[k]; }",
         each_thread(lambda t, x: 9 + (x.sum() if t < 7 else 0)),
     ),
+    "a loop that a row of threads does together": (
+        "int a = 0; for (int k = 0; k < n; ++k) a += x[k] * x[t] + k; o[t] = a;",
+        lambda x: x.sum() * x + 2016,
+    ),
+    "such a loop of a part of the threads": (
+        "int i = t + 5, a = 7; if (i < n) { int c = 1; for (int k = n; k > 0; k >>= 1) { int b = x[k - 1]; c += b * x[i]; } a = c; o[t] = a; }",
+        scattered(
+            lambda x: [(t, 1 + x[[63, 31, 15, 7, 3, 1, 0]].sum() * x[t + 5]) for t in range(59)]
+        ),
+    ),
+    "such a loop after a return": (
+        "int i = t + 5, u = 2; if (i >= n) return; u += 3; int a = u; for (int k = 0; k < n - 3; ++k) a += x[k] * x[i] + u; o[t] = a;",
+        scattered(lambda x: [(t, 5 + x[:61].sum() * x[t + 5] + 5 * 61) for t in range(59)]),
+    ),
+    "such a loop that stores": (
+        "for (int k = 0; k < n / 64; ++k) { o[k * 64 + t] = x[t] + k; } n += t; o[t] += n;",
+        lambda x: x + 64 + T,
+    ),
     "a function that reads the index": (
         "int a = 0; for (int i = t; i < n; i += 32) a += x[i] + place(); o[t] = a;",
         each_thread(lambda t, x: x[t::32].sum() + t * len(x[t::32])),
@@ -286,6 +304,38 @@ def run(body, x, **options):
     out = sw.full(64, -7, dtype="int32", device="cpu")
     kernel(out, sw.array(x, device="cpu"), np.int32(64), block=64)
     return out.numpy()
+
+
+NAIVE = r"""
+__global__ void matmul(float *c, const float *a, const float *b, int m, int n, int depth) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row < m && column < n) {
+    float sum = 0;
+    for (int k = 0; k < depth; ++k) sum += a[row * depth + k] * b[k * n + column];
+    c[row * n + column] = sum;
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("block", [(16, 16), (32, 4), (7, 3), (1, 5)])
+@pytest.mark.parametrize("leaves", [False, True])
+def test_rows_of_threads_do_a_loop_together(block, leaves):
+    m, n, depth = 37, 45, 29
+    rng = np.random.default_rng(7)
+    a, b = (rng.integers(-9, 9, shape).astype("float32") for shape in ((m, depth), (depth, n)))
+    source = NAIVE
+    if leaves:
+        source = source.replace(
+            "if (row < m && column < n) {", "if (row >= m || column >= n) return;"
+        ).replace("= sum;\n  }", "= sum;")
+    c = sw.full((m + 1, n), -7, dtype="float32", device="cpu")
+    kernel = sw.SourceModule(source, device="cpu").get_function("matmul")
+    grid = (-(-n // block[0]), -(-m // block[1]))
+    arguments = [sw.array(each, device="cpu") for each in (a, b)]
+    kernel(c, *arguments, *map(np.int32, (m, n, depth)), block=block, grid=grid)
+    np.testing.assert_array_equal(c.numpy()[:m], a @ b)
+    assert (c.numpy()[m] == -7).all()
 
 
 @pytest.mark.parametrize("order", ["forward", "reverse"])

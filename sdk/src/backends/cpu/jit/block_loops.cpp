@@ -63,7 +63,7 @@ class Splitter : ThreadAnalysis {
 
   void emit_all(const std::vector<Statement>& body) {
     out_.clear();
-    part_ = collectives_ = mask_count_ = bases_ = loops_ = 0;
+    part_ = collectives_ = mask_count_ = bases_ = loops_ = types_ = 0;
     first_return_ = 1 << 30;
     for (Variable& variable : variables_) variable.owner = -1;
     if (needs_live_) {
@@ -186,7 +186,13 @@ class Splitter : ThreadAnalysis {
   // The loop over the threads of a part, or over those within its limits.
   std::string head_of_part() {
     for (const StridedLoop& loop : strided_) use(*find(loop.counter->name));
+    if (in_rows_) return "\nSW_ROW_THREADS {\nSW_THREAD_INDEX;\n";
     if (strided_.empty() && limits_.empty()) return "\nSW_THREADS {\nSW_THREAD_INDEX;\n";
+    const std::string head = head_of_rows();
+    return text_of(head, "SW_ROW_THREADS {\nSW_THREAD_INDEX;\n");
+  }
+  // The loop over rows, and the range of threads of each.
+  std::string head_of_rows() {
     std::set<Variable*> used;
     std::swap(used, used_);
     std::string ranges, conditions;
@@ -214,8 +220,8 @@ class Splitter : ThreadAnalysis {
         ranges += text_of("sw_clip(sw_begin, sw_end, ", render(limit.value), ", ",
                           render(limit.bound), limit.is_inclusive ? ", true);\n" : ", false);\n");
     }
-    std::string head = text_of("\nSW_ROWS {\n{\nSW_FIRST_INDEX;\n", derived_variables(), ranges,
-                               "}\nSW_ROW_THREADS {\nSW_THREAD_INDEX;\n");
+    std::string head =
+        text_of("\nSW_ROWS {\n{\nSW_FIRST_INDEX;\n", derived_variables(), ranges, "}\n");
     std::swap(used, used_);
     conditions_ = std::move(conditions);
     return head;
@@ -240,7 +246,7 @@ class Splitter : ThreadAnalysis {
         part += text_of(declared->type, " ", variable.name, declared->extents, ";\n");
     }
     part += conditions_;
-    const bool is_whole = strided_.empty() && limits_.empty();
+    const bool is_whole = in_rows_ || (strided_.empty() && limits_.empty());
     const auto whole = [&](const std::string& pieces) {
       return text_of(part, "{", pieces, "\n}\n",
                      part_returns_ ? text_of("sw_next_", part_, ":;\n") : "",
@@ -289,34 +295,44 @@ class Splitter : ThreadAnalysis {
 
   void emit_list(const std::vector<Statement>& list) {
     scopes_.emplace_back();
-    for (std::size_t i = 0; i < list.size(); ++i)
-      if (!emit_limited(std::span(list).subspan(i))) emit(list[i]);
+    for (std::size_t i = 0; i < list.size();) {
+      const std::size_t written = emit_limited(std::span(list).subspan(i));
+      if (written == 0) emit(list[i]);
+      i += std::max<std::size_t>(written, 1);
+    }
     flush();
     scopes_.pop_back();
   }
 
   // Writes an `if` around a loop or at the end of a part, or a return from the rest, as limits of
   // the loop over threads, which then has no conditions. The part may not do other things before.
-  bool emit_limited(std::span<const Statement> rest) {
+  // Returns the number of statements that it wrote.
+  std::size_t emit_limited(std::span<const Statement> rest) {
     const Statement& statement = rest[0];
     if (statement.kind != Kind::if_ || statement.splits || !statement.otherwise.empty() ||
         !divides_strided_ || has_effects_ || !limits_.empty() || statement.body.empty())
-      return false;
+      return 0;
     const bool leaves = statement.body.size() == 1 && statement.body[0].kind == Kind::leave;
     const auto loops = [](const Statement& each) { return each.loops; };
     if (leaves) {
-      if (needs_live_ || masks_ > 0 || loops_ > 0) return false;
+      if (needs_live_ || masks_ > 0 || loops_ > 0) return 0;
     } else if (statement.returns || !(std::ranges::any_of(statement.body, loops) ||
                                       rest.size() == 1 || rest[1].kind == Kind::barrier)) {
-      return false;
+      return 0;
     }
     const auto limits = row_limits(statement.condition, leaves);
-    if (!limits) return false;
+    if (!limits) return 0;
     limits_ = *limits;
+    if (leaves ? scopes_.size() == 2 && has_row_loops(rest.subspan(1))
+               : has_row_loops(statement.body)) {
+      emit_rows(leaves ? rest.subspan(1) : std::span<const Statement>(statement.body),
+                leaves ? 0 : 1);
+      return leaves ? rest.size() : 1;
+    }
     if (leaves) {
       first_return_ = std::min(first_return_, part_);
       divides_loops_ |= std::ranges::any_of(rest.subspan(1), loops);
-      return true;
+      return 1;
     }
     divides_loops_ |= std::ranges::any_of(statement.body, loops);
     const TokenSpan body{statement.body.front().all.begin, statement.body.back().all.end};
@@ -325,7 +341,7 @@ class Splitter : ThreadAnalysis {
     for (const Statement& each : statement.body) add_statement(each);
     add_piece(body.end - 1, "}");
     flush();
-    return true;
+    return 1;
   }
 
   void emit(const Statement& statement) {
@@ -402,11 +418,17 @@ class Splitter : ThreadAnalysis {
     if (declared.init.empty() && declared.extents.empty() && declared.is_fixed)
       throw NotUnderstood();
     if (variable.is_stored) {
-      if (declared.is_fixed) throw NotUnderstood();
-      out_ += text_of(declared.type, " sw_v_", name, "[1024]", declared.extents, "; SW_FITS(sw_v_",
-                      name, ");\n");
+      const std::string type = declared.is_fixed ? deduced_type(declared) : declared.type;
+      out_ += text_of(type, " sw_v_", name, "[1024]", declared.extents, "; SW_FITS(sw_v_", name,
+                      ");\n");
     }
-    if (declared.init.empty()) return;
+    if (declared.init.empty()) {
+      if (variable.is_stored && declared.extents.empty() && is_class(declared.type, 0)) {
+        use(variable);  // its constructor runs for each thread
+        add_piece(declared.whole.begin, text_of(name, " = ", declared.type, "();"));
+      }
+      return;
+    }
     used_.insert(&variable);
     use(declared.init);
     if (!variable.is_stored) {
@@ -427,13 +449,34 @@ class Splitter : ThreadAnalysis {
               text_of("__builtin_memset(&", name, ", 0, sizeof ", name, ");"));
   }
 
+  // A name for the type of a variable declared with auto: that of its initialiser in a thread.
+  std::string deduced_type(const LocalVariable& declared) {
+    if (declared.is_reference || declared.type.find("auto") == std::string::npos ||
+        text(declared.init.begin - 1) != "=")
+      throw NotUnderstood();
+    flush();
+    use(declared.init);
+    const std::string number = std::to_string(++types_);
+    out_ += text_of("const auto sw_value_", number,
+                    " = [&] {\nconst unsigned sw_ny = 0, sw_nz = 0;\nSW_FIRST_INDEX;\n",
+                    derived_variables());
+    for (const Variable* variable : used_)
+      if (!variable->is_derived && variable->is_stored)
+        out_ += text_of("auto& ", variable->name, " = sw_v_", variable->name, "[sw_i];\n");
+    out_ += text_of("return ", render(declared.init), ";\n};\ntypedef decltype(sw_value_", number,
+                    "()) sw_type_", number, ";\n");
+    used_.clear();
+    return "sw_type_" + number;
+  }
+
   // Shared arrays are on the stack of the worker, which runs one block at a time.
   void emit_shared(const Statement& statement) {
     if (loops_ > 0) throw NotUnderstood();  // its values persist from one iteration to the next
     std::string declaration;
     bool is_extern = false;
     for (std::size_t i = statement.all.begin; i < statement.all.end; ++i) {
-      if (is_one_of(text(i), {"alignas", "static", "__align__", "=", "__attribute__", "const"}))
+      if (is_one_of(text(i), {"alignas", "static", "__align__", "__builtin_align__", "=",
+                              "__attribute__", "const"}))
         throw NotUnderstood();
       is_extern |= text(i) == "extern";
       if (is_one_of(text(i), {"__shared__", "extern"})) continue;
@@ -486,10 +529,35 @@ class Splitter : ThreadAnalysis {
     split_warps_ -= splits_warps;
   }
 
+  // Writes statements that the threads within limits_ of each row do together.
+  void emit_rows(std::span<const Statement> list, int masks) {
+    flush_before_rows();
+    in_rows_ = true;
+    masks_ += masks;
+    scopes_.emplace_back();
+    for (const Statement& each : list) emit(each);
+    flush();
+    scopes_.pop_back();
+    masks_ -= masks;
+    in_rows_ = false;
+    out_ += "}\n";
+    divides_loops_ = true;
+  }
+  void flush_before_rows() {
+    std::vector<RowLimit> limits;
+    std::swap(limits, limits_);
+    flush();
+    limits_ = std::move(limits);
+    out_ += limits_.empty() ? "\nSW_ROWS {\n" : head_of_rows();
+    limits_.clear();
+  }
+
   void emit_loop(const Statement& statement) {
+    if (!in_rows_ && is_row_loop(statement) && strided_.empty() && guards_.empty())
+      return emit_rows(std::span(&statement, 1), 0);
     flush();
     scopes_.emplace_back();
-    out_ += "{\n";
+    out_ += unless_none() + "{\n";
     for (const Statement& init : statement.init) {
       emit(init);
       flush();
@@ -509,16 +577,22 @@ class Splitter : ThreadAnalysis {
     scopes_.pop_back();
   }
 
+  // Leaves out a loop that no thread would reach: it might not end.
+  std::string unless_none() const {
+    if (guards_.empty()) return {};
+    return text_of("if (sw_any(", guards_.front(), ", ", guards_.back(), ", sw_count)) ");
+  }
+
   // A loop whose iterations the threads do together: the first one's counter is the same for all.
   void emit_strided(const Statement& statement, StridedLoop loop) {
     flush();
     divides_loops_ = true;
     loop.base = text_of("sw_base_", ++bases_);
     const std::string& type = loop.counter->type;
-    out_ += line_of(statement.all.begin) + text_of("for (", type, " ", loop.base, " = ",
-                                                   sum_of(loop.start.uniform), "; ", loop.base,
-                                                   loop.comparison, render(loop.end), "; ",
-                                                   loop.base, " += ", render(loop.step), ") {\n");
+    out_ += unless_none() + line_of(statement.all.begin) +
+            text_of("for (", type, " ", loop.base, " = ", sum_of(loop.start.uniform), "; ",
+                    loop.base, loop.comparison, render(loop.end), "; ", loop.base,
+                    " += ", render(loop.step), ") {\n");
     scopes_.push_back({&variable_of(*loop.counter)});
     strided_.push_back(std::move(loop));
     ++loops_;
@@ -649,11 +723,12 @@ class Splitter : ThreadAnalysis {
   int loop_count_ = 0;  // of its loops; at least 2 if entry_ is unknown
   std::set<Variable*> used_;
   bool has_pieces_ = false, part_returns_ = false, needs_live_ = false;
-  int part_ = 0, collectives_ = 0, mask_count_ = 0, bases_ = 0, first_return_ = 0;
+  int part_ = 0, collectives_ = 0, mask_count_ = 0, bases_ = 0, types_ = 0, first_return_ = 0;
   std::vector<std::string> guards_;
   std::vector<StridedLoop> strided_;  // the loops around
   std::vector<RowLimit> limits_;      // of the current part
   std::string conditions_;            // of its strided loops that are no limits
+  bool in_rows_ = false;              // within emit_rows()
   bool has_effects_ = false;          // whether the part so far changes more than its variables
   bool divides_loops_ = false;
   // First token of a call -> the token after it, and the text in its place.
@@ -702,6 +777,7 @@ void SplitContext::add(const std::vector<Token>& tokens) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const std::string_view word = tokens[i].text;
     if (tokens[i].kind == Token::Kind::directive) add_macro(word);
+    if (word == "(") i = parse::skip_balanced(tokens, i) - 1;
     const bool is_scope =
         word == "{" && i > 0 &&
         (tokens[i - 1].kind == Token::Kind::string || tokens[i - 1].text == "namespace" ||
@@ -763,11 +839,11 @@ std::optional<SplitKernel> split_at_barriers(const parse::SourceScan& scan,
         static_cast<std::size_t>(last.text.data() + 1 - scan.tokens[open].text.data()));
     std::string head;
     if (site.kernel.is_template) head = text("template <", site.template_parameters, ">\n");
-    kernel.definition =
-        text("\n#ifdef SW_SPLIT_KERNELS\n#undef SW_THREAD_INDEX\n#define SW_THREAD_INDEX ",
-             calls ? "SW_SHARED_INDEX" : "SW_LOCAL_INDEX", "\n", head,
-             "__attribute__((flatten, noinline)) static void ", name, parameters,
-             " {\nSW_SPLIT_KERNEL;\n", statements, "}\n#endif\n");
+    kernel.definition = text("\n#if defined SW_SPLIT_KERNELS && !defined SW_WITHOUT_", name,
+                             "\n#undef SW_THREAD_INDEX\n#define SW_THREAD_INDEX ",
+                             calls ? "SW_SHARED_INDEX" : "SW_LOCAL_INDEX", "\n", head,
+                             "__attribute__((flatten, noinline)) static void ", name, parameters,
+                             " {\nSW_SPLIT_KERNEL;\n", statements, "}\n#endif\n");
     return kernel;
   } catch (const NotUnderstood&) {
     return {};

@@ -259,6 +259,10 @@ class StatementReader {
     const std::size_t begin = out.all.begin, end = out.all.end - 1;
     const std::size_t type_end = end_of_type(begin);
     if (type_end == begin || type_end >= end) return;
+    // A pointer to an array or a function.
+    if (is_word_of(text(begin), type_words) && text(type_end) == "(" &&
+        is_one_of(text(type_end + 1), {"*", "&"}))
+      throw NotUnderstood();
     if (!is_one_of(text(type_end), {"*", "&"}) && !is_name(type_end)) return;
     std::vector<LocalVariable> variables;
     for (std::size_t i = type_end; i < end; ++i) {
@@ -322,6 +326,12 @@ WaitingCall waiting_call(std::string_view name) {
   if (is_word_of(name, "__ballot_sync __all_sync __any_sync __ballot __all __any"))
     return WaitingCall::warp_vote;
   return WaitingCall::none;
+}
+
+bool is_builtin_type(std::string_view type) {
+  return std::ranges::all_of(parse::lex(type), [](const Token& token) {
+    return token.text == "const" || is_word_of(token.text, type_words);
+  });
 }
 
 bool is_assignment(const std::vector<Token>& tokens, std::size_t i) {

@@ -71,6 +71,9 @@ struct NotUnderstood {};
 enum class WaitingCall { none, barrier, warp_barrier, block_vote, shuffle, warp_vote };
 WaitingCall waiting_call(std::string_view name);
 
+/// Whether a type consists of words such as "const unsigned int".
+bool is_builtin_type(std::string_view type);
+
 /// Whether the operator of tokens[i] assigns: "=", "+=", "<<=", "++", not "==".
 bool is_assignment(const std::vector<parse::Token>& tokens, std::size_t i);
 

@@ -235,7 +235,8 @@ class Inliner {
       case Kind::shared:
         return emit_shared(statement, scope);
       default:
-        put(expand(statement.all, scope));
+        // Calls in a switch are not always made.
+        put(expand(statement.all, scope, text(statement.all.begin) != "switch"));
     }
   }
 
@@ -313,7 +314,8 @@ class Inliner {
     bool is_extern = false;
     std::size_t i = statement.all.begin;
     for (; i < statement.all.end; ++i) {
-      if (is_one_of(text(i), {"alignas", "__align__", "=", "__attribute__", "volatile"}))
+      if (is_one_of(text(i), {"alignas", "__align__", "__builtin_align__", "=", "__attribute__",
+                              "volatile"}))
         if (depth_ > 0) throw NotUnderstood();
       is_extern |= text(i) == "extern";
       const bool is_name =
@@ -358,6 +360,8 @@ class Inliner {
       if (scope.groups.contains(text(i))) throw NotUnderstood();
       if (const auto found = scope.replaced.find(text(i)); found != scope.replaced.end())
         return append(out, found->second);
+      // A name of the source, which a variable of the kernel would hide here.
+      if (depth_ > 0 && type_of(text(i)) != nullptr) throw NotUnderstood();
     }
     out.push_back(at(i));
   }
@@ -379,7 +383,11 @@ class Inliner {
       std::size_t next = 0;
       if (at(i).kind == Token::Kind::identifier &&
           !(i > 0 && is_one_of(text(i - 1), {".", "->"}))) {
-        if (const auto use = group_use(i, scope, next)) {
+        auto use = group_use(i, scope, next);
+        if (!use && inlines && text(i) == "reduce" && text(i + 1) == "(" &&
+            is_always_evaluated(span, i))
+          use = group_reduction(i, scope, next);
+        if (use) {
           drop_scope(out);
           append(out, *use);
           i = next;
@@ -484,6 +492,28 @@ class Inliner {
     return group->size == 0 ? use_of_block(text(end + 1), here)
                             : use_of_tile(*group, text(end + 1), arguments, here);
   }
+  // reduce(tile, value, op) by shuffles, in the order of the shim's cooperative_groups/reduce.h.
+  std::optional<Tokens> group_reduction(std::size_t i, Scope& scope, std::size_t& next) {
+    const std::vector<TokenSpan> spans = arguments_at(i + 1, next);
+    const auto group = spans.size() == 3 ? group_at(spans[0], scope) : std::nullopt;
+    if (!group || group->size == 0) return {};
+    const Token& here = at(i);
+    const std::string size = std::to_string(group->size);
+    const std::string value = spanwise::text("sw_reduced_", ++fresh_), step = value + "_step",
+                      other = value + "_other";
+    const std::string op = text_of(expand(spans[2], scope));
+    put("auto " + value + " =", here);
+    put(expand(spans[1], scope));
+    put(spanwise::text("; for (int ", step, " = 1; ", step, " < ", size, "; ", step,
+                       " *= 2) { auto ", other, " = __shfl_down_sync(0xffffffff, ", value, ", ",
+                       step, ", ", size, "); if ((sw_i % ", size, ") % (2 * ", step,
+                       ") == 0 && sw_i % ", size, " + ", step, " < ", size, ") ", value, " = ", op,
+                       "(", value, ", ", other, "); } ", value, " = __shfl_sync(0xffffffff, ",
+                       value, ", 0, ", size, ");"),
+        here);
+    return lexed(value, here);
+  }
+
   Tokens use_of_block(std::string_view method, const Token& here) {
     if (method == "sync") return lexed("__syncthreads()", here);
     if (method == "thread_rank") return lexed("sw_i", here);
@@ -657,17 +687,88 @@ class Inliner {
     inner.replaced[name] = {unique};
   }
 
-  // The place of the return statement that ends a body, or the end.
-  static std::size_t place_of_return(const Tokens& body) {
+  // Whether the only return statement of a body, if any, ends it; its place, or the end.
+  static bool returns_at_end(const Tokens& body, std::size_t& place) {
     const auto is_return = [](const Token& token) { return token.text == "return"; };
     const auto found = std::ranges::find_if(body, is_return);
-    if (found == body.end()) return body.size();
+    place = static_cast<std::size_t>(found - body.begin());
+    if (found == body.end()) return true;
     const bool follows_statement =
         found == body.begin() || is_one_of(std::prev(found)->text, {";", "}"});
     const auto end = std::ranges::find(found, body.end(), std::string_view(";"), &Token::text);
-    if (!follows_statement || end == body.end() || std::next(end) != body.end())
+    return follows_statement && end != body.end() && std::next(end) == body.end();
+  }
+
+  // The body with each `return value;` as `{ result = value; return; }`.
+  Tokens with_result(const Tokens& body, const Tokens& result, const Token& here) {
+    Tokens out;
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      out.push_back(body[i]);
+      if (body[i].text != "return" || result.empty()) continue;
+      out.pop_back();
+      append(out, lexed("{", here));
+      append(out, result);
+      append(out, lexed("=", here));
+      while (++i < body.size() && body[i].text != ";") out.push_back(body[i]);
+      append(out, lexed("; return; }", here));
+    }
+    return out;
+  }
+
+  static bool always_returns(std::span<const Statement> list) {
+    return std::ranges::any_of(list, [](const Statement& each) {
+      return each.kind == Kind::leave || (each.kind == Kind::block && always_returns(each.body)) ||
+             (each.kind == Kind::if_ && always_returns(each.body) &&
+              always_returns(each.otherwise));
+    });
+  }
+
+  // Writes statements some of which return: those behind an `if` that returns are its other branch.
+  void emit_until_return(std::span<const Statement> list, Scope scope) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const Statement& statement = list[i];
+      if (!statement.returns) {
+        emit(statement, scope);
+      } else if (statement.kind == Kind::leave) {
+        return;
+      } else if (statement.kind == Kind::block && always_returns(statement.body)) {
+        return emit_until_return(statement.body, scope);
+      } else if (statement.kind == Kind::if_) {
+        return emit_returning_if(statement, list.subspan(i + 1), scope);
+      } else {
+        throw NotUnderstood();
+      }
+    }
+  }
+  void emit_returning_if(const Statement& statement, std::span<const Statement> rest,
+                         Scope& scope) {
+    const Token& first = at(statement.all.begin);
+    const bool is_constexpr = text(statement.all.begin + 1) == "constexpr";
+    const Tokens condition = expand(statement.condition, scope);
+    const bool leaves = always_returns(statement.body);
+    if (!rest.empty() && !leaves && !always_returns(statement.otherwise)) throw NotUnderstood();
+    put(is_constexpr ? "if constexpr (" : "if (", first);
+    put(condition);
+    put(")", first);
+    emit_branch(statement.body, leaves ? std::span<const Statement>() : rest, scope, first);
+    put("else", first);
+    emit_branch(statement.otherwise, leaves ? rest : std::span<const Statement>(), scope, first);
+  }
+  void emit_branch(const std::vector<Statement>& branch, std::span<const Statement> rest,
+                   const Scope& scope, const Token& near) {
+    if (!branch.empty() && !rest.empty() && std::ranges::any_of(branch, &Statement::returns))
       throw NotUnderstood();
-    return static_cast<std::size_t>(found - body.begin());
+    put("{", near);
+    types_.emplace_back();
+    Scope inner = scope;
+    if (branch.empty() || rest.empty()) {
+      emit_until_return(branch.empty() ? rest : std::span(branch), inner);
+    } else {
+      emit_braced(branch, scope, near);
+      emit_until_return(rest, inner);
+    }
+    types_.pop_back();
+    put("}", near);
   }
 
   // Writes the body; returns the variable that has the result.
@@ -679,7 +780,8 @@ class Inliner {
       const bool is_static = token.text == "static" && scan_.tokens[i + 1].text == "__shared__";
       if (!is_static) body.push_back(token);
     }
-    const std::size_t last = place_of_return(body);
+    std::size_t last = 0;
+    if (!returns_at_end(body, last)) return emit_body_with_returns(function, body, inner, here);
     const Tokens* outer = std::exchange(tokens_, &body);
     const std::string outer_function = std::exchange(function_, std::string(here.text));
     ++depth_;
@@ -702,6 +804,32 @@ class Inliner {
     --depth_;
     tokens_ = outer;
     function_ = outer_function;
+    return result;
+  }
+
+  // As emit_body() for a body that returns in several places.
+  Tokens emit_body_with_returns(const Function& function, const Tokens& body, const Scope& inner,
+                                const Token& here) {
+    Tokens type = substituted(function.returns, inner), result;
+    std::erase_if(type, [](const Token& token) { return token.text == "const"; });
+    if (type.empty() || is_one_of(type.back().text, {"&", "auto"})) throw NotUnderstood();
+    last_type_ = text_of(type);
+    if (type[0].text != "void" || type.size() > 1) {
+      result = {made(spanwise::text("sw_", here.text, "_", ++fresh_), here)};
+      put(type);
+      put(result);
+      put(";", here);
+    }
+    const std::string result_type = last_type_;
+    const Tokens changed = with_result(body, result, here);
+    const Tokens* outer = std::exchange(tokens_, &changed);
+    const std::string outer_function = std::exchange(function_, std::string(here.text));
+    ++depth_;
+    emit_until_return(read_statements(changed, 0, changed.size()), inner);
+    --depth_;
+    tokens_ = outer;
+    function_ = outer_function;
+    last_type_ = result_type;
     return result;
   }
 

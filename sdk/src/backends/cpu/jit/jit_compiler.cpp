@@ -644,12 +644,24 @@ class JitCompilation {
   }
 
   // Compiles the units below their heads number `head_`; returns false, and the compiler's output
-  // in `log_`, if that fails. A split form that the compiler refuses is left out.
+  // in `log_`, if that fails. Split forms that the compiler refuses are left out.
   bool try_compile() {
-    if (try_compile(module_.splits)) return true;
-    return module_.splits && log_.find("sw_split_") != log_.npos && try_compile(false);
+    for (;;) {
+      std::string defines = module_.splits ? "#define SW_SPLIT_KERNELS 1\n" : "";
+      for (const std::string& name : whole_kernels_)
+        defines += text("#define SW_WITHOUT_", name, " 1\n");
+      if (try_compile(defines)) return true;
+      const std::size_t before = whole_kernels_.size();
+      constexpr std::string_view prefix = "sw_split_";
+      for (std::size_t at = 0; (at = log_.find(prefix, at)) != log_.npos;) {
+        const std::size_t end = log_.find_first_not_of("0123456789", at + prefix.size());
+        whole_kernels_.insert(log_.substr(at, end - at));
+        at += prefix.size();
+      }
+      if (!module_.splits || whole_kernels_.size() == before) return false;
+    }
   }
-  bool try_compile(bool splits) {
+  bool try_compile(const std::string& defines) {
     bool with_system = false, with_cccl = false;
     std::vector<std::string> inputs;
     for (const TranslationUnit& unit : module_.units) {
@@ -657,8 +669,8 @@ class JitCompilation {
       const std::string name =
           text(inputs.empty() ? "kernel" : text("link[", inputs.size() - 1, "]"), source_ending);
       const bool writes_coverage = request_.is_covered && inputs.empty();
-      inputs.push_back(folder_.write(name, text(head, splits ? "#define SW_SPLIT_KERNELS 1\n" : "",
-                                                unit.text, writes_coverage ? coverage_code : "")));
+      inputs.push_back(folder_.write(
+          name, text(head, defines, unit.text, writes_coverage ? coverage_code : "")));
       with_system |= is_system_head(head);
       with_cccl |= is_cccl_head(head);
     }
@@ -686,6 +698,7 @@ class JitCompilation {
   Translation module_;
   std::string log_;
   std::size_t head_ = 0;
+  std::set<std::string> whole_kernels_;  // names of split forms that the compiler refuses
 };
 
 }  // namespace

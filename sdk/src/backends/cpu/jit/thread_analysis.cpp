@@ -36,6 +36,9 @@ ThreadAnalysis::ThreadAnalysis(const std::vector<Token>& tokens, const parse::Ke
 }
 
 void ThreadAnalysis::analyze_all(const std::vector<Statement>& body) {
+  for (const Statement& statement : body)
+    if (statement.returns && statement.kind != Kind::leave)
+      first_leave_ = std::min(first_leave_, statement.all.begin);
   do {
     has_changed_ = false;
     analyze_list(body);
@@ -97,6 +100,7 @@ Dependence ThreadAnalysis::dependence(TokenSpan span) const {
 
 void ThreadAnalysis::add_dependence(std::string_view word, bool is_called, int depth,
                                     Dependence& out) const {
+  if (word == row_counter_) return;
   if (const Variable* variable = find(word)) {
     if (variable->is_uniform)
       out.is_changing |= variable->is_modified && !variable->is_counter;
@@ -106,7 +110,9 @@ void ThreadAnalysis::add_dependence(std::string_view word, bool is_called, int d
       out.is_thread = out.is_other = true;
     return;
   }
-  if (is_one_of(word, {"threadIdx", "sw_i"})) {
+  if (shared_names_.contains(word)) {
+    out.is_other = true;
+  } else if (is_one_of(word, {"threadIdx", "sw_i"})) {
     out.is_thread = true;
   } else if (const auto macro = context_.macros.find(word); macro != context_.macros.end()) {
     if (depth > 8) out.is_other = true;
@@ -216,9 +222,97 @@ void ThreadAnalysis::for_each_modified(TokenSpan span,
     const bool stores_pointee = is_pointer && i > span.begin && text(i - 1) == "*" &&
                                 !is_binary(i - 1, span.begin) && text(end) == "=";
     if ((is_assignment(tokens_, end) && !stores_pointee) || is_stepped || has_address ||
-        is_passed || is_bound)
+        is_passed || is_bound || is_modified_by_method(*variable, i))
       use(*variable);
   }
+}
+
+bool ThreadAnalysis::is_modified_by_method(const Variable& variable, std::size_t i) const {
+  if (variable.declared != nullptr || points(variable)) return false;
+  if (text(i + 1) == "(") return has_method("operator", 2);
+  std::size_t end = i + 1;
+  while (text(end) == ".") end += 2;
+  return end > i + 1 && text(end) == "(" && has_method(text(end - 1), 0);
+}
+
+bool ThreadAnalysis::has_method(std::string_view name, std::size_t skipped) const {
+  for (std::size_t k = 1; k + 1 < tokens_.size(); ++k) {
+    const std::size_t open = k + 1 + skipped;
+    if (tokens_[k].text != name || text(open) != "(" ||
+        !(is_name(k - 1) || is_one_of(text(k - 1), {"&", "*", ">"})))
+      continue;
+    const std::size_t close = parse::skip_balanced(tokens_, open);
+    if (text(close) == "{") return true;
+  }
+  return false;
+}
+
+bool ThreadAnalysis::is_class(std::string_view type, int depth) const {
+  std::string_view name;
+  const std::vector<Token> words = parse::lex(type);
+  for (const Token& word : words) {
+    if (word.text == "<" || word.text == "*") break;
+    if (word.kind == Token::Kind::identifier) name = word.text;
+  }
+  if (type.find('*') != type.npos || name.empty() || is_builtin_type(name)) return false;
+  for (std::size_t k = 1; k + 1 < tokens_.size(); ++k) {
+    if (tokens_[k].text != name) continue;
+    // struct __align__(8) name {
+    std::size_t before = k - 1;
+    while (before > 0 && text(before) == ")") {
+      while (before > 0 && text(before) != "(") --before;
+      before -= before > 1 ? 2 : before;
+    }
+    if (is_one_of(text(before), {"struct", "class", "union"})) return true;
+    if (text(k - 1) == "}" && text(k + 1) == ";") return true;  // typedef struct { } name;
+    if (depth > 3) return true;
+    std::size_t begin = k, end = k;
+    if (text(k - 1) == "using" && text(k + 1) == "=") {
+      begin = k + 2;
+      for (end = begin; end < tokens_.size() && text(end) != ";";) ++end;
+    } else if (text(k + 1) == ";") {
+      while (begin > 0 && k - begin < 12 && !is_one_of(text(begin - 1), {";", "{", "}"})) --begin;
+      if (text(begin) == "typedef")
+        ++begin;
+      else
+        begin = k;
+    }
+    std::string aliased;
+    for (; begin < end; ++begin) aliased.append(text(begin)).append(" ");
+    if (!aliased.empty() && is_class(aliased, depth + 1)) return true;
+  }
+  return false;
+}
+
+bool ThreadAnalysis::is_array_member(std::string_view name) const {
+  for (std::size_t k = 1; k + 1 < tokens_.size(); ++k)
+    if (tokens_[k].text == name && text(k + 1) == "[" && is_name(k - 1)) return true;
+  return false;
+}
+
+bool ThreadAnalysis::gives_address(const Variable& variable, TokenSpan span, std::size_t i) const {
+  if (points(variable) && is_one_of(text(i + 1), {"[", "->"})) return false;
+  if (i > span.begin && text(i - 1) == "&" && !is_binary(i - 1, span.begin)) {
+    // *(float *)&value is a value.
+    std::size_t cast = i - 1;
+    if (cast > span.begin && text(cast - 1) == ")")
+      while (cast > span.begin && text(cast) != "(") --cast;
+    return cast == i - 1 || cast == span.begin || text(cast - 1) != "*";
+  }
+  std::ptrdiff_t subscripts = 0;
+  bool has_member = false, is_member_last = false;
+  std::size_t end = i + 1;
+  while (is_one_of(text(end), {"[", "."})) {
+    is_member_last = text(end) == ".";
+    has_member |= is_member_last;
+    subscripts += is_member_last ? 0 : 1;
+    end = is_member_last ? end + 2 : parse::skip_balanced(tokens_, end);
+  }
+  if (!has_member && std::ranges::count(variable.declared->extents, '[') > subscripts) return true;
+  if (is_member_last && is_array_member(text(end - 1))) return true;
+  // An argument that the function may take by reference.
+  return i > span.begin && is_one_of(text(i - 1), {"(", ","}) && is_one_of(text(end), {")", ","}) &&
+         !keeps_arguments(span, i);
 }
 
 bool ThreadAnalysis::points(const Variable& variable) const {
@@ -245,8 +339,6 @@ bool ThreadAnalysis::keeps_arguments(TokenSpan span, std::size_t i) const {
   if (callee == "static_cast") return true;
   if (is_word_of(callee, value_functions) || is_one_of(callee, {"if", "while", "for", "switch"}))
     return true;
-  if (callee.starts_with("__") || callee.starts_with("atomic") || callee.starts_with("make_"))
-    return true;
   std::size_t position = 0;
   for (std::size_t k = open; k < i; ++k) {
     if (text(k) == ",") ++position;
@@ -263,10 +355,68 @@ bool ThreadAnalysis::keeps_arguments(TokenSpan span, std::size_t i) const {
     for (const Token& token : parameters[std::min(position, parameters.size() - 1)])
       if (token.text == "&") return false;
   }
-  return is_declared;
+  return is_declared || callee.starts_with("__") || callee.starts_with("atomic") ||
+         callee.starts_with("make_");
+}
+
+void ThreadAnalysis::keep_addresses(TokenSpan span, const LocalVariable* declared) {
+  const bool points_away =
+      declared != nullptr && (declared->is_pointer || declared->type.find("auto") < 5);
+  for (std::size_t i = span.begin; i < span.end; ++i) {
+    Variable* variable = is_name(i) && !is_member(i) ? find(text(i)) : nullptr;
+    if (variable == nullptr || variable->declared == nullptr || variable->is_stored) continue;
+    // A pointer that a method of an object returns.
+    const bool is_object = points_away && text(i + 1) == "." && text(i + 3) == "(" &&
+                           !is_builtin_type(variable->declared->type);
+    if (is_object || (gives_address(*variable, span, i) && may_store_address(span, i, declared))) {
+      set_changed(variable->is_stored, true);
+      demote(*variable);
+    }
+  }
+}
+
+bool ThreadAnalysis::may_store_address(TokenSpan span, std::size_t i,
+                                       const LocalVariable* declared) const {
+  if (declared != nullptr)
+    return declared->is_pointer || declared->is_fixed || !is_builtin_type(declared->type);
+  std::size_t begin = i, open = 0;
+  int depth = 0;
+  for (; begin > span.begin && !is_one_of(text(begin - 1), {";", "}"}); --begin) {
+    const std::string_view word = text(begin - 1);
+    if (word == "{" && !(begin > span.begin + 1 && is_one_of(text(begin - 2), {"=", ",", "("})))
+      break;
+    depth += is_one_of(word, {")", "]"}) ? 1 : is_one_of(word, {"(", "["}) ? -1 : 0;
+    if (word == "(" && depth < 0 && open == 0 && begin > span.begin + 1 && is_name(begin - 2))
+      open = begin - 1;
+    if (depth < 0) depth = 0;
+  }
+  for (std::size_t k = begin; k < i; ++k) {
+    if (!is_assignment(tokens_, k)) continue;
+    const Variable* target = is_name(begin) ? find(text(begin)) : nullptr;
+    // Memory has no addresses of variables of threads.
+    if (target == nullptr || target->declared == nullptr)
+      return !is_name(begin) || find(text(begin)) != nullptr || text(begin + 1) == "*";
+    return !is_builtin_type(target->declared->type);
+  }
+  if (open == 0 || is_one_of(text(open - 2), {".", "->"})) return true;
+  // f(&object, &value)
+  const std::size_t close = parse::skip_balanced(tokens_, open);
+  for (std::size_t k = open + 1; k + 1 < close; ++k) {
+    const Variable* other = k != i && is_name(k) && !is_member(k) ? find(text(k)) : nullptr;
+    if (other != nullptr && other->declared != nullptr && text(k) != text(i) &&
+        (other->declared->is_pointer ? text(k - 1) == "&"
+                                     : !is_builtin_type(other->declared->type)))
+      return true;
+  }
+  return false;
 }
 
 void ThreadAnalysis::modify_in_part(TokenSpan span) {
+  keep_addresses(span, nullptr);
+  modify(span);
+}
+
+void ThreadAnalysis::modify(TokenSpan span) {
   for_each_modified(span, [&](Variable& variable) {
     set_changed(variable.is_modified, true);
     set_changed(variable.is_counter, false);
@@ -281,7 +431,7 @@ bool ThreadAnalysis::sets_uniform(TokenSpan span) const {
     sets = true;
     sets_other |= !variable.is_uniform || variable.masks < masks_;
   });
-  return sets && !sets_other && !on.is_other && !on.is_thread;
+  return sets && !sets_other && !on.is_other && !on.is_thread && !may_divide_by_zero(span);
 }
 
 void ThreadAnalysis::analyze_list(const std::vector<Statement>& list) {
@@ -299,7 +449,8 @@ Variable& ThreadAnalysis::variable_of(const LocalVariable& declared) {
   variable.name = declared.name;
   variable.masks = masks_;
   variable.loops = loops_;
-  if (!declared.extents.empty()) variable.is_uniform = variable.is_derived = false;
+  if (!declared.extents.empty() || is_class(declared.type, 0))
+    variable.is_uniform = variable.is_derived = false;
   if (declared.init.empty()) variable.is_derived = false;
   return variable;
 }
@@ -322,12 +473,13 @@ void ThreadAnalysis::analyze_declaration(const Statement& statement, const State
   for (const LocalVariable& declared : statement.variables) {
     Variable& variable = variable_of(declared);
     variable.loop = loop;
-    modify_in_part(declared.init);
+    modify(declared.init);
+    keep_addresses(declared.init, &declared);
     if (is_reference(declared)) modify_names(declared.init);
     const Dependence on = dependence(declared.init);
     if (on.is_other || on.is_changing || variable.is_modified || is_reference(declared))
       set_changed(variable.is_derived, false);
-    if (on.is_other || on.is_thread || is_reference(declared))
+    if (on.is_other || on.is_thread || is_reference(declared) || may_divide_by_zero(declared.init))
       set_changed(variable.is_uniform, false);
     scopes_.back().push_back(&variable);
   }
@@ -352,25 +504,108 @@ void ThreadAnalysis::analyze(const Statement& statement) {
       return analyze_loop(statement);
     case Kind::block:
       return statement.splits ? analyze_list(statement.body) : modify_in_part(statement.all);
+    case Kind::shared:
+      for (std::size_t i = statement.all.begin; i < statement.all.end; ++i)
+        if (is_name(i) && is_one_of(text(i + 1), {"[", ",", ";"})) shared_names_.emplace(text(i));
+      return;
     default:
       return;
   }
 }
 
+bool ThreadAnalysis::may_divide_by_zero(TokenSpan span) const {
+  if (masks_ == 0 && span.begin < first_leave_) return false;
+  for (std::size_t i = span.begin; i + 1 < span.end; ++i)
+    if (is_one_of(text(i), {"/", "%"})) {
+      std::size_t divisor = i + (text(i + 1) == "=" ? 2 : 1);
+      if (text(divisor) == "(" && is_cast(parse::skip_balanced(tokens_, divisor) - 1, divisor))
+        divisor = parse::skip_balanced(tokens_, divisor);
+      const std::size_t end =
+          is_name(divisor) && text(divisor + 1) == "." ? divisor + 3 : divisor + 1;
+      const bool is_constant = end == divisor + 1 && (template_names_.contains(text(divisor)) ||
+                                                      context_.constants.contains(text(divisor)));
+      if (end > span.end || (!is_constant && !is_positive({divisor, end}))) return true;
+    }
+  return false;
+}
+
 bool ThreadAnalysis::is_uniform(TokenSpan condition) const {
   const Dependence on = dependence(condition);
-  return !on.is_other && !on.is_thread;
+  return !on.is_other && !on.is_thread && !may_divide_by_zero(condition);
 }
 
 bool ThreadAnalysis::divides(const Statement& statement) const {
   if (statement.splits) return true;
   const bool strides = divides_strided_ && statement.strides && !statement.jumps &&
                        !statement.returns && !undivided_.contains(&statement);
-  if (statement.kind != Kind::if_) return strides && statement.kind == Kind::for_;
+  if (statement.kind != Kind::if_)
+    return statement.kind == Kind::for_ && (strides || is_row_loop(statement));
   return (strides || (statement.returns && masks_ == 0)) && is_uniform(statement.condition);
 }
 
+bool ThreadAnalysis::has(std::span<const Statement> list,
+                         const std::function<bool(const Statement&)>& holds) {
+  return std::ranges::any_of(list, [&](const Statement& each) {
+    return holds(each) || has(each.body, holds) || has(each.otherwise, holds);
+  });
+}
+
+bool ThreadAnalysis::is_row_loop(const Statement& statement) const {
+  if (!divides_strided_ || loops_ > 0 || statement.kind != Kind::for_ || statement.splits ||
+      statement.jumps || statement.returns || undivided_.contains(&statement) ||
+      statement.init.size() != 1 || statement.init[0].variables.size() != 1 ||
+      !is_uniform(statement.init[0].variables[0].init) ||
+      statement.init[0].variables[0].init.empty())
+    return false;
+  // Compilers unroll loops whose length is a constant, and the loop over threads becomes one of
+  // vectors.
+  bool has_variable_end = false, reads_row = false;
+  for (std::size_t i = statement.condition.begin + 1; i < statement.condition.end; ++i)
+    has_variable_end |= is_name(i) && !is_member(i) && find(text(i)) != nullptr;
+  row_counter_ = statement.init[0].variables[0].name;
+  const bool has_row_body = std::ranges::all_of(
+      statement.body, [&](const Statement& each) { return is_row_statement(each, reads_row); });
+  row_counter_ = {};
+  return has_variable_end && has_row_body && reads_row;
+}
+
+bool ThreadAnalysis::is_row_statement(const Statement& statement, bool& reads_row) const {
+  if ((statement.kind != Kind::plain && statement.kind != Kind::declaration) ||
+      text(statement.all.begin) == "switch" || sets_uniform(statement.all) ||
+      keeps_arrays(statement.all))
+    return false;
+  const TokenSpan all = statement.all;
+  for (std::size_t i = all.begin; i < all.end; ++i) {
+    if (is_one_of(text(i), {"->", "?", "::"}) ||
+        (is_one_of(text(i), {"*", "&"}) && !is_binary(i, all.begin)) ||
+        (is_name(i) && text(i + 1) == "(" && !is_word_of(text(i), value_functions)))
+      return false;
+    if (text(i) != "[") continue;
+    const TokenSpan index{i + 1, parse::skip_balanced(tokens_, i) - 1};
+    if (counts_threads(index))
+      reads_row = true;
+    else if (differs_in_row(index))
+      return false;
+  }
+  return true;
+}
+
+bool ThreadAnalysis::has_row_loops(std::span<const Statement> list) const {
+  return has(list, [&](const Statement& each) { return is_row_loop(each); }) &&
+         !has(list, [&](const Statement& each) {
+           return each.splits || each.strides || each.returns || each.kind == Kind::shared ||
+                  (each.kind == Kind::plain && sets_uniform(each.all));
+         });
+}
+
 void ThreadAnalysis::analyze_if(const Statement& statement) {
+  if (statement.otherwise.empty() && !statement.splits && row_limits(statement.condition, false) &&
+      has_row_loops(statement.body)) {
+    ++masks_;
+    analyze_list(statement.body);
+    --masks_;
+    return;
+  }
   if (!divides(statement)) return modify_in_part(statement.all);
   modify_in_part(statement.condition);
   const bool diverges = !is_uniform(statement.condition);
@@ -497,6 +732,18 @@ bool ThreadAnalysis::is_positive(TokenSpan span) const {
   return tokens_[span.begin].kind == Token::Kind::number || first == "warpSize";
 }
 
+bool ThreadAnalysis::stays_positive(const std::vector<Addend>& addends) const {
+  return std::ranges::all_of(addends, [&](const Addend& addend) {
+    for (std::size_t i = addend.span.begin; i < addend.span.end; ++i)
+      if (!is_member(i) && !is_one_of(text(i), {"*", "(", ")", "."}) &&
+          !is_word_of(text(i), "int unsigned size_t long blockIdx") &&
+          !template_names_.contains(text(i)) &&
+          !is_positive({i, text(i + 1) == "." ? i + 3 : i + 1}))
+        return false;
+    return !addend.is_negative;
+  });
+}
+
 bool ThreadAnalysis::keeps_arrays(TokenSpan body) const {
   for (std::size_t i = body.begin; i < body.end; ++i) {
     const Variable* variable = is_name(i) && !is_member(i) ? find(text(i)) : nullptr;
@@ -534,6 +781,7 @@ std::optional<StridedLoop> ThreadAnalysis::strided_loop(const Statement& stateme
         return !addend.is_negative && starts_at_zero(addend.span);
       }))
     return {};
+  if (trimmed(counter.type) != "int" && !stays_positive(start->uniform)) return {};
   loop.start = *start;
   return loop;
 }
@@ -574,7 +822,8 @@ bool ThreadAnalysis::counts_threads(TokenSpan span) const {
         text(term.begin + 2) == ")")
       term.begin += 3;
     std::size_t end = 0;
-    if (is_index(term.begin, end) && end == term.end)
+    const bool is_variable = term.end == term.begin + 1 && is_name(term.begin);
+    if ((is_index(term.begin, end) && end == term.end) || (is_variable && counts_threads(term)))
       indices += addend.is_negative ? 2 : 1;
     else if (differs_in_row(term))
       return false;

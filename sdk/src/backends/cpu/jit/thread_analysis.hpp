@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -103,9 +104,25 @@ class ThreadAnalysis {
   // Calls use(variable, is_pointee) for each variable that the tokens may modify.
   void for_each_modified(TokenSpan span, const std::function<void(Variable&)>& use) const;
   bool points(const Variable& variable) const;
+  // Whether tokens_[i] is a parameter whose method or operator () is called and may modify it.
+  bool is_modified_by_method(const Variable& variable, std::size_t i) const;
+  // Whether the source defines a function of this name that is not const; `skipped` tokens are
+  // between the name and the parameters.
+  bool has_method(std::string_view name, std::size_t skipped) const;
+  // Whether the source declares the type as a class: constructors, methods and conversions of its
+  // objects may do anything.
+  bool is_class(std::string_view type, int depth) const;
+  // Notes the variables whose addresses the tokens may store for later parts: they are the same
+  // elements of arrays in all parts. `declared` is the variable that the tokens initialise.
+  void keep_addresses(TokenSpan span, const LocalVariable* declared);
+  // Whether tokens_[i], a name of the variable, is used as an address, and the tokens that end it.
+  bool gives_address(const Variable& variable, TokenSpan span, std::size_t i) const;
+  bool may_store_address(TokenSpan span, std::size_t i, const LocalVariable* declared) const;
+  bool is_array_member(std::string_view name) const;
   // Whether the function that tokens_[i] is an argument of cannot modify it.
   bool keeps_arguments(TokenSpan span, std::size_t i) const;
   void modify_in_part(TokenSpan span);
+  void modify(TokenSpan span);
   // Whether a statement sets variables that are the same for all threads to values that are.
   bool sets_uniform(TokenSpan span) const;
   void analyze_list(const std::vector<Statement>& list);
@@ -117,8 +134,19 @@ class ThreadAnalysis {
   void analyze_declaration(const Statement& statement, const Statement* loop);
   void analyze(const Statement& statement);
   bool is_uniform(TokenSpan condition) const;
+  // Whether the tokens divide by what may be zero, where maybe no thread would execute them.
+  bool may_divide_by_zero(TokenSpan span) const;
   // Whether an if is divided: its condition is evaluated once for all threads.
   bool divides(const Statement& statement) const;
+  // Whether the threads of a row do each iteration of a loop together: all have the same counter,
+  // and its body reads consecutive elements of memory.
+  bool is_row_loop(const Statement& statement) const;
+  bool is_row_statement(const Statement& statement, bool& reads_row) const;
+  static bool has(std::span<const Statement> list,
+                  const std::function<bool(const Statement&)>& holds);
+  // Whether statements that a part of the threads of each row reach have such loops, and nothing
+  // that is the same for all threads changes in them.
+  bool has_row_loops(std::span<const Statement> list) const;
   void analyze_if(const Statement& statement);
   void analyze_loop(const Statement& statement);
   void analyze_strided(const Statement& statement, const StridedLoop& loop);
@@ -142,6 +170,8 @@ class ThreadAnalysis {
   bool is_zero_product(TokenSpan span) const;
   bool is_zero_factor(TokenSpan span) const;
   bool is_positive(TokenSpan span) const;
+  // Whether a sum does not wrap around below zero in a type that is not int.
+  bool stays_positive(const std::vector<Addend>& addends) const;
   std::optional<StridedLoop> strided_loop(const Statement& statement) const;
   // Whether the statements use an array or a reference that each thread declared before.
   bool keeps_arrays(TokenSpan body) const;
@@ -156,6 +186,11 @@ class ThreadAnalysis {
   int masks_ = 0, loops_ = 0;
   int split_warps_ = 0;  // conditions around that may differ between the lanes of a warp
   bool needs_warp_rows_ = false;
+  // The statement of the body from which on some threads may have returned.
+  std::size_t first_leave_ = static_cast<std::size_t>(-1);
+  std::set<std::string, std::less<>> shared_names_;
+  // The counter of the loop that is_row_loop() looks at, before the loop's names are known.
+  mutable std::string_view row_counter_;
   const bool divides_strided_;
   std::set<const Statement*> undivided_;  // loops that were found not to be the same for all
 };

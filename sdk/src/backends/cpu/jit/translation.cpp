@@ -722,8 +722,10 @@ class ModuleTableWriter {
     const std::string plain = text("sw_launcher<", address, ", ", has_barrier ? "true" : "false",
                                    ", ", counter, arguments);
     if (split.empty()) return plain;
-    return text("\n#ifdef SW_SPLIT_KERNELS\nsw_split_launcher<", address, ", ", split, arguments,
-                "\n#else\n", plain, "\n#endif");
+    const std::string_view form = std::string_view(split).substr(split.rfind("sw_split_"));
+    return text("\n#if defined SW_SPLIT_KERNELS && !defined SW_WITHOUT_",
+                form.substr(0, form.find_first_not_of("0123456789", 9)), "\nsw_split_launcher<",
+                address, ", ", split, arguments, "\n#else\n", plain, "\n#endif");
   }
 
   const RewriteResult& source_;

@@ -157,8 +157,10 @@ SW_FN thread_block_tile<SwSize, SwParent> tiled_partition(const SwParent&) {
 class coalesced_group : public sw_detail::lanes_of_a_warp<coalesced_group> {
  public:
   explicit coalesced_group(unsigned mask) : mask_(mask) {}
-  unsigned size() const { return (unsigned)__popc(mask_); }
-  unsigned thread_rank() const { return (unsigned)__popc(mask_ & ((1u << sw_detail::lane()) - 1)); }
+  unsigned size() const { return (unsigned)__builtin_popcount(mask_); }
+  unsigned thread_rank() const {
+    return (unsigned)__builtin_popcount(mask_ & ((1u << sw_detail::lane()) - 1));
+  }
   unsigned mask() const { return mask_; }
 
  private:
@@ -182,10 +184,12 @@ class thread_group : public sw_detail::lanes_of_a_warp<thread_group> {
     else
       sw_detail::lanes_of_a_warp<thread_group>::sync(line);
   }
-  unsigned size() const { return is_block_ ? sw_detail::block_size() : (unsigned)__popc(mask_); }
+  unsigned size() const {
+    return is_block_ ? sw_detail::block_size() : (unsigned)__builtin_popcount(mask_);
+  }
   unsigned thread_rank() const {
     return is_block_ ? sw_linear_thread()
-                     : (unsigned)__popc(mask_ & ((1u << sw_detail::lane()) - 1));
+                     : (unsigned)__builtin_popcount(mask_ & ((1u << sw_detail::lane()) - 1));
   }
   unsigned mask() const { return mask_; }
 

@@ -168,6 +168,12 @@ SW_FN void sw_warp_votes(const unsigned char* values, const unsigned char* activ
     results[warp] = op == sw_warp_ballot ? set : op == sw_warp_any ? set != 0 : set == present;
   }
 }
+// Whether a thread has both flags.
+SW_FN bool sw_any(const unsigned char* first, const unsigned char* second, unsigned count) {
+  for (unsigned i = 0; i < count; ++i)
+    if (first[i] & second[i]) return true;
+  return false;
+}
 SW_FN int sw_block_vote(const unsigned char* values, const unsigned char* active, unsigned count,
                         int op) {
   int set = 0, present = 0;
