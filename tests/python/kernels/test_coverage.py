@@ -153,7 +153,9 @@ def project(tmp_path):
 
 def run(folder, *command):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTEST_ADDOPTS": ""}
-    environment.pop("SPANWISE_CPU_COVERAGE", None)
+    # As a user's shell has it: pytest loads the plug-ins that are installed.
+    for name in ("SPANWISE_CPU_COVERAGE", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"):
+        environment.pop(name, None)
     done = subprocess.run(
         [*map(str, command)],
         cwd=folder,
