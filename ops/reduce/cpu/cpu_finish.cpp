@@ -111,8 +111,8 @@ void store(DType from, const void* values, std::int64_t n, DType to, std::byte* 
     const bool is_rounded = from != to && (to.is_floating() || to.is_complex());
     const DType stored = is_rounded ? from : to;  // other accumulators have the words of the result
     return convert_block(stored, to,
-                         {out, static_cast<const std::byte*>(values), 1, n, 0,
-                          step * to.itemsize(), 0, stored.itemsize()});
+                         {out, static_cast<const std::byte*>(values), 1, n, 0, step * to.itemsize(),
+                          0, stored.itemsize()});
   }
   if (from == float64 && to == float32) return store_as<float, double>(values, n, out, step);
   if (from == float64 && to == float16)
