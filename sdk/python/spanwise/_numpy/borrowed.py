@@ -314,7 +314,7 @@ class _Torch:
         torch = import_module("torch")
         if path in _BY_TORCH:
             return functools.partial(_BY_TORCH[path], torch.linalg)
-        if not path.startswith("fft.") and path not in _SAME_IN_TORCH.split():
+        if not path.startswith("fft.") and path not in _SAME_IN_TORCH:
             raise AttributeError(f"PyTorch has no function like numpy.{path}")
         return _member("torch", path)  # type: ignore[no-any-return]
 
@@ -343,10 +343,21 @@ class _Torch:
 
 
 #: Functions with NumPy's parameters in torch.linalg, or but for the name `dim`.
-_SAME_IN_TORCH = """
-    linalg.cholesky linalg.cond linalg.cross linalg.det linalg.eig linalg.eigh linalg.eigvals
-    linalg.eigvalsh linalg.inv linalg.multi_dot linalg.slogdet linalg.svdvals linalg.tensorinv
-"""
+_SAME_IN_TORCH = {
+    "linalg.cholesky",
+    "linalg.cond",
+    "linalg.cross",
+    "linalg.det",
+    "linalg.eig",
+    "linalg.eigh",
+    "linalg.eigvals",
+    "linalg.eigvalsh",
+    "linalg.inv",
+    "linalg.multi_dot",
+    "linalg.slogdet",
+    "linalg.svdvals",
+    "linalg.tensorinv",
+}
 
 
 def _solve(linalg: Any, a: Any, b: Any) -> Any:
@@ -398,10 +409,18 @@ def _named(path: str) -> Callable[..., Any]:
 
 #: Functions for which PyTorch took less time than CuPy on an H200. It computes them where the program has
 #: imported it: its import takes seconds.
-_FASTER_IN_TORCH = """
-    linalg.cholesky linalg.cond linalg.det linalg.matrix_rank linalg.pinv linalg.qr linalg.slogdet
-    linalg.solve linalg.svd linalg.svdvals
-"""
+_FASTER_IN_TORCH = {
+    "linalg.cholesky",
+    "linalg.cond",
+    "linalg.det",
+    "linalg.matrix_rank",
+    "linalg.pinv",
+    "linalg.qr",
+    "linalg.slogdet",
+    "linalg.solve",
+    "linalg.svd",
+    "linalg.svdvals",
+}
 _Found = tuple[Any, Callable[..., Any]]
 #: (path, whether PyTorch is first, the modules) -> the library and its function.
 _found: dict[tuple[Any, ...], _Found] = {}
@@ -411,9 +430,7 @@ def _library_for(path: str, device: _core.device, args: Any = ()) -> _Found:
     """The library for the function of arrays on a GPU, and its function. Raises NotSupportedError if
     none that is installed has it."""
     modules = sys.modules.get("cupy", False), sys.modules.get("torch", False)
-    prefers_torch = bool(modules[1]) and (
-        path.startswith("fft.") or path in _FASTER_IN_TORCH.split()
-    )
+    prefers_torch = bool(modules[1]) and (path.startswith("fft.") or path in _FASTER_IN_TORCH)
     if path == "linalg.solve" and args and getattr(args[0], "ndim", 0) > 2:
         prefers_torch = prefers_torch and args[0].shape[-1] < 64  # else it solves one after another
     key = path, prefers_torch, *map(id, modules)
