@@ -411,7 +411,6 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("file", help="a Python file that makes ops by kernel_op")
     parser.add_argument("-o", "--output", required=True, help="the library, libops.so")
     parser.add_argument("--namespace", help="of the operators; default: the name of the library")
-    parser.add_argument("--kernels", metavar="NAME", help=_bundle.KERNELS_HELP)
     _bundle.add_target_options(parser)
     given = parser.parse_args(arguments)
     try:

@@ -236,13 +236,13 @@ def loaded_declaration(stored: Mapping[str, Any]) -> dict[str, Any]:
 # ---- python -m spanwise compile ----
 
 
-KERNELS_HELP = (
-    "write a repository NAME for Hugging Face's package kernels, in the folder of --output"
-)
-
-
 def add_target_options(parser: argparse.ArgumentParser) -> None:
     """The options of commands that compile ahead of time."""
+    parser.add_argument(
+        "--kernels",
+        metavar="NAME",
+        help="write a repository NAME for Hugging Face's package kernels, in the folder of --output",
+    )
     parser.add_argument("--arch", default=",".join(ARCHS), help="default: %(default)s; '' is none")
     parser.add_argument("--no-cpu", action="store_true", help="no binaries for the CPU")
     parser.add_argument("--dtype", action="append", default=[], help="for ops: T=float32,float64")
@@ -271,7 +271,6 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("file", help="kernels.cu, or a Python file that makes ops by kernel_op")
     parser.add_argument("-o", "--output", required=True, help="the bundle, kernels.swb")
-    parser.add_argument("--kernels", metavar="NAME", help=KERNELS_HELP)
     add_target_options(parser)
     parser.add_argument(
         "--option", action="append", default=[], help="compiler option: --option=-DN=4"
