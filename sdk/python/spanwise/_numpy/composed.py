@@ -235,12 +235,13 @@ def cov(
     m = _floating(m)
     if m.ndim > 2 or fweights is not None or aweights is not None or m.shape[-1:] == (0,):
         return NotImplemented
-    rows = m.reshape(1, -1) if m.ndim < 2 else m if rowvar else m.T
-    rows = rows.astype(dtype or _core.result_type(m, "float64"))
+
+    def rows_of(x: Array) -> Array:
+        return x.reshape(1, -1) if x.ndim < 2 else x if rowvar else x.T
+
+    rows = rows_of(m).astype(dtype or _core.result_type(m, "float64"))
     if y is not None:
-        y = _floating(y)
-        y = y.reshape(1, -1) if y.ndim < 2 else y if rowvar else y.T
-        rows = _core.concatenate([rows, y.astype(rows.dtype)])
+        rows = _core.concatenate([rows, rows_of(_floating(y)).astype(rows.dtype)])
     freedom = rows.shape[1] - (ddof if ddof is not None else 0 if bias else 1)
     if freedom <= 0:
         return NotImplemented
