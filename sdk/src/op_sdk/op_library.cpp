@@ -34,13 +34,13 @@ class Reader {
   explicit Reader(std::string_view text) : rest_(text) {}
   std::size_t number() {
     const auto found = take_number<std::size_t>(rest_);
-    if (!found || rest_.empty()) fail<ArgumentError>("op library: damaged declarations");
+    expect(found && !rest_.empty());
     rest_.remove_prefix(1);
     return *found;
   }
   std::string string() {
     const std::size_t size = number();
-    if (size > rest_.size()) fail<ArgumentError>("op library: damaged declarations");
+    expect(size <= rest_.size());
     std::string out(rest_.substr(0, size));
     rest_.remove_prefix(size);
     return out;
@@ -54,12 +54,15 @@ class Reader {
   Scalar scalar() {
     const DType dtype = DType::parse(string());
     const std::string bytes = string();
-    if (static_cast<std::size_t>(dtype.itemsize()) != bytes.size())
-      fail<ArgumentError>("op library: damaged declarations");
+    expect(static_cast<std::size_t>(dtype.itemsize()) == bytes.size());
     return Scalar(dtype, bytes.data());
   }
 
  private:
+  static void expect(bool is_whole) {
+    if (!is_whole) fail<ArgumentError>("op library: damaged declarations");
+  }
+
   std::string_view rest_;
 };
 
@@ -97,11 +100,10 @@ Array array_of(const sw_library_tensor& tensor) {
   const DType dtype = DType::parse(tensor.dtype);
   Layout layout = Layout::row_major(shape_of(tensor));
   std::copy_n(tensor.strides, tensor.rank, layout.strides.begin());
-  std::int64_t last = 0;
-  for (int axis = 0; axis < tensor.rank; ++axis)
-    last += std::max<std::int64_t>(tensor.shape[axis] - 1, 0) * tensor.strides[axis];
   const std::size_t bytes =
-      layout.size() == 0 ? 0 : static_cast<std::size_t>((last + 1) * dtype.itemsize());
+      layout.size() == 0
+          ? 0
+          : static_cast<std::size_t>((layout.offset_range().second + 1) * dtype.itemsize());
   return Array(Storage::adopt(tensor.data, bytes, device_of(tensor), nullptr, nullptr), layout,
                dtype);
 }
