@@ -771,6 +771,29 @@ class Inliner {
     put("}", near);
   }
 
+  // While it lives, statements are those of the body of a function.
+  class InlinedFunction {
+   public:
+    InlinedFunction(Inliner& inliner, const Tokens& body, const Token& name)
+        : inliner_(inliner),
+          tokens_(std::exchange(inliner.tokens_, &body)),
+          function_(std::exchange(inliner.function_, std::string(name.text))) {
+      ++inliner_.depth_;
+    }
+    InlinedFunction(const InlinedFunction&) = delete;
+    InlinedFunction& operator=(const InlinedFunction&) = delete;
+    ~InlinedFunction() {
+      --inliner_.depth_;
+      inliner_.tokens_ = tokens_;
+      inliner_.function_ = std::move(function_);
+    }
+
+   private:
+    Inliner& inliner_;
+    const Tokens* tokens_;  // of the function around
+    std::string function_;
+  };
+
   // Writes the body; returns the variable that has the result.
   Tokens emit_body(const Function& function, Scope inner, const Token& here) {
     // `static` before __shared__ changes nothing.
@@ -782,9 +805,7 @@ class Inliner {
     }
     std::size_t last = 0;
     if (!returns_at_end(body, last)) return emit_body_with_returns(function, body, inner, here);
-    const Tokens* outer = std::exchange(tokens_, &body);
-    const std::string outer_function = std::exchange(function_, std::string(here.text));
-    ++depth_;
+    const InlinedFunction inlined(*this, body, here);
     const std::vector<Statement> statements = read_statements(body, 0, last);
     Scope& scope = inner;
     for (const Statement& statement : statements) emit(statement, scope);
@@ -801,9 +822,6 @@ class Inliner {
       put(value);
       put(";", here);
     }
-    --depth_;
-    tokens_ = outer;
-    function_ = outer_function;
     return result;
   }
 
@@ -822,13 +840,10 @@ class Inliner {
     }
     const std::string result_type = last_type_;
     const Tokens changed = with_result(body, result, here);
-    const Tokens* outer = std::exchange(tokens_, &changed);
-    const std::string outer_function = std::exchange(function_, std::string(here.text));
-    ++depth_;
-    emit_until_return(read_statements(changed, 0, changed.size()), inner);
-    --depth_;
-    tokens_ = outer;
-    function_ = outer_function;
+    {
+      const InlinedFunction inlined(*this, changed, here);
+      emit_until_return(read_statements(changed, 0, changed.size()), inner);
+    }
     last_type_ = result_type;
     return result;
   }
