@@ -61,17 +61,17 @@ PROGRAMS = {
         "__shared__ int total; if (t == 0) total = 2; __syncthreads(); for (int k = 0; k < total; ++k) { __syncthreads(); o[t] += k + 1; }",
         3,
     ),
-    "division of nobody": (
+    "division that no thread reaches": (
         "",
         "if (t >= m) return; int q = 100 / m; __syncthreads(); o[t] = q + s[t ^ 1];",
         0,
     ),
-    "division of nobody 2": (
+    "division that no thread reaches 2": (
         "",
         "int v = x[t]; if (t / 32 < m) { int q = 100 / m; v += __shfl_sync(FULL, v, 3) + q; } o[t] = v;",
         0,
     ),
-    "division of nobody 3": (
+    "division that no thread reaches 3": (
         "",
         "int v = x[t]; if (t / 32 < m) { for (int i = 0; i < 64; i += m) v += __shfl_sync(FULL, v, i & 31); } o[t] = v;",
         0,
